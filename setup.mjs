@@ -33,7 +33,7 @@ const BIOME = 'node_modules/@biomejs/biome/bin/biome'
 const STEPS = ['src/cli/catalog/check.ts', 'node_modules/tsup/dist/cli-default.js', 'src/cli/config-schema/write.ts']
 /** The signals that `start` forwards to the process it starts. */
 const FORWARDED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']
-/** Ends a program as SIGTERM would when its parent process dies, since no signal reports that. */
+/** Ends a program as SIGTERM would when its parent process dies, because no signal reports that. */
 const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   process.channel?.unref()
@@ -80,7 +80,7 @@ async function start(args) {
   const cli = at('dist', 'cli.js')
   if (!existsSync(cli)) throw new Error('the build has no dist/cli.js')
   if (realpathSync(process.execPath) !== realpathSync(node)) return runInstalledNode([cli, ...args])
-  // In this process, so the CLI handles signals and sets the exit code itself.
+  // Runs in this process, so the CLI handles signals and sets the exit code itself.
   process.argv = [process.argv[0], cli, ...args]
   await import(pathToFileURL(cli).href)
 }

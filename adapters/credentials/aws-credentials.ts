@@ -3,7 +3,7 @@ import { checkOptions } from '../lib/check-options.ts'
 import { keepUntilRejected } from './lib/keep-until-rejected.ts'
 import { loadPackage } from './lib/load-package.ts'
 
-/** A credential provider of the AWS SDK. The unused `callerClientConfig` makes the SDK's own types assignable. */
+/** An AWS SDK credential provider. The unused `callerClientConfig` makes the SDK's own types assignable. */
 export type AwsCredentialProvider = (options?: { forceRefresh?: boolean; callerClientConfig?: never }) => Promise<{
   accessKeyId: string
   secretAccessKey: string
@@ -27,9 +27,9 @@ interface CredentialProviders {
 }
 
 /**
- * Returns access keys for Bedrock from the default chain of the AWS SDK: environment variables, shared config files with SSO and assumed roles, web
- * identity, and the roles of containers and instances. All requests share them. Needs the package `@aws-sdk/credential-providers`, unless you set
- * `provider`. Throws a TypeError for invalid options.
+ * Returns access keys for Bedrock from the AWS SDK's default chain: environment variables, shared config files with SSO and assumed roles, web
+ * identity, and container and instance roles. All requests share them. Needs the package `@aws-sdk/credential-providers`, unless you set `provider`.
+ * Throws a TypeError for invalid options.
  */
 export function awsCredentials(options: AwsCredentialsOptions = {}): SharedCredentialSource {
   checkOptions(options, { profile: true, provider: true })
@@ -40,7 +40,7 @@ export function awsCredentials(options: AwsCredentialsOptions = {}): SharedCrede
     ...(!provider && { advice: ADVICE }),
     async resolve(request) {
       const resolveKeys = await getProvider(request)
-      // The chain returns keys that expire within five minutes, and refreshes them only in the background, unless asked to refresh them now.
+      // Without `forceRefresh`, the chain returns keys even if they expire within five minutes, and only refreshes them in the background.
       const { accessKeyId, secretAccessKey, sessionToken, expiration } = await resolveKeys({
         forceRefresh: request.reason !== 'first',
       })
@@ -56,7 +56,7 @@ export function awsCredentials(options: AwsCredentialsOptions = {}): SharedCrede
   async function createChain(): Promise<AwsCredentialProvider> {
     const { fromNodeProviderChain } = await loadPackage<CredentialProviders>(
       '@aws-sdk/credential-providers',
-      () => import('@aws-sdk/credential-providers' as string), // the type hides the package from the compiler, because apps may lack it
+      () => import('@aws-sdk/credential-providers' as string), // the type hides the package from the compiler, because apps may not have it installed
     )
     return fromNodeProviderChain({ ignoreCache: true, ...(profile !== undefined && { profile }) })
   }

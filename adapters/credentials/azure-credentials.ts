@@ -3,7 +3,7 @@ import { checkOptions } from '../lib/check-options.ts'
 import { keepUntilRejected } from './lib/keep-until-rejected.ts'
 import { loadPackage } from './lib/load-package.ts'
 
-/** A `TokenCredential` of the Azure SDK. */
+/** A `TokenCredential` from the Azure SDK. */
 export interface AzureTokenCredential {
   getToken(
     scope: string,
@@ -29,8 +29,8 @@ interface AzureIdentity {
 }
 
 /**
- * Returns Entra ID tokens for Azure OpenAI from `DefaultAzureCredential`: environment variables, workload identity, managed identity, or the login of a
- * developer tool. All requests share a token. Needs the package `@azure/identity`, unless you set `credential`. Throws a TypeError for invalid options.
+ * Returns Entra ID tokens for Azure OpenAI from `DefaultAzureCredential`: environment variables, workload identity, managed identity, or a developer
+ * tool's login. All requests share a token. Needs the package `@azure/identity`, unless you set `credential`. Throws a TypeError for invalid options.
  */
 export function azureCredentials(options: AzureCredentialsOptions = {}): SharedCredentialSource {
   checkOptions(options, { scope: true, clientId: true, credential: true })
@@ -48,7 +48,7 @@ export function azureCredentials(options: AzureCredentialsOptions = {}): SharedC
   async function createCredential(): Promise<AzureTokenCredential> {
     const { DefaultAzureCredential } = await loadPackage<AzureIdentity>(
       '@azure/identity',
-      () => import('@azure/identity' as string), // the type hides the package from the compiler, because apps may lack it
+      () => import('@azure/identity' as string), // the type hides the package from the compiler, because apps may not have it installed
     )
     return new DefaultAzureCredential(clientId === undefined ? {} : { managedIdentityClientId: clientId })
   }

@@ -50,8 +50,8 @@ export function googleCredentials(options: GoogleCredentialsOptions = {}): Share
   async function createAuth(): Promise<GoogleAuthClient> {
     const { GoogleAuth } = await loadPackage<GoogleAuthLibrary>(
       'google-auth-library',
-      () => import('google-auth-library' as string), // the type hides the package from the compiler, because apps may lack it
+      () => import('google-auth-library' as string), // the type hides the package from the compiler, because apps may not have it installed
     )
-    return new GoogleAuth({ scopes, projectId: 'unused' }) // without this, it first looks for the project, which takes seconds outside Google Cloud
+    return new GoogleAuth({ scopes, projectId: 'unused' }) // without a project ID, it looks one up first, which takes seconds outside Google Cloud
   }
 }

@@ -26,8 +26,8 @@ export interface DenoGatewayServer extends DenoServer {
 }
 
 /**
- * Serves a gateway with Deno's `node:http`. In Deno 2.9, `Deno.serve` doesn't abort a request's signal if the body came in a separate
- * packet and the client disconnects before the response starts, so the call to the provider would continue.
+ * Serves a gateway with Deno's `node:http`. In Deno 2.9, `Deno.serve` doesn't abort a request's signal if the body came in a separate packet and the
+ * client disconnects before the response starts, so the provider call would continue.
  */
 export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = {}): DenoGatewayServer {
   checkGateway('serveDeno', gateway, 'exchange')

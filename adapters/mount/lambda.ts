@@ -15,7 +15,7 @@ export type { LambdaContext, LambdaHandler, LambdaResponseStream, LambdaUrlEvent
 /** How long before the function times out to abort the gateway's work, in ms. */
 const RESERVE_MS = 500
 
-/** How long background work may delay the abort of a response, in ms. */
+/** How long background work may delay aborting a response, in ms. */
 const CUT_MS = 200
 
 const TIMEOUT_MESSAGE = 'The function ran out of time.'
@@ -65,7 +65,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
   })
 }
 
-/** Converts an event to a request, or returns the response to an invalid event. */
+/** Converts an event to a request, or returns an error response if the event is invalid. */
 function createRequest(
   { headers = {}, requestContext, ...event }: LambdaUrlEvent,
   signal: AbortSignal,

@@ -13,9 +13,9 @@ export type { DenoKv } from './deno-kv/kv-database.ts'
 
 /** Options for `denoKvStorage`; all are optional. */
 export interface DenoKvStorageOptions {
-  /** The first part of all keys, at most 100 bytes. Default: `signalbox`. */
+  /** The first part of every key, at most 100 bytes. Default: `signalbox`. */
   prefix?: string
-  /** The clock that `ttlMs` is measured with. Default: the platform's. */
+  /** The clock used to measure `ttlMs`. Default: the platform's. */
   clock?: Pick<Clock, 'now'>
   /** How often `watch` checks for changes that the database doesn't announce, in ms. Default: 1,000. */
   pollMs?: number

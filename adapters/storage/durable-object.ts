@@ -48,7 +48,7 @@ export function durableObjectStorage<Id>(
       )
     })
     if (answer.error) throw createStorageError(answer.error.code, answer.error.message)
-    return (answer.result ?? undefined) as T // `SignalboxStore` returns the type that belongs to the operation
+    return (answer.result ?? undefined) as T // `SignalboxStore` returns the operation's result type
   }
 
   return {
@@ -192,7 +192,7 @@ export class SignalboxStore {
 }
 
 const ROW_PREFIX = 'row/'
-/** The prefix of an index of expiring entries, ordered by expiry time. */
+/** The key prefix of the index of expiring entries, ordered by expiry time. */
 const EXPIRY_PREFIX = 'expiry/'
 const TIME_DIGITS = 15
 const PAGE_SIZE = 500

@@ -16,7 +16,7 @@ import { createLocalOperations } from './sqlite/local-storage.ts'
 export interface FileStorageOptions {
   /** The store's own folder; created with mode 0700 if it doesn't exist. */
   path: string
-  /** The clock that `ttlMs` is measured with. Default: the system's. */
+  /** The clock used to measure `ttlMs`. Default: the system's. */
   clock?: Pick<Clock, 'now'>
   /** Receives messages about imported data, broken locks, and a new secret. Default: the console. `false` drops them. */
   logger?: Logger | false
@@ -31,9 +31,9 @@ export interface FileStorageOptions {
 }
 
 /**
- * Stores all data in a SQLite database in a folder. Atomic for all processes on one machine that open the same folder. A write resolves
- * once it is on disk; a relaxed write, once it would survive the end of the process. Errors have a `code` (`STORAGE_…`). Throws a TypeError
- * for invalid options, and `STORAGE_UNSUPPORTED` on Node versions before 22.13.
+ * Stores all data in a SQLite database in a folder. Atomic for all processes on one machine that open the same folder. A write resolves once it is on
+ * disk; a relaxed write resolves once it would survive the process exiting. Errors have a `code` (`STORAGE_…`). Throws a TypeError for invalid
+ * options, and `STORAGE_UNSUPPORTED` on Node versions before 22.13.
  */
 export function fileStorage(options: string | FileStorageOptions): Storage {
   const {

@@ -13,7 +13,7 @@ import { checkWrite } from './lib/value-limits.ts'
 export interface IndexeddbStorageOptions {
   /** The name of the database, which every page and worker of the site can open. Default: `signalbox`. */
   name?: string
-  /** The clock that `ttlMs` is measured with. Default: the platform's. */
+  /** The clock used to measure `ttlMs`. Default: the platform's. */
   clock?: Pick<Clock, 'now'>
 }
 
@@ -112,7 +112,7 @@ const LIMITS = { largestValueBytes: 16 * 1024 * 1024, longestKeyBytes: 4_096 }
 const SECRET_KEY = 'secret'
 /** Rows per read. */
 const PAGE_SIZE = 1_000
-/** The number of writes between two removals of expired rows. */
+/** How many writes to make between sweeps of expired rows. */
 const SWEEP_INTERVAL = 100
 
 function isRow(found: unknown): found is Row {

@@ -20,7 +20,7 @@ export interface KvNamespace {
 export interface KvStorageOptions {
   /** The prefix of all keys. Default: `signalbox/`. */
   prefix?: string
-  /** The clock that `ttlMs` is measured with. Default: the platform's. */
+  /** The clock used to measure `ttlMs`. Default: the platform's. */
   clock?: Pick<Clock, 'now'>
 }
 
@@ -129,7 +129,7 @@ const MIN_TTL_S = 60
 /** How many values to read concurrently. */
 const MAX_CONCURRENT_READS = 6
 
-/** Returns whether a name comes after another. KV lists names in byte order, which matches the code-unit order of the keys. */
+/** Returns whether a name comes after another. KV lists names in byte order, which matches the keys' code-unit order. */
 const isAfter = (name: string, other: string) => fromOrdered(name) > fromOrdered(other)
 
 /** Parses the metadata that this adapter stores with a value. Returns an empty object for any other metadata. */

@@ -6,7 +6,7 @@ import { createWatchers } from './lib/watchers.ts'
 
 /** Options for `memoryStorage`; all are optional. */
 export interface MemoryStorageOptions {
-  /** The clock that `ttlMs` is measured with. Default: the platform's. */
+  /** The clock used to measure `ttlMs`. Default: the platform's. */
   clock?: Pick<Clock, 'now'>
 }
 

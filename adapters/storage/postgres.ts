@@ -13,7 +13,7 @@ export type { PostgresClient, PostgresPool } from './postgres/postgres-pool.ts'
 
 /** Options for `postgresStorage`. */
 export interface PostgresStorageOptions {
-  /** The name of the table, optionally with its schema: `app.signalbox`. Default: `signalbox_records`. */
+  /** The table's name, optionally with its schema: `app.signalbox`. Default: `signalbox_records`. */
   table?: string
   /** Creates a missing table. Default: `true`. Use `false` if you run `postgresMigration()` yourself. */
   migrate?: boolean
@@ -40,7 +40,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   const { migrate = true, logger = console, watch = true } = options
   const isSingle = pool.options?.max === 1 && (options.listen ?? pool) === pool
   const listen = !isSingle && (options.listen ?? pool)
-  const { pollMs = listen ? 1_000 : 750 } = options // plus the time of a query, this stays below a second
+  const { pollMs = listen ? 1_000 : 750 } = options // including query time, this stays below a second
   const { table, channel } = createNames(options.table)
   const limits = { ...LIMITS, store: `The table ${table}`, lacksNul: true }
   const onLost = () => {} // the pool opens another connection for the next query
@@ -155,7 +155,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   }
 }
 
-/** Returns the statement that creates the table and its index, for `migrate: false`. Running it again changes nothing. */
+/** Returns an idempotent statement that creates the table and its index, for `migrate: false`. */
 export function postgresMigration({ table: name }: Pick<PostgresStorageOptions, 'table'> = {}): string {
   const { table, channel } = createNames(name)
   return `DO $$ BEGIN
@@ -171,11 +171,11 @@ export function postgresMigration({ table: name }: Pick<PostgresStorageOptions, 
 END $$`
 }
 
-/** The limits of a row. Including its escapes, the longest key fits into an index entry. */
+/** A row's limits. The longest key, including its escapes, fits into an index entry. */
 const LIMITS = { largestValueBytes: 64 * 1024 * 1024, longestKeyBytes: 1_024 }
-/** The SQLSTATE of a table that doesn't exist. */
+/** The SQLSTATE for a table that doesn't exist. */
 const MISSING_TABLE = '42P01'
-/** The number of writes between two removals of rows that were deleted or expired an hour ago, if nothing polls. */
+/** How many writes to make between sweeps of rows that were deleted or expired an hour ago, if nothing polls. */
 const SWEEP_AFTER_WRITES = 1_000
 /** Maximum number of own versions to remember; more than can be written between two polls. */
 const MAX_OWN_VERSIONS = 10_000
@@ -187,7 +187,7 @@ function createNames(name = 'signalbox_records'): { table: string; channel: stri
   return { table: name, channel: name.replace('.', '_') }
 }
 
-/** SQLSTATEs of a server that is down, full, busy, or not the primary. After any other SQLSTATE, the same statement would fail again. */
+/** SQLSTATEs from a server that is down, full, busy, or not the primary. After any other SQLSTATE, the same statement would fail again. */
 const TRANSIENT_STATES = /^(?:25006|40|53|55P03|57|58)/
 
 /** Advice for an error, by its SQLSTATE or SQLSTATE class. */

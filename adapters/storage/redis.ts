@@ -20,9 +20,9 @@ export interface RedisStorageOptions {
 const LIMITS = { largestValueBytes: 16 * 1024 * 1024, longestKeyBytes: 4_096 }
 
 /**
- * Stores all data in Redis 6.2 or later, or Valkey, with a `redis` or `ioredis` client that you connect and close. Atomic for all processes
- * that use the same server and prefix; a write happens once or not at all, even if the client sends it repeatedly. Errors have a `code`
- * (`STORAGE_…`). Throws a TypeError for invalid arguments.
+ * Stores all data in Redis 6.2 or later, or Valkey, with a `redis` or `ioredis` client that you connect and close. Atomic for all processes that use
+ * the same server and prefix; a write is applied at most once, even if the client sends it repeatedly. Errors have a `code` (`STORAGE_…`). Throws a
+ * TypeError for invalid arguments.
  */
 export function redisStorage(client: NodeRedisClient | IoredisClient, options: RedisStorageOptions = {}): Storage {
   checkOptions(options, { prefix: true, subscriber: true })

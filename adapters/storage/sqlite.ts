@@ -18,7 +18,7 @@ export type SqliteDatabase = LocalDatabase | D1Database | LibsqlClient
 export interface SqliteStorageOptions {
   /** The table's name. Default: `signalbox_records`. */
   table?: string
-  /** The clock that `ttlMs` is measured with. Default: the platform's. */
+  /** The clock used to measure `ttlMs`. Default: the platform's. */
   clock?: Pick<Clock, 'now'>
   /** How often to poll a database in the same process for other processes' changes, in ms. Default: 50. */
   pollMs?: number
@@ -128,7 +128,7 @@ function createLocalStorage(
   }
 }
 
-/** Determines the type of the database. Throws a TypeError if it isn't supported. */
+/** Determines the database's type. Throws a TypeError if it isn't supported. */
 function findDatabase(database: SqliteDatabase): { local: LocalDatabase } | Pick<RemoteDatabaseOptions, 'all'> {
   if (typeof database === 'object' && database !== null) {
     if ('execute' in database && typeof database.execute === 'function')

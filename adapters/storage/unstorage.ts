@@ -4,7 +4,7 @@ import { createStorageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 import { sleep, withTimeout } from './lib/wait.ts'
 
-/** A store from `createStorage()` of the package `unstorage`, with any driver. */
+/** A store that `unstorage`'s `createStorage()` returns, with any driver. */
 export interface Unstorage {
   getItem(key: string): Promise<unknown>
   setItem(key: string, value: object): Promise<void>
@@ -16,7 +16,7 @@ export interface Unstorage {
 export interface UnstorageStorageOptions {
   /** The prefix of all keys. Default: `signalbox`. */
   base?: string
-  /** The clock that `ttlMs` is measured with. Default: the platform's. */
+  /** The clock used to measure `ttlMs`. Default: the platform's. */
   clock?: Pick<Clock, 'now'>
   /** Maximum size of a value that the driver accepts, in bytes. Default: 1 MiB. */
   largestValueBytes?: number
@@ -25,9 +25,9 @@ export interface UnstorageStorageOptions {
 }
 
 /**
- * Stores all data through an `unstorage` driver. Not atomic: if two processes write at the same moment, both succeed and the later one
- * wins; one storage object writes each key one value at a time. Not watched. `close()` leaves your storage open. Errors have a `code`
- * (`STORAGE_…`). Throws a TypeError for invalid options.
+ * Stores all data through an `unstorage` driver. Not atomic: if two processes write at the same moment, both succeed and the later one wins; a single
+ * storage object serializes its writes to each key. Not watched. `close()` leaves your storage open. Errors have a `code` (`STORAGE_…`). Throws a
+ * TypeError for invalid options.
  */
 export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOptions = {}): Storage {
   checkOptions(options, { base: true, clock: true, largestValueBytes: true, longestKeyBytes: true })

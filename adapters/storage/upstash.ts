@@ -20,8 +20,8 @@ export interface UpstashStorageOptions {
 
 /**
  * Stores all data in an Upstash Redis database over HTTP, without a package or a connection. Atomic for all clients of the database, including
- * `redisStorage` with the same prefix. Each read and each write is one request, and a write happens once or not at all, even if it is retried.
- * The database isn't watched, so a gateway rereads it. Errors have a `code` (`STORAGE_…`). Throws a TypeError for missing or invalid options.
+ * `redisStorage` with the same prefix. Each read and each write is one request, and a write is applied at most once, even if it is retried. The
+ * database isn't watched, so a gateway rereads it. Errors have a `code` (`STORAGE_…`). Throws a TypeError for missing or invalid options.
  */
 export function upstashStorage(options: UpstashStorageOptions = {}): Storage {
   checkOptions(options, { url: true, token: true, prefix: true, largestValueBytes: true, fetch: true })

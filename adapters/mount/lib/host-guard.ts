@@ -3,7 +3,7 @@ const IP_PATTERN = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\])$/
 /**
  * Creates a function that checks whether a server on `hostname` accepts a `Host` header. On a loopback address, it only accepts IP addresses,
  * `localhost`, and `allowedHosts`: a web page can make its own host name resolve to 127.0.0.1 (DNS rebinding), but its requests then contain that
- * name. On other addresses, it accepts every host unless `allowedHosts` is given. Throws a TypeError if `allowedHosts` isn't a list of strings.
+ * name. On other addresses, it accepts every host unless `allowedHosts` is set. Throws a TypeError if `allowedHosts` isn't a list of strings.
  */
 export function createHostGuard(hostname: string, allowedHosts?: readonly string[]): (host: string) => boolean {
   const isList = Array.isArray(allowedHosts) && allowedHosts.every((host) => typeof host === 'string')

@@ -1,7 +1,7 @@
 import type { ByteStream } from '../../../src/index.ts'
 
 /**
- * The number of unread bytes at which the source is paused. The rest of the current socket read still follows: up to 8 KiB on the adapter's own
+ * The number of unread bytes at which the source is paused. The rest of the current socket read still arrives: up to 8 KiB on the adapter's own
  * connections.
  */
 const HIGH_WATER_MARK = 4 * 1024

@@ -97,12 +97,12 @@ export class NodeExchange implements Exchange {
     return request
   }
 
-  /** Marks the response as complete: from now on, a closed connection doesn't mean that the client gave up. */
+  /** Marks the response as complete: from now on, a closed connection doesn't mean that the client aborted. */
   settle(): void {
     this.#listeners = undefined
   }
 
-  /** Handles the end of the connection. */
+  /** Handles a closed connection. */
   leave(): void {
     const listeners = this.#listeners
     if (!listeners) return

@@ -13,7 +13,7 @@ function disconnect(res: ServerResponse): void {
     res.destroy()
     return
   }
-  // In HTTP/1.0, the end of the connection ends the body, so only a reset shows that it was cut off.
+  // In HTTP/1.0, closing the connection ends the body, so only a reset shows that the body was cut off.
   const canReset = res.req.httpVersion === '1.0' && !('encrypted' in socket)
   const kill = () => {
     clearTimeout(timer)
@@ -29,8 +29,8 @@ function disconnect(res: ServerResponse): void {
 export const MAX_WRITE_AHEAD_BYTES = 16 * 1024
 
 /**
- * Writes a stream to a response whose headers are set, as fast as the client reads, each chunk as it arrives. If the client disconnects, cancels
- * the stream. If the stream fails, closes the connection, so the client doesn't mistake the failure for a normal end.
+ * Writes a stream to a response with its headers already set. Sends each chunk as it arrives, but no faster than the client reads. If the client
+ * disconnects, cancels the stream. If the stream fails, closes the connection, so the client doesn't mistake the failure for a normal end.
  */
 export async function pump(exchange: NodeExchange, res: ServerResponse, body: ByteStream): Promise<void> {
   exchange.onAbort(() => body.cancel())

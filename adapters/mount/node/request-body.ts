@@ -12,8 +12,8 @@ interface ParsedMessage extends IncomingMessage {
 export const isParsed = (req: ParsedMessage): boolean => req.readableDidRead
 
 /**
- * Reads a request's body once. As soon as more than `maxBytes` are announced or have arrived, stops reading and rejects with `PAYLOAD_TOO_LARGE`. If
- * the client disconnects, which `onAbort` reports, rejects with `CLIENT_CLOSED_REQUEST`.
+ * Reads a request's body once. As soon as more than `maxBytes` are declared or received, stops reading and rejects with `PAYLOAD_TOO_LARGE`. If the
+ * client disconnects, which `onAbort` reports, rejects with `CLIENT_CLOSED_REQUEST`.
  */
 export function readBody(
   req: IncomingMessage,

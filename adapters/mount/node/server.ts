@@ -8,8 +8,8 @@ import { MAX_WRITE_AHEAD_BYTES } from './pump.ts'
 import { rejectRequest } from './reject-request.ts'
 
 /**
- * How long to keep an idle connection, in ms. Load balancers close theirs after a minute, so the server never closes one while a request is on its
- * way.
+ * How long to keep an idle connection, in ms. Load balancers close theirs after a minute, so the server never closes one while a request is in
+ * transit.
  */
 const KEEP_ALIVE_MS = 65_000
 
@@ -23,7 +23,7 @@ export interface GatewayServerOptions extends NodeHandlerOptions {
   before(req: IncomingMessage, res: ServerResponse): boolean
 }
 
-/** Creates a `node:http` server, not yet listening, that passes requests with an allowed `Host` to the gateway. */
+/** Creates a `node:http` server that passes requests with an allowed `Host` to the gateway. It isn't listening yet. */
 export function createGatewayServer(
   gateway: ExchangeGateway,
   { hostname, allowedHosts, hostAdvice, before, ...handlerOptions }: GatewayServerOptions,

@@ -43,7 +43,7 @@ export class KvChangeLog {
     if (this.watchers.size === 0 || !this.#position) this.#position = now
   }
 
-  /** Reports changes as they are announced, and polls for others, until the returned function is called. */
+  /** Reports changes as they are announced, and polls for other changes, until the returned function is called. */
   #follow(): () => void {
     let reader: ReadableStreamDefaultReader<unknown> | undefined
     let change: Promise<{ done: boolean }> | undefined

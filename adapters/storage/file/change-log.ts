@@ -6,7 +6,7 @@ const MAX_CHANGES = 10_000
 const TRIM_INTERVAL = 256
 const CHANGES_PER_READ = 500
 
-/** The table `changes`, which tells each connection the keys that other connections' commits have changed. */
+/** The table `changes`, which tells each connection which keys other connections' commits have changed. */
 export class ChangeLog {
   readonly #database: LocalDatabase
   readonly #writer = crypto.randomUUID()
@@ -45,7 +45,7 @@ export class ChangeLog {
     if (this.#own % TRIM_INTERVAL === 0) this.#trim.all(this.#own - MAX_CHANGES)
   }
 
-  /** Undoes an `add` whose transaction was rolled back. Later changes are read again; ours are skipped by their writer ID. */
+  /** Undoes an `add` whose transaction was rolled back. Later changes are read again; this connection's own are skipped by their writer ID. */
   undo(): void {
     this.#own = this.#seen
   }

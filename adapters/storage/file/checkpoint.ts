@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads'
 import { type LocalDatabase, runOnce } from '../sqlite/local-database.ts'
 
 /*
- * A checkpoint copies the write-ahead log into the database and flushes both to the disk, which would block the event loop for tens of
+ * A checkpoint copies the write-ahead log into the database and flushes both to disk, which would block the event loop for tens of
  * milliseconds. On Node, a separate thread with its own connection does this when the log has grown.
  */
 

@@ -35,7 +35,7 @@ export function createTables(database: LocalDatabase, secretMark: string | undef
   )
 }
 
-/** Throws `STORAGE_NEWER_VERSION` or `STORAGE_CORRUPT` unless the database has the tables of this release. */
+/** Throws `STORAGE_NEWER_VERSION` or `STORAGE_CORRUPT` unless the database has this release's tables. */
 export function verifySchema(database: LocalDatabase, path: string): void {
   const read = (name: string) => Number(readPragma(database, name))
   const format = read('user_version')
@@ -53,10 +53,10 @@ export function verifySchema(database: LocalDatabase, path: string): void {
   if (!isOurs) throw createCorruptError(path, 'its tables were not created by Signalbox')
 }
 
-/** Maximum number of pages of a database whose pages are all checked, which takes a few milliseconds. */
+/** The largest database, in pages, that is checked completely, which takes a few milliseconds. */
 const MAX_CHECKED_PAGES = 2_000
 
-/** Throws `STORAGE_CORRUPT` if the pages of a small database are inconsistent. The pages of larger ones are checked when they are read. */
+/** Throws `STORAGE_CORRUPT` if a small database has inconsistent pages. A larger database's pages are checked when they are read. */
 export function verifyPages(database: LocalDatabase, path: string): void {
   if (Number(readPragma(database, 'page_count')) > MAX_CHECKED_PAGES) return
   const found = readPragma(database, 'quick_check(1)')

@@ -13,7 +13,7 @@ export interface Folder {
   readonly staged: string
   /** The data file of releases without a database. It now contains one line that makes those releases reject the folder. */
   readonly store: string
-  /** The version before `store`, from releases without a database. */
+  /** The version that preceded `store`, from releases without a database. */
   readonly previous: string
   readonly secret: string
   /** The lock: a folder that contains its holder's folder while a process sets up the store. */
@@ -22,7 +22,7 @@ export interface Folder {
   imported(time: string): string
 }
 
-/** The prefixes of kept files: unreadable ones, and imported ones. */
+/** The name prefixes of unreadable files and imported files, which are kept. */
 const CORRUPT_PREFIX = 'store.corrupt-'
 const IMPORTED_PREFIX = 'store.imported-'
 
@@ -41,7 +41,7 @@ export function resolveFolder(path: string): Folder {
   }
 }
 
-/** Resolves to whether the folder has never contained a store, given that it contains neither a database nor data of an earlier release. */
+/** Resolves to whether the folder has never contained a store, given that it contains neither a database nor data from an earlier release. */
 export async function isNewFolder({ path, secret, previous }: Folder): Promise<boolean> {
   const storeFiles = [secret, previous].map((file) => basename(file))
   const names = await readdir(path)
@@ -79,7 +79,7 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Creates the error for a path that is a file or leads through one. */
+/** Creates the error for a path that is a file or passes through one. */
 function fileError(path: string, cause: unknown): Error {
   const obstacle = hasCode(cause, 'EEXIST') ? `${path} is a file` : `part of ${path} is a file`
   return createStorageError(
@@ -116,7 +116,7 @@ export async function fileExists(path: string): Promise<boolean> {
   }
 }
 
-/** Creates a file (0600) and flushes it to the disk. Rejects with `EEXIST` if it already exists. */
+/** Creates a file (0600) and flushes it to disk. Rejects with `EEXIST` if it already exists. */
 export async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {
@@ -127,7 +127,7 @@ export async function writeDurably(path: string, bytes: Uint8Array): Promise<voi
   }
 }
 
-/** Flushes the folder to the disk, which makes renames in it durable. Throws `STORAGE_UNWRITABLE`. */
+/** Flushes the folder to disk, which makes renames in it durable. Throws `STORAGE_UNWRITABLE`. */
 export async function syncFolder({ path }: Folder): Promise<void> {
   if (process.platform === 'win32') return // Windows can't open folders
   try {
@@ -138,7 +138,7 @@ export async function syncFolder({ path }: Folder): Promise<void> {
   }
 }
 
-/** Gives a file a second name with a hard link; copies it if links aren't allowed. */
+/** Hard-links a file under a second name, or copies it if links aren't allowed. */
 export async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     await link(from, to)

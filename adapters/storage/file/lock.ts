@@ -74,7 +74,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
       await rename(staging, folder.lock)
       return true
     } catch (error) {
-      isStaged = !hasCode(error, 'ENOENT') // another process has removed the folder, as if this process had ended
+      isStaged = !hasCode(error, 'ENOENT') // another process removed the folder because it assumed that this process had ended
       if (!isStaged || hasCode(error, 'ENOTEMPTY', 'EEXIST')) return false
       if (hasCode(error, 'EPERM') && (await exists(folder.lock))) {
         await rmdir(folder.lock).catch(() => {}) // Windows can't move a folder onto an empty one; a held lock isn't empty

@@ -3,7 +3,7 @@ import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hasCode } from './folder.ts'
 
-/** How to move a file, how many times to try, and the pause between tries. */
+/** How to move a file, how many times to try, and the pause between attempts. */
 export interface MoveOptions {
   attempts?: number
   pauseMs?: number
@@ -11,8 +11,8 @@ export interface MoveOptions {
 }
 
 /**
- * Moves a file into place. On Windows, a move fails while another process has either file open, as virus scanners briefly do with every new file,
- * so it is retried for a second. Throws the file system's error.
+ * Moves a file into place. On Windows, a move fails while another process has either file open, as virus scanners briefly do with every new file, so
+ * the move is retried for a second. Throws the file system's error.
  */
 export async function move(from: string, to: string, options: MoveOptions = {}): Promise<void> {
   const { attempts = process.platform === 'win32' ? 50 : 1, pauseMs = 20, rename: once = rename } = options

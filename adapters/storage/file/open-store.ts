@@ -26,7 +26,7 @@ export interface OpenOptions {
   now(): number
   /** How long an operation waits for another process's lock, in ms. */
   timeoutMs: number
-  /** Called after each flush to the disk. */
+  /** Called after each flush to disk. */
   onFlush(): Promise<void>
 }
 
@@ -34,7 +34,7 @@ export interface OpenOptions {
 const CHECK_EVERY_MS = 10
 
 /**
- * Opens the database in a folder that is set up, and checks its records. Throws `STORAGE_CORRUPT`, `STORAGE_NEWER_VERSION`,
+ * Opens the database in a folder that has been set up, and checks its records. Throws `STORAGE_CORRUPT`, `STORAGE_NEWER_VERSION`,
  * `STORAGE_UNREADABLE`, `STORAGE_UNWRITABLE`, or `STORAGE_LOCKED`.
  */
 export async function openStore(options: OpenOptions): Promise<OpenedStore> {

@@ -28,17 +28,17 @@ interface Contents {
   rows: ReadonlyMap<string, Row>
 }
 
-/** Resolves to whether the folder holds a database that is ready to use. Otherwise, `setUp` has to create one. */
+/** Resolves to whether the folder contains a database that is ready to use. Otherwise, `setUp` has to create one. */
 export async function isSetUp(folder: Folder): Promise<boolean> {
   const [legacy, hasDatabase] = [await readLegacyFile(folder.store), await fileExists(folder.database)]
   return legacy.kind === 'moved' && hasDatabase
 }
 
 /**
- * Creates the database while holding the lock: an empty database in a new folder, or a database with the data of an earlier release, whose file is
- * kept. Replacing `store` is the step that commits: it fails if the lock was lost, and from then on, processes of the earlier release reject the
- * folder. If the process is killed before or after that step, the next start finds everything it needs. Throws `STORAGE_CORRUPT`, `STORAGE_MISSING`,
- * or `STORAGE_NEWER_VERSION` without changing anything.
+ * Creates the database while holding the lock: an empty database in a new folder, or a database with the data from an earlier release, whose file is
+ * kept. Replacing `store` commits the setup: it fails if the lock was lost, and from then on, processes of the earlier release reject the folder. If
+ * the process is killed before or after that step, the next start finds everything it needs. Throws `STORAGE_CORRUPT`, `STORAGE_MISSING`, or
+ * `STORAGE_NEWER_VERSION` without changing anything.
  */
 export async function setUp(folder: Folder, lock: Lock, logger: Logger): Promise<void> {
   const legacy = rejectNewer(folder.store, await readLegacyFile(folder.store))
@@ -69,7 +69,7 @@ export async function setUp(folder: Folder, lock: Lock, logger: Logger): Promise
     })
 }
 
-/** Returns the data of the earlier release, from its previous version if the last one can't be read. A new folder has none. */
+/** Returns the earlier release's data, from its previous version if the last one can't be read. A new folder has none. */
 async function readContents(folder: Folder, legacy: LegacyFile, logger: Logger): Promise<Contents> {
   if (legacy.kind === 'data') return legacy
   if (legacy.kind === 'missing' && (await isNewFolder(folder)))
@@ -86,7 +86,7 @@ async function readContents(folder: Folder, legacy: LegacyFile, logger: Logger):
 /** The number of rows to write before other work can run. */
 const ROWS_PER_BATCH = 500
 
-/** Builds a complete database in its own file, and flushes it to the disk. */
+/** Builds a complete database in a separate file, and flushes it to disk. */
 async function build(path: string, { secretMark, rows }: Contents): Promise<void> {
   await writeDurably(path, new Uint8Array()) // created with mode 0600, which SQLite also gives to `-wal` and `-shm`
   const database = openDatabase(path)
@@ -114,7 +114,7 @@ async function build(path: string, { secretMark, rows }: Contents): Promise<void
   await file.sync().finally(() => file.close())
 }
 
-/** Renames the files of the earlier release. Resolves to the new name of the last one. */
+/** Renames the earlier release's files. Resolves to the last one's new name. */
 async function renameLegacyFiles(folder: Folder): Promise<string> {
   const importedFolder = folder.imported(formatTimeForName())
   await linkOrCopy(folder.store, importedFolder).catch(ignoreMissing)

@@ -33,7 +33,7 @@ export class Tables implements LocalTable {
   readonly #path: string
   readonly #statements: ReturnType<typeof prepareStatements>
   readonly #log: ChangeLog
-  /** The changes to `count` and `total` of `meta` in this transaction. */
+  /** This transaction's changes to `count` and `total` in `meta`. */
   #added = 0
   #total = 0
   /** The row that an operation has looked up and is about to write. */
@@ -215,7 +215,7 @@ function prepareStatements(database: LocalDatabase) {
   }
 }
 
-/** Returns the checksum of a row. `orderedKey` is its key, as the database orders it. */
+/** Returns a row's checksum. `orderedKey` is its key, escaped for the database's order. */
 function checksum(
   orderedKey: string,
   { expires_at, version, value }: Pick<FoundRecord, 'expires_at' | 'version' | 'value'>,

@@ -7,7 +7,7 @@ export interface Stores {
   records: IDBObjectStore
   /** The change log. Entries are numbered consecutively. */
   changes: IDBObjectStore
-  /** The secret and the identity of the database. */
+  /** The database's secret and identity. */
   own: IDBObjectStore
 }
 

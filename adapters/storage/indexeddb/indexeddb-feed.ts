@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 /** Changes made by the site's other contexts. */
 export interface Feed {
   watch: NonNullable<Storage['watch']>
-  /** Must be called in the transaction of each read, so watchers added later report the changes after it. */
+  /** Must be called in each read's transaction, so watchers added later report the changes that follow the read. */
   onRead(changes: IDBObjectStore): Promise<void>
   /** Adds a change to the log, in the transaction that makes it. */
   add(changes: IDBObjectStore, key: string): void
@@ -22,7 +22,7 @@ const POLL_MS = 2_000
 const MAX_LOG_ENTRIES = 10_000
 
 /**
- * Reads the change log as soon as another context of the site announces a change over a `BroadcastChannel`, when a frozen page resumes, and every
+ * Reads the change log as soon as another of the site's contexts announces a change over a `BroadcastChannel`, when a frozen page resumes, and every
  * two seconds.
  */
 export function createFeed(name: string, database: Database): Feed {
@@ -87,7 +87,7 @@ export function createFeed(name: string, database: Database): Feed {
     position = watchers.size > 0 && position !== undefined ? Math.min(position, last) : last
   }
 
-  /** Handles the end of a freeze. A frozen page received no messages, and must not serve stale data when it resumes. */
+  /** Handles a frozen page that resumes. It received no messages while it was frozen, and must not serve stale data. */
   function onResume(): void {
     reportGap()
     checkLog()

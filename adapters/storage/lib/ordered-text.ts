@@ -1,13 +1,13 @@
 /*
  * Keys are listed in the order of UTF-16 code units, like `<` on strings. Databases order the bytes of UTF-8, where U+E000 to U+FFFF come before all
- * characters of two code units. The escapes below convert one order to the other: escaped keys in byte order are in the contract's order, and the
+ * characters with two code units. The escapes below convert one order to the other: escaped keys in byte order are in the contract's order, and the
  * escaped form of a prefix is a prefix of the escaped key.
  */
 
 const ESCAPED_PATTERN = /[\uE000-\uFFFF\u{10FFFE}\u{10FFFF}]/gu
 const WRITTEN_PATTERN = /\u{10FFFE}([ab])|\u{10FFFF}([\uE000-\uFFFF])/gu
 
-/** Escapes a key, so a database's byte order of UTF-8 is the order that the contract requires. */
+/** Escapes a key, so a database that orders UTF-8 bytes uses the order that the contract requires. */
 export const toOrdered = (key: string): string =>
   key.replace(ESCAPED_PATTERN, (char) => {
     if (char === '\u{10FFFE}') return '\u{10FFFE}a'

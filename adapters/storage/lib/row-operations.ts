@@ -61,7 +61,7 @@ export function incrementRow(
   return sum
 }
 
-/** Returns the value of a counter after an increment; a missing counter starts at 0. Throws `STORAGE_NOT_A_NUMBER`. */
+/** Returns a counter's value after an increment; a missing counter starts at 0. Throws `STORAGE_NOT_A_NUMBER`. */
 export function incrementSum(key: string, row: Stored | undefined, by: number): number {
   const text = row?.value ?? '0'
   const previous = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN

@@ -2,7 +2,7 @@ import type { Stored } from '../../../src/index.ts'
 import { createOrderedKeys, type OrderedKeys } from './ordered-keys.ts'
 import type { Row } from './row-operations.ts'
 
-/** Rows by key. They are sorted on the first call of `list`. */
+/** Rows by key. They are sorted on the first call to `list`. */
 export interface Table {
   /** Returns the row, unless it has expired at `now`. */
   get(key: string, now: number): Row | undefined

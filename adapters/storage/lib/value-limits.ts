@@ -2,7 +2,7 @@ import { createStorageError } from './storage-error.ts'
 
 /** A store's size limits, in bytes of UTF-8. */
 export interface Sizes {
-  /** The name of the store at the start of messages. */
+  /** The store's name, which messages start with. */
   store: string
   largestValueBytes: number
   longestKeyBytes: number
@@ -33,7 +33,7 @@ export function checkWrite(
   checkTtl(ttlMs)
 }
 
-/** Throws a RangeError for a `ttlMs` that the contract of `Storage` doesn't allow. */
+/** Throws a RangeError for a `ttlMs` that the `Storage` contract doesn't allow. */
 export function checkTtl(ttlMs: number | undefined): void {
   if (ttlMs !== undefined && !(ttlMs >= 1 && ttlMs <= 1e12)) throw new RangeError('ttlMs must be from 1 to 1e12.')
 }

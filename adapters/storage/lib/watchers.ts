@@ -10,7 +10,7 @@ export interface Watchers {
 }
 
 /**
- * Creates the list of a store's watchers; the same function may watch more than once. Calls `start` when the first watcher is added, and the
+ * Creates the list of a store's watchers; the same function may be added more than once. Calls `start` when the first watcher is added, and the
  * function that it returns when the last one is removed.
  */
 export function createWatchers(start?: () => () => void): Watchers {

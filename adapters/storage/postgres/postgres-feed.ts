@@ -117,5 +117,5 @@ function listenForChanges({ query, pool, channel, pollMs, notify, warn }: Watche
 const POLL_TIMEOUT_MS = 2_000
 /** How long to wait before retrying a pool that received no notification, in ms, because the server may have been slow. */
 const NO_NOTIFICATIONS_MS = 60_000
-/** The number of polls between two removals of rows that were deleted or expired an hour ago. */
+/** How many polls to make between sweeps of rows that were deleted or expired an hour ago. */
 const SWEEP_INTERVAL = 300

@@ -6,11 +6,11 @@ export interface PostgresPool {
   /** A `pg` pool emits `error` when it loses an idle connection; without a listener, that crashes the process. */
   on?(event: 'error', listener: () => void): unknown
   off?(event: 'error', listener: () => void): unknown
-  /** The maximum number of connections of a `pg` pool. */
+  /** The maximum number of connections in a `pg` pool. */
   options?: { max?: number }
 }
 
-/** One connection of a pool. */
+/** One connection in a pool. */
 export interface PostgresClient {
   query(text: string): Promise<unknown>
   on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown

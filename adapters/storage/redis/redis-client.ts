@@ -30,12 +30,12 @@ interface AnyClient {
   duplicate(...args: unknown[]): AnyClient
   on(event: 'connect' | 'error', listener: () => void): AnyClient
   connect(): Promise<unknown>
-  /** Only set for a client of `redis`. */
+  /** Only set for a `redis` client. */
   destroy?(): void
   disconnect(): void
-  /** Only set for a cluster of `ioredis`. */
+  /** Only set for an `ioredis` cluster. */
   isCluster?: boolean
-  /** Only set for a cluster of `redis`. */
+  /** Only set for a `redis` cluster. */
   nodeClient?: unknown
 }
 

@@ -13,7 +13,7 @@ export interface RedisConnection {
   end(): void
 }
 
-/** The time limit of a command, including retries after a lost connection. After a failure, the shorter limit applies until a command succeeds. */
+/** A command's time limit, including retries after a lost connection. After a failure, the shorter limit applies until a command succeeds. */
 const COMMAND_TIMEOUT_MS = 4_000
 const SHORT_TIMEOUT_MS = 250
 const PAUSE_MS = 50

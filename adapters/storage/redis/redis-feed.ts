@@ -7,7 +7,7 @@ export interface FeedOptions {
   link: Link
   /** Whether to use the link directly and never close it. Otherwise, the feed creates its own connections from it. */
   isReady: boolean
-  /** The names of the keys, and the writer whose changes aren't reported at the start. */
+  /** The key names, and the writer whose changes aren't reported at the start. */
   records: { index: string; stream: string; writer: string }
   /** Returns whether the store responds on its other connection. */
   isReachable(): boolean
@@ -21,7 +21,7 @@ const REPLY_TIMEOUT_MS = 1_500
 const CONNECT_MS = 1_000
 /** The pause before reconnecting, in ms. */
 const PAUSE_MS = 100
-/** The time between two calls of `onGap`, in ms, while the feed is disconnected although the store responds on its other connection. */
+/** The time between two calls to `onGap`, in ms, while the feed is disconnected although the store responds on its other connection. */
 const GAP_INTERVAL_MS = 1_000
 /** How long to wait for the first connection, in ms. After that, the feed assumes that every key has changed. */
 const START_TIMEOUT_MS = 5_000

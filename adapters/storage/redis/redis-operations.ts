@@ -4,7 +4,7 @@ import { createStorageError } from '../lib/storage-error.ts'
 import { checkWrite, type Sizes } from '../lib/value-limits.ts'
 import type { RedisRecords } from './redis-records.ts'
 
-/** Implements a store without `watch` on the records of a database. `close` waits for running operations. */
+/** Implements a store without `watch` on a database's records. `close` waits for running operations. */
 export function createRedisOperations(records: RedisRecords, sizes: Sizes) {
   const { store, largestValueBytes, longestKeyBytes } = sizes
   const operations = createRunningOperations(store)

@@ -10,7 +10,7 @@ const PAGE_SIZE = 500
 /** Matches an entry: its version, a space, and the value. */
 const ENTRY_PATTERN = /^([\da-f-]{36}) ([\s\S]*)$/
 
-/** Reads and writes the entries of a store, the index of their names, and the stream of changes. The names of all keys start with `root`. */
+/** Reads and writes a store's entries, the index of their names, and the change stream. All key names start with `root`. */
 export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 'send' | 'getDeadline'>, root: string) {
   const index = `${root}i`
   const stream = `${root}s`
@@ -100,7 +100,7 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
   }
 }
 
-/** The entries of a store. */
+/** A store's entries. */
 export type RedisRecords = ReturnType<typeof createRedisRecords>
 
 type RangeOptions = NonNullable<Parameters<Storage['list']>[1]>

@@ -3,14 +3,14 @@ import { sleep } from '../lib/wait.ts'
 import { type Command, failure, isTransient } from './redis-client.ts'
 import type { RedisConnection } from './redis-connection.ts'
 
-/** The database of a REST connection. */
+/** A REST connection's database. */
 export interface RestOptions {
   url: string
   token: string
   fetch: typeof fetch
 }
 
-/** The time limit of a command, including retries. After a failure, the shorter limit applies until a command succeeds. */
+/** A command's time limit, including retries. After a failure, the shorter limit applies until a command succeeds. */
 const COMMAND_TIMEOUT_MS = 4_000
 const SHORT_TIMEOUT_MS = 1_000
 /** How long to wait for a request, in ms. A slower one has probably lost its connection, so it is sent again. */

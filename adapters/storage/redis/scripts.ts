@@ -1,7 +1,7 @@
 /*
  * All Redis data has one hash tag. `k:<name>` is an entry: its version, a space, and its value. The name is the key, escaped for Redis's order. `i`
- * contains all names in order; `x`, the names of expiring entries, by time. `s` is a stream of changes. `o:<id>` is the result of an operation, in
- * case a client sends the operation again.
+ * contains all names in order; `x`, the names of expiring entries, by time. `s` is a stream of changes. `o:<id>` is an operation's result, in case a
+ * client sends the operation again.
  */
 
 /**
@@ -16,7 +16,7 @@ local time = redis.call('TIME')
 return { time[1] * 1000 + time[2] / 1000, names, names[1] and redis.call('MGET', unpack(keys)) or {} }`
 
 /**
- * Makes one write. KEYS: entry, `i`, `x`, `s`, result. ARGV: operation, name, ID, expected version, value or increment, `ttlMs`, writer, and the
+ * Applies one write. KEYS: entry, `i`, `x`, `s`, result. ARGV: operation, name, ID, expected version, value or increment, `ttlMs`, writer, and the
  * write's deadline. Returns the server's time and `ok`, `no`, `nan`, `late`, or a sum. Writes with the same ID are applied only once.
  */
 export const WRITE_SCRIPT = `

@@ -18,7 +18,7 @@ export interface LocalStorageOptions {
   checkWrite(key: string, value: string): void
 }
 
-/** Creates the operations of `Storage` on one local database. They reject with errors that have a `code`. */
+/** Implements the `Storage` operations on a local database. They reject with errors that have a `code`. */
 export function createLocalOperations({ opened, checkWrite }: LocalStorageOptions) {
   /** Runs `work` on the store. Adds no promise if the database is already open. */
   function use<T>(work: (store: OpenedTable) => Promise<T>): Promise<T> {
@@ -61,7 +61,7 @@ export function createLocalOperations({ opened, checkWrite }: LocalStorageOption
   } satisfies Partial<Storage>
 }
 
-/** The number of rows in the first slice of a listing. Later ones fit in `SLICE_MS`, so large rows make small slices. */
+/** How many rows a listing's first slice has. Later slices are sized to fit in `SLICE_MS`, so large rows make small slices. */
 const FIRST_SLICE_ROWS = 64
 const SLICE_MS = 3
 const MAX_SLICE_ROWS = 2_000

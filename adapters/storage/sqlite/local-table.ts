@@ -1,7 +1,7 @@
 import type { Stored } from '../../../src/index.ts'
 import type { Row } from '../lib/row-operations.ts'
 
-/** The keys that a listing reads, in the order of the table. */
+/** The keys that a listing reads, in table order. */
 export interface KeyRange {
   prefix: string
   /** Lists only keys after this one. */
@@ -24,7 +24,7 @@ export interface LocalTable {
   /** Called when the caller's transaction begins. */
   begin(): void
   put(key: string, row: Row, isRelaxed: boolean): void
-  /** Removes a row. Returns whether a relaxed write had made it. */
+  /** Removes a row. Returns whether a relaxed write had written it. */
   remove(key: string): { isRelaxed: boolean }
   /** Called before a transaction that has changed these keys is committed. */
   finish(keys: readonly string[]): void

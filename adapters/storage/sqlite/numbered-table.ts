@@ -5,7 +5,7 @@ import { type LocalDatabase, prepareNumbered, runOnce } from './local-database.t
 import type { LocalTable } from './local-table.ts'
 import { isRelaxedVersion } from './sqlite-engine.ts'
 
-/** Returns the statements that create the table. Each row has the number of its last change; deleted rows stay for a while, without a value. */
+/** Returns the statements that create the table. Each row has the number of its last change; deleted rows remain for a while, without a value. */
 export const createNumberedTable = (table: string): string[] => [
   `CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY NOT NULL, value TEXT, version TEXT NOT NULL, expires_at REAL, seq INTEGER NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS ${table}_seq ON ${table} (seq)`,
@@ -14,7 +14,7 @@ export const createNumberedTable = (table: string): string[] => [
 /** Returns SQL for the next change number. It is unique and greater than all earlier ones, because SQLite serializes writes. */
 export const buildNextNumberSql = (table: string): string => `(SELECT coalesce(max(seq), 0) + 1 FROM ${table})`
 
-/** Returns the SQL condition for a row that is neither deleted nor expired at a time. */
+/** Returns the SQL condition for a row that is neither deleted nor expired at the given time. */
 export const isLive = (now: string): string => `value IS NOT NULL AND (expires_at IS NULL OR expires_at > ${now})`
 
 /** The number of changes kept for watchers. */
@@ -30,7 +30,7 @@ interface NumberedRow {
   expires_at: number | null
 }
 
-/** Opens the table of `sqliteStorage` in an in-process database; creates it if it doesn't exist. */
+/** Opens `sqliteStorage`'s table in an in-process database; creates it if it doesn't exist. */
 export function openNumberedTable(database: LocalDatabase, table: string): LocalTable {
   for (const sql of createNumberedTable(table)) runOnce(database, sql)
   const prepare = (sql: string) => prepareNumbered(database, sql)

@@ -12,7 +12,7 @@ export interface D1Database {
   batch(statements: never[]): Promise<unknown>
 }
 
-/** A client of `@libsql/client`. */
+/** A client from `@libsql/client`. */
 export interface LibsqlClient {
   execute(statement: { sql: string; args: SqlValue[] }): Promise<{ rows: unknown[] }>
 }
@@ -20,7 +20,7 @@ export interface LibsqlClient {
 /** The largest safe integer. */
 const MAX_SUM = '9007199254740991'
 const BUSY_MS = 5_000
-/** How many writes to make between two removals of rows that were deleted or expired long ago. */
+/** How many writes to make between sweeps of rows that were deleted or expired long ago. */
 const SWEEP_INTERVAL = 1_000
 
 /** Options for `createRemoteStorage`. */
@@ -32,7 +32,9 @@ export interface RemoteDatabaseOptions {
   failure(cause: unknown): Error
 }
 
-/** Creates the operations of `Storage` on a remote database, one statement each. It isn't watched, because each poll would be a network call. */
+/**
+ * Implements `Storage` on a remote database, with one statement per operation. The database isn't watched, because each poll would be a network call.
+ */
 export function createRemoteStorage({ all, table, clock, checkWrite, failure }: RemoteDatabaseOptions): Storage {
   const running = new Set<Promise<unknown>>()
   let preparing: Promise<unknown> | undefined

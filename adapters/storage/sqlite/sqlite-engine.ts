@@ -13,7 +13,7 @@ export interface LocalEngineOptions {
   table: LocalTable
   /** Returns the current time in epoch ms, for `ttlMs`. */
   now(): number
-  /** The name of the store in messages. */
+  /** The store's name in messages. */
   name: string
   /** How long an operation waits for another process's lock, in ms. */
   busyMs: number
@@ -46,11 +46,11 @@ interface JobOutcome {
   needsFlush: boolean
 }
 
-/** The maximum length of a transaction, which blocks the event loop, in ms. */
+/** The maximum duration of a transaction, in ms, because transactions block the event loop. */
 const MAX_TURN_MS = 4
-/** The number of commits between two removals of expired rows. */
+/** How many commits to make between sweeps of expired rows. */
 const SWEEP_INTERVAL = 100
-/** The prefix of versions of relaxed writes. */
+/** The prefix of versions that relaxed writes create. */
 const RELAXED_PREFIX = '~'
 
 /** Returns whether a relaxed write created this version. */
@@ -94,8 +94,8 @@ export class LocalEngine {
   }
 
   /**
-   * Resolves to the result of `operation` once it is committed and, unless it is relaxed, flushed to the disk. A relaxed write survives the
-   * end of this process, but perhaps not a power failure shortly after it.
+   * Resolves to the result of `operation` once it is committed and, unless it is relaxed, flushed to disk. A relaxed write survives this process
+   * exiting, but may not survive a power failure shortly afterward.
    */
   write<T>(operation: RowWork<T>, isRelaxed = false): Promise<T> {
     return new Promise<T>(
@@ -103,7 +103,7 @@ export class LocalEngine {
     )
   }
 
-  /** Changes something other than a row, inside a transaction; resolves once the change is flushed to the disk. */
+  /** Changes something other than a row, inside a transaction; resolves once the change is flushed to disk. */
   change(operation: () => void): Promise<void> {
     return new Promise((resolve, reject) =>
       this.#enqueue({ operation, isRelaxed: false, isFlushed: true, resolve: () => resolve(), reject }),
@@ -171,7 +171,7 @@ export class LocalEngine {
     }
   }
 
-  /** Runs jobs inside the transaction that has begun, as many as one turn has time for, and commits. */
+  /** Runs as many jobs as fit in one turn inside the current transaction, and commits it. */
   #commitGroup(group: Job[]): JobOutcome[] {
     const { table, now } = this.#options
     table.begin()
@@ -297,7 +297,7 @@ export class LocalEngine {
   }
 }
 
-/** Creates a function that starts `run`. Callers that arrive during a run share the next one. */
+/** Creates a function that starts `run`. Calls that arrive during a run share the next run. */
 function shareRuns(run: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | undefined
   let next: Promise<void> | undefined

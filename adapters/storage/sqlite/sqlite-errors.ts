@@ -18,7 +18,7 @@ const RESULT_CODES = {
 /** Extended result codes: a read returned too few bytes; the database file was moved. */
 const SHORT_READ_CODE = 522
 const MOVED_CODE = 1032
-/** Extended result codes of failed reads. */
+/** Extended result codes for failed reads. */
 const READ_ERROR_CODES: readonly number[] = [266, SHORT_READ_CODE, 6922, 7178, 7434]
 
 /** Returns SQLite's result code: `errcode` in Node and Deno, `errno` in Bun. */
@@ -71,7 +71,7 @@ export const MAX_PAUSE_MS = 5
 
 /** How long an operation waits for another process's lock. */
 export interface LockWait {
-  /** The name of the store in messages. */
+  /** The store's name in messages. */
   name: string
   timeoutMs: number
   /** Converts an SQLite error to the one to throw. Default: the same error. */
