@@ -94,7 +94,7 @@ const createIntegerSchema = (min: number, max: number) => v.exactOptional(intege
 /** A model's reasoning effort. */
 export const effort = choice(ALL_EFFORTS)
 
-/** The parameters that an entry sets for requests: `EntryParams`. */
+/** The parameters that an entry sets in requests: `EntryParams`. */
 export const entryParams = v.pipe(
   rejectArray(),
   closedObject({

@@ -20,7 +20,7 @@ import { createInputSchema, listInnerFields } from './schemas.ts'
 import { listComboWarnings, type WithWarnings, withWarnings } from './warnings.ts'
 
 /**
- * Combos (src/rules.md, Rotation of combos). Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP
+ * Combos (src/rules.md, Rotation of combos). Methods take the typed input or `Input`, which is `never` for in-process calls and `unknown` for HTTP
  * bodies.
  */
 export interface ComboOperations<Input = never> {
@@ -68,9 +68,9 @@ interface WriterDependencies {
 }
 
 interface ComboDependencies extends WriterDependencies {
-  /** Returns the current resolution of model names. */
+  /** Returns the current routing table, which resolves model names. */
   routes(): Promise<RouteTable>
-  /** Shared with the aliases, because both affect how names resolve. */
+  /** Shared with aliases, because combos and aliases both affect how names resolve. */
   runInOrder: Mutex
 }
 
@@ -148,7 +148,7 @@ class ComboWriter {
       requireCompatibleVectors(combo, names)
     }
     await this.#records.add(combo, check, options)
-    await rotation.reset(getComboLabel(name)) // an instance that missed a deletion may have kept its position
+    await rotation.reset(getComboLabel(name)) // an instance that missed a deletion may have kept the old position
     return combo
   }
 

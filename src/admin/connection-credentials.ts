@@ -6,7 +6,7 @@ import type { ParsedConnection } from './connection-input.ts'
 import { createInputError } from './input.ts'
 import { describeMoved } from './shortened-secrets.ts'
 
-/** Reads and encrypts the credentials of connections, each for the URL it is sent to. */
+/** Reads and encrypts connections' credentials, each for the URL it is sent to. */
 export class ConnectionCredentials {
   readonly #store: WritableStore
 

@@ -39,7 +39,7 @@ export const connectionInputs = {
   put: closedObject({ ...connectionPut.entries, ...topLevel.entries }),
 }
 
-/** The fields of a connection that an input can change. */
+/** The connection fields that an input can change. */
 export type ConnectionInput = Omit<InputOf<typeof connectionFields, 'update'>, 'id' | 'createdAt' | 'updatedAt'>
 
 /** A connection input, with the top-level fields of `providerSpecificData` split off. */
@@ -62,7 +62,7 @@ export function parseConnection<T>(schema: ClosedSchema<T>, input: unknown): Par
 
 /**
  * Returns the changed `providerSpecificData`. `data` replaces the stored object, and each top-level field changes only itself: `null` removes it, and
- * `undefined` keeps it. Throws `INVALID_REQUEST` if the two conflict.
+ * `undefined` keeps it. Throws `INVALID_REQUEST` if `data` and a top-level field conflict.
  */
 export function changeProviderData(
   stored: ProviderSpecificData | undefined,
@@ -85,8 +85,8 @@ export function changeProviderData(
 }
 
 /**
- * Throws `INVALID_REQUEST` if the base URL already includes a path that the gateway appends; `field` is its name. Drops a blank URL, which is treated
- * as not set.
+ * Throws `INVALID_REQUEST` if the base URL already includes a path that the gateway appends; `field` is the URL field's name. Drops a blank URL,
+ * which is treated as not set.
  */
 function checkData(data: ProviderSpecificData, field: string): ProviderSpecificData {
   const { baseUrl, ...rest } = data

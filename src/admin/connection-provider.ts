@@ -90,7 +90,7 @@ export function requireUniquePrefix(...args: Parameters<typeof findPrefixConflic
   )
 }
 
-/** Throws `INVALID_REQUEST` unless the settings and the credential fit the provider's cloud, if it has one. */
+/** Throws `INVALID_REQUEST` unless the settings and the credential are valid for the provider's cloud, if it has one. */
 export function checkCloud(catalog: Catalog, provider: string, settings: CloudSettings): void {
   const problem = findCloudProblem(catalog, provider, settings)
   if (problem) throw createInputError(problem)

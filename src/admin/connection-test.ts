@@ -24,7 +24,7 @@ export interface TestedConnection {
   ok: boolean
   /** The provider's status, or the gateway's if no provider was called. */
   status: Integer
-  /** Duration of the request. */
+  /** The request's duration. */
   ms: number
   /** The model that was called. */
   model: string
@@ -37,7 +37,7 @@ export const connectionTestInput = closedObject({ model: v.exactOptional(fields.
 const TIMEOUT_MS = 10_000
 const MAX_MESSAGE = 300
 
-/** The smallest request of each kind that can be tested cheaply. */
+/** The smallest request for each kind that can be tested cheaply. */
 const requests: Readonly<Partial<Record<Kind, { path: string; body: object }>>> = {
   llm: {
     path: '/v1/messages',
@@ -47,7 +47,7 @@ const requests: Readonly<Partial<Record<Kind, { path: string; body: object }>>> 
   rerank: { path: '/v1/rerank', body: { query: 'ok', documents: ['ok'] } },
 }
 
-/** Creates a function that sends a small model request to a connection, like a client. */
+/** Creates a function that sends a small model request to a connection, the way a client would. */
 export function createConnectionTest({
   store,
   catalog,

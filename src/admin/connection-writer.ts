@@ -31,7 +31,7 @@ export interface ConnectionDependencies {
 export interface WrittenConnection {
   record: ConnectionRecord
   discovered: Discovery | undefined
-  /** Whether the record was left alone because nothing would change. */
+  /** Whether the record was left unchanged because nothing would have changed. */
   isUnchanged?: boolean
 }
 

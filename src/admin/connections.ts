@@ -25,7 +25,7 @@ import { findRecord, pickShownFields, requirePresent } from './record-operations
 import { describeUnreadable, shortenSecret } from './shortened-secrets.ts'
 import { type WithWarnings, withWarnings } from './warnings.ts'
 
-/** Connections. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */
+/** Connections. Methods take the typed input or `Input`, which is `never` for in-process calls and `unknown` for HTTP bodies. */
 export interface ConnectionOperations<Input = never> {
   /** Shows the last four characters of each credential; short ones aren't shown. */
   list(): Promise<{ connections: ShownConnection[] }>

@@ -1,7 +1,7 @@
 import { parseInput } from './input.ts'
 import type { FeatureOperation, FeatureOperations, NamedOperation } from './operation-table.ts'
 
-/** Throws a TypeError if a feature's operation has the same route as one of the gateway's, which would hide it. */
+/** Throws a TypeError if a feature's operation has the same route as one of the gateway's, because the gateway's would hide it. */
 export function checkRoutesOfFeatures(added: readonly NamedOperation[], builtIn: readonly NamedOperation[]): void {
   const toRoute = ({ method, path }: NamedOperation) => `${method} ${path.replaceAll(/:\w+/g, ':')}`
   const takenRoutes = new Set(builtIn.map(toRoute))

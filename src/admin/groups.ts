@@ -20,8 +20,8 @@ import { createInputSchema } from './schemas.ts'
 import { type WithWarnings, withWarnings } from './warnings.ts'
 
 /**
- * Groups of keys, such as customers, teams, or plans. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for
- * HTTP bodies.
+ * Groups of keys, such as customers, teams, or plans. Methods take the typed input or `Input`, which is `never` for in-process calls and `unknown`
+ * for HTTP bodies.
  */
 export interface GroupOperations<Input = never> {
   list(): Promise<{ groups: ShownGroup[] }>
@@ -41,7 +41,7 @@ export interface GroupOperations<Input = never> {
 
 /** A group, as the management API returns it. */
 export interface ShownGroup extends KeyGroup {
-  /** Its record was changed elsewhere, so its keys are rejected. Absent otherwise. */
+  /** Explains that the group's record was changed elsewhere, so its keys are rejected. Absent otherwise. */
   error?: string
 }
 

@@ -93,7 +93,7 @@ export function parsePut<T>(
   return parseInput(schema, input, inner)
 }
 
-/** Throws `INVALID_REQUEST` if a field of an input, or of an object in it, is `undefined`. */
+/** Throws `INVALID_REQUEST` if an input field, or a field of a nested object, is `undefined`. */
 export function rejectUndefined(input: unknown, path = ''): void {
   if (!isObject(input)) return
   for (const [name, value] of Object.entries(input)) {
@@ -105,7 +105,7 @@ export function rejectUndefined(input: unknown, path = ''): void {
   }
 }
 
-/** The input of a `put`. Its optional fields accept `undefined` so you can pass variables; `put` rejects it when it runs. */
+/** The input type of a `put`. Its optional fields accept `undefined` so you can pass variables; `put` rejects `undefined` at run time. */
 export type OrUnset<Input> = {
   [Member in keyof Input]: Partial<Pick<Input, Member>> extends Pick<Input, Member>
     ? Input[Member] | undefined
@@ -165,7 +165,7 @@ export const fields = {
   patternTextOr: pattern,
   /** A field that clients can send back unchanged. */
   ignored: v.exactOptional(v.unknown()),
-  /** A field of results that is always rejected. */
+  /** A field that results contain but inputs always reject. */
   byAction: v.exactOptional(v.never(BY_ACTION_MESSAGE)),
 }
 

@@ -55,7 +55,7 @@ async function listModelWarnings(models: readonly string[], table: RouteTable): 
 
 const MAX_NAMED = 10
 
-/** Explains why no request can match a pattern with `*`. Providers have unlisted models, so any name below a provider can match. */
+/** Explains why no request can match a pattern with `*`. Providers have unlisted models, so any name under a provider's prefix can match. */
 function explainNoMatch(pattern: string, table: RouteTable): string | undefined {
   const head = pattern.slice(0, pattern.indexOf('*'))
   const canMatch = (name: string) => name.startsWith(head) || head.startsWith(name)

@@ -154,7 +154,7 @@ export class KeyWriter {
     if (until !== undefined) await previousKeys.insert(from, { id, to, until: new Date(until).toISOString() })
   }
 
-  /** Removes the old record of a key that has a new value. Keeps changes that others have made in the meantime. */
+  /** Removes a key's old record after the key got a new value. Keeps changes made by others in the meantime. */
   async #move(record: KeyRecord, { from, to }: { from: string; to: string }): Promise<FoundKey> {
     const { keys } = this.#store
     for (let moved = record; ; ) {

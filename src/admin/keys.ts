@@ -19,7 +19,7 @@ import { createInputSchema } from './schemas.ts'
 import { type WithWarnings, withWarnings } from './warnings.ts'
 
 /**
- * API keys (src/rules.md, Client keys). Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies.
+ * API keys (src/rules.md, Client keys). Methods take the typed input or `Input`, which is `never` for in-process calls and `unknown` for HTTP bodies.
  */
 export interface KeyOperations<Input = never> {
   /** Lists keys in creation order. `after` is the start of the next page, if there is one. */

@@ -13,9 +13,9 @@ import { findRecord, isSameJson, requirePresent, withChange } from './record-ope
 import { createInputSchema } from './schemas.ts'
 import { explainUnresolved, type WithWarnings, withWarnings } from './warnings.ts'
 
-/** Aliases of models. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */
+/** Model aliases. Methods take the typed input or `Input`, which is `never` for in-process calls and `unknown` for HTTP bodies. */
 export interface AliasOperations<Input = never> {
-  /** Model names by alias, in the order of creation. */
+  /** Model names by alias, in creation order. */
   list(): Promise<{ aliases: Record<string, string> }>
   /**
    * Creates or changes an alias. Writes nothing if nothing would change. Rejects with `INVALID_REQUEST` if the alias would resolve to itself. A combo
@@ -28,8 +28,8 @@ export interface AliasOperations<Input = never> {
 export const aliasInputs = { set: createInputSchema(aliasFields, 'put') }
 
 /**
- * Creates the operations. `runInOrder` is shared with the combos, because both affect how names resolve. `routes` returns the current resolution of
- * names.
+ * Creates the operations. `runInOrder` is shared with combos, because combos and aliases both affect how names resolve. `routes` returns the current
+ * routing table.
  */
 export function createAliasOperations({
   store,
@@ -101,7 +101,9 @@ export function findNamedCycle(start: string, { combos, aliases }: Names): strin
 /** Returns an entry's model name. */
 export const getModelName = (entry: ComboModel) => (typeof entry === 'string' ? entry : entry.model)
 
-/** Models that aren't in the catalog. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */
+/**
+ * Models that aren't in the catalog. Methods take the typed input or `Input`, which is `never` for in-process calls and `unknown` for HTTP bodies.
+ */
 export interface CustomModelOperations<Input = never> {
   list(): Promise<{ models: CustomModel[] }>
   /** Rejects with `INVALID_REQUEST` if the model exists. `warnings` list prices that no request will use, or that are probably in another unit. */

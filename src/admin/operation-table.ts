@@ -9,7 +9,7 @@ export interface OperationEntry {
   path: `/api/${string}`
   /** The value of the body field `action` that selects this operation, if several share a route. */
   action?: string
-  /** The summary of the route that several actions share, only set on the first of them. */
+  /** The summary of a route that several actions share; only set on the first action. */
   routeSummary?: string
   /** Completes the message of an internal error: "Failed to fetch keys". */
   failure: string
@@ -43,7 +43,7 @@ export interface OperationTable {
 
 /** An entry for an operation that a feature adds. */
 export interface FeatureOperation extends OperationEntry {
-  /** The schema of the result, which is the body of the HTTP response. */
+  /** The schema of the result, which is the HTTP response body. */
   output: v.GenericSchema
   /** Called with the path parameters, followed by the validated input if the operation takes any. */
   run(...args: never[]): Promise<object>
@@ -54,7 +54,7 @@ export interface FeatureOperations {
   readonly [resource: string]: { readonly [name: string]: FeatureOperation }
 }
 
-/** An operation with its path of names in `gateway.api`, such as `['cloud', 'sessions', 'list']`. Operations that features add have an `output`. */
+/** An operation with its path in `gateway.api`, such as `['cloud', 'sessions', 'list']`. Operations that features add have an `output`. */
 export interface NamedOperation extends OperationEntry, Partial<Pick<FeatureOperation, 'output'>> {
   names: readonly string[]
 }
@@ -113,8 +113,8 @@ export function findFunction(api: object, names: readonly string[]): (...args: u
 type ApiFunction = (...args: never) => Promise<unknown>
 
 /**
- * The entries that the functions of an API need. A table that `satisfies` this type has an entry for each function, and an input schema for each
- * function with input.
+ * The entries that an API's functions need. A table that `satisfies` this type has an entry for each function, and an input schema for each function
+ * with input.
  */
 export type OperationEntries<Api> = Api extends ApiFunction
   ? OperationEntry & (HasInput<Api> extends true ? { input: InputSchema } : { input?: never })

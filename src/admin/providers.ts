@@ -19,8 +19,8 @@ export interface Provider extends CatalogProvider {
 }
 
 /**
- * The catalog's providers, which are read-only, and the strategies for choosing among their connections. Methods accept `Input` as well as the typed
- * input: `never` for in-process calls, `unknown` for HTTP bodies.
+ * The catalog's providers, which are read-only, and the strategies for choosing among their connections. Methods take the typed input or `Input`,
+ * which is `never` for in-process calls and `unknown` for HTTP bodies.
  */
 export interface ProviderOperations<Input = never> {
   list(): Promise<{ providers: Provider[] }>

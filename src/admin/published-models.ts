@@ -37,9 +37,11 @@ export interface PublishedModel extends Omit<ModelEntry, 'kind'> {
   maxOutput?: Integer
 }
 
-/** The models that clients can request. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP input. */
+/**
+ * The models that clients can request. Methods take the typed input or `Input`, which is `never` for in-process calls and `unknown` for HTTP input.
+ */
 export interface ModelOperations<Input = never> {
-  /** Lists the models, without an API key. `after` is the start of the next page. Absent on the last page. */
+  /** Lists the models. No API key is needed. `after` is the start of the next page, and absent on the last page. */
   published(query?: ModelsQuery | Input): Promise<{ object: 'list'; data: PublishedModel[]; after?: string }>
 }
 
@@ -55,14 +57,14 @@ export const modelInputs = {
   }),
 }
 
-/** Creates the operations. `published` lists the models of some kinds. Lists that share `cache` query each provider once. */
+/** Creates the operations. `published` lists the models of the given kinds. Lists that share `cache` query each provider once. */
 export function createModelOperations({
   published,
   routes,
   store: { customModels },
 }: {
   published(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>
-  /** Returns the current resolution of model names. */
+  /** Returns the current routing table, which resolves model names. */
   routes(): Promise<RouteTable>
   store: { customModels: { all(): Promise<readonly CustomModel[]> } }
 }): ModelOperations<unknown> {

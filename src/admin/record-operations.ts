@@ -23,7 +23,7 @@ export function requirePresent<T>(record: T | undefined, noun: string): T {
   return record
 }
 
-/** Copies the public fields of a record, in the order in which they are defined. */
+/** Copies a record's public fields, in the order in which they are defined. */
 export function pickShownFields<F extends RecordFields, R extends object>(
   recordFields: F,
   record: R,
@@ -47,7 +47,7 @@ export function withChange<T extends object, C extends object>(record: T, change
 
 type WithoutNulls<T> = { [Member in keyof T]: Exclude<T[Member], null> }
 
-/** Returns whether two JSON values are equal, in any order of fields. Fields that are `undefined` are treated as absent. */
+/** Returns whether two JSON values are equal, regardless of field order. Fields that are `undefined` are treated as absent. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, index) => isSameJson(item, b[index]))

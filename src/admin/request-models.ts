@@ -35,7 +35,7 @@ export function parseRequestModels(header: string): RequestModels {
 /** Parses the models that a `route` function returned. Throws `INVALID_REQUEST` with the invalid field. */
 export const parseRouteResult = (result: unknown): RequestModels => parseInput(schema, result)
 
-/** The field of AI SDK calls that contains their options for the gateway. */
+/** The AI SDK call field that contains options for the gateway. */
 export const CALL_OPTIONS = 'providerOptions.signalbox'
 
 const options: unknown = closedObject({
@@ -45,7 +45,7 @@ const options: unknown = closedObject({
 })
 const callOptions = options as ClosedSchema<SignalboxCallOptions> // the entries and the type come from the same fields
 
-/** Makes messages contain the full path of each field. */
+/** Makes error messages contain each field's full path. */
 const callOptionsInPlace = closedObject({ [CALL_OPTIONS]: v.pipe(rejectArray(), callOptions) })
 
 /** The start of messages about unknown fields at the top level. */

@@ -43,7 +43,7 @@ import {
   rejectDots,
 } from './input.ts'
 
-/* The valibot schemas of inputs, created from the shapes of fields. */
+/* valibot schemas for inputs, created from field shapes. */
 
 /** Creates the schema of an operation's input. `ignoredFields` lists fields of results that clients can send back. */
 export function createInputSchema<const F extends RecordFields, D extends WriteOperation>(
@@ -309,7 +309,7 @@ const hasValidCooldowns = ({
   maxCooldownMs?: unknown
 }) => Number(cooldownMs) <= Number(maxCooldownMs)
 
-/** Creates the schema of an object that changes another one field by field; `null` removes a field. */
+/** Creates the schema of an object that updates another one field by field; `null` removes a field. */
 const createChangeSchema = ({ fields: members }: ObjectShape): v.GenericSchema =>
   v.pipe(
     rejectArray(),

@@ -15,7 +15,7 @@ import { createEditId, isSameJson } from './record-operations.ts'
 import { changeRules, checkCooldowns, mergeFields } from './rules.ts'
 import { createInputSchema, listInnerFields } from './schemas.ts'
 
-/** The settings. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */
+/** The settings. Methods take the typed input or `Input`, which is `never` for in-process calls and `unknown` for HTTP bodies. */
 export interface SettingsOperations<Input = never> {
   get(): Promise<Settings>
   /**

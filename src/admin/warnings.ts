@@ -12,7 +12,7 @@ export interface WithWarnings {
 export const withWarnings = <T extends object>(response: T, warnings: readonly string[]): T & WithWarnings =>
   warnings.length > 0 ? { ...response, warnings: [...warnings] } : response
 
-/** Warns about anything that keeps the limits of a key or group from being exact. */
+/** Warns about anything that keeps a key's or group's limits from being exact. */
 export const listLimitWarnings = (
   { limits }: { limits?: UsageLimits },
   { atomic }: Pick<Storage, 'atomic'>,

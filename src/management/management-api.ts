@@ -32,7 +32,7 @@ export interface ServingOptions {
   publicOrigin: string | undefined
   bodyLimits: BodyLimits
   basePath: string
-  /** All features of the gateway, and the operations that they add. */
+  /** All of the gateway's features, and the operations that they add. */
   features: readonly BuiltInFeature[]
   operations: FeatureOperations
   admit(): void
@@ -45,7 +45,7 @@ export interface ManagementApi {
   api: Management<unknown>
   /** Sends the operations' changes to the cloud proxy. */
   pushes: Pushes
-  /** Ends the streams of live events. */
+  /** Ends the live event streams. */
   endLive(): void
   /** Rejects with the error that the guard or an operation throws. */
   serve(path: string, exchange: Exchange): Promise<Reply>
@@ -135,7 +135,7 @@ function hideSecrets(api: Management<unknown>): Management<unknown> {
   return { ...api, keys, info, damagedRecords: { ...api.damagedRecords, get } }
 }
 
-/** Creates the routes of all management operations, and of those that features add. */
+/** Creates the routes for all management operations, including those that features add. */
 export const managementRoutes = (api: Management<unknown>, added: FeatureOperations = {}): HttpRoute[] =>
   createOperationRoutes(groupByRoute([...listServedOperations(), ...listOperations(added)]), {
     api,

@@ -47,9 +47,9 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   catalog: Catalog
   clock: Clock
   rotation: Pick<RoundRobin, 'reset'>
-  /** Returns the current resolution of model names. */
+  /** Returns the current routing table, which resolves model names. */
   routes(): Promise<RouteTable>
-  /** Lists the models of some kinds that clients can request. Lists that share `cache` query each provider once. */
+  /** Lists the models of the given kinds that clients can request. Lists that share `cache` query each provider once. */
   published(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>
   health: Health
   limits: OverridableLimits & { lookupTimeoutMs: number }

@@ -24,7 +24,7 @@ export interface ManagementFeatureDependencies
     dashboard?: object
     observe?: readonly GatewayObserver[]
   }
-  /** Returns all features of the gateway, after all of them were created. */
+  /** Returns all of the gateway's features. Call it only after they have been created. */
   features(): readonly BuiltInFeature[]
   random(): number
   upstream(): UpstreamFetch

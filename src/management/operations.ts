@@ -45,8 +45,8 @@ import type { Overview } from './overview.ts'
 
 /**
  * The management operations. Each resolves to the body that HTTP returns, validates its input the same way, and rejects with a `GatewayError` such as
- * `INVALID_REQUEST`, `NOT_FOUND`, or `STORAGE_FAILED`. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for
- * HTTP bodies.
+ * `INVALID_REQUEST`, `NOT_FOUND`, or `STORAGE_FAILED`. Methods take the typed input or `Input`, which is `never` for in-process calls and `unknown`
+ * for HTTP bodies.
  */
 export interface Management<Input = never> {
   keys: KeyOperations<Input> & {

@@ -17,7 +17,7 @@ export interface Overview {
    * Hourly totals for this hour and the previous 23, and totals for the 24 hours before that, as in `usage.summary`. Absent if usage isn't stored.
    */
   usage?: UsageSummary
-  /** The newest five of the latest 100 requests that failed, were cut off, or were rejected. */
+  /** The five newest failed, cut-off, or rejected requests among the latest 100 requests. */
   failures: StoredRequest[]
   /** Recent failures, as in `health.list`. */
   health: HealthEntry[]

@@ -66,8 +66,8 @@ export const modelAdditions: readonly Additions[] = [
 export const unknownAdditions: Additions = { models: /^/, base: 16, tools: 200, schema: 40 }
 
 /**
- * The tokens for instructions and results of tools that the vendor runs, from recorded responses. They aren't an upper bound, because a model may
- * search repeatedly. The provider's reported usage is what counts.
+ * The tokens for the instructions and results of vendor-run tools, from recorded responses. They aren't an upper bound, because a model may search
+ * repeatedly. The provider's reported usage is what counts.
  */
 const vendorTools: ReadonlyArray<readonly [names: RegExp, tokens: number]> = [
   [/web_?search|googleSearchRetrieval|^x_search/i, 35_000],
@@ -87,7 +87,7 @@ const vendorTools: ReadonlyArray<readonly [names: RegExp, tokens: number]> = [
   [/system_?tool|nova_/i, 1_000],
 ]
 
-/** Counts the tokens of a tool that the vendor runs. Returns 0 for the client's own tools. */
+/** Counts a vendor-run tool's tokens. Returns 0 for the client's own tools. */
 export function countVendorToolTokens(tool: JsonObject): number {
   const { type, id } = tool // the AI SDK sends an ID, such as `openai.code_interpreter`
   const kind = type === 'provider' && typeof id === 'string' ? id.slice(id.indexOf('.') + 1) : type

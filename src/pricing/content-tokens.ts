@@ -5,8 +5,8 @@ import { estimateTokens } from '../lib/text-tokens.ts'
 import type { ContentFields } from '../protocols/formats/format.ts'
 
 /**
- * Estimates the output tokens in a part of a response from the strings in the fields with these names. Skips strings that are nested deeper than in
- * any real response.
+ * Estimates the output tokens in a response part from the strings in the fields with these names. Skips strings that are nested deeper than in any
+ * real response.
  */
 export function countContentTokens(value: unknown, names: readonly string[], isWithin = false, depth = 0): number {
   if (typeof value === 'string') return isWithin ? estimateTokens(value) : 0
@@ -44,7 +44,7 @@ const isToolResult = (type: unknown): boolean => typeof type === 'string' && typ
 /** Responses may nest 10,000 levels (lib/json.ts), too many for recursion. */
 const MAX_DEPTH = 64
 
-/** Estimates the output tokens of the images in a part of a response. */
+/** Estimates the output tokens for the images in a response part. */
 export function countImageTokens(value: unknown, depth = 0): number {
   if (typeof value === 'string') return value.startsWith('data:image/') ? TOKENS_PER_IMAGE : 0
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return 0
@@ -82,7 +82,7 @@ export function countStreamTokens(
 
 const REASONING_FIELDS = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'thinking', 'thinking_blocks'])
 
-/** Fields of response parts that aren't output: keywords and IDs of the format, and signatures. */
+/** Fields in response parts that aren't output: the format's keywords and IDs, and signatures. */
 const NON_CONTENT_FIELDS = new Set([
   'sources',
   'type',

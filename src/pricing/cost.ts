@@ -30,7 +30,9 @@ interface SpendingContext {
   isPremium?: boolean
 }
 
-/** Calculates the usage and cost of a call to the target. `isPremium` tells whether the request selects a tier that costs more (`findSurcharge`). */
+/**
+ * Calculates the usage and cost of a call to the target. `isPremium` indicates whether the request selects a tier that costs more (`findSurcharge`).
+ */
 export function calculateSpending(reported: TokenUsage, context: SpendingContext): Spending {
   const { iterations = [], ...counts } = reported
   if (iterations.length > 0) return calculateIterationSpending(iterations, counts, context)
@@ -202,7 +204,7 @@ export function calculateCost(basePrice: Price | undefined, usage: TokenUsage): 
   return tokenCost === undefined || unitCost === undefined ? undefined : tokenCost / 1_000_000 + unitCost
 }
 
-/** Returns the price for a request in this service tier with this many input tokens: the price of the highest tier that they exceed. */
+/** Returns the price for a request in this service tier with this many input tokens: the price of the highest tier that the tokens exceed. */
 export function selectTier(
   regular: Price,
   { inputTokens, serviceTier }: Pick<TokenUsage, 'inputTokens' | 'serviceTier'>,
@@ -238,8 +240,8 @@ function splitByMedium(
 }
 
 /**
- * Estimates the tokens of images and audio if a provider charges by token but reports none. Assumes large images. Speech has 20 tokens and 15
- * characters per second. Audio input has 10 tokens per second, and its transcript 4.
+ * Estimates image and audio tokens if a provider charges by token but reports none. Assumes large images. Speech has 20 tokens and 15 characters per
+ * second. Audio input has 10 tokens per second, and its transcript 4.
  */
 function estimateMediaTokens({ inputTokens, outputTokens, units = {} }: TokenUsage): TokenUsage | undefined {
   const { image = 0, character = 0, second = 0 } = units
@@ -277,7 +279,7 @@ export const getHighestImagePrice = (
     .flatMap((name) => (isPossible(name) ? (images[name] ?? []) : []))
     .sort((a, b) => b - a)[0]
 
-/** Returns the highest price of input tokens, per million. Some providers charge more for tokens written to a cache. */
+/** Returns the highest price per million input tokens. Some providers charge more for tokens written to a cache. */
 export const getHighestInputPrice = (price: Price): number | undefined =>
   price.input === undefined ? undefined : Math.max(price.input, price.cacheWrite ?? 0, getLongCachePrice(price) ?? 0)
 

@@ -33,8 +33,8 @@ export const countUnits = ({ endpoint, body }: Pick<InputRequest, 'endpoint' | '
   getBound(endpoint).units?.(body)
 
 /**
- * Prepares `estimateInput` for the end of a stream. The returned function lives as long as the stream, so it doesn't keep a large body in memory, and
- * estimates one without limits or media from its size.
+ * Prepares `estimateInput` for the end of a stream. The returned function lives as long as the stream, so it doesn't keep a large body in memory.
+ * Instead, it estimates a large body without limits or media from its size.
  */
 export function createInputEstimate(call: InputRequest, { provider, model }: ModelReference): () => number {
   const target = { provider, model }
@@ -86,7 +86,7 @@ function countEventTokens(events: readonly SseEvent[], contentFields: ContentFie
   return Math.max(tokens, repeats.getTokens()) + imageTokens
 }
 
-/** Estimates the output tokens of an entire stream of server-sent events. */
+/** Estimates the output tokens in an entire server-sent event stream. */
 export function estimateStreamOutput(bytes: Uint8Array, contentFields: ContentFields): number {
   const events: SseEvent[] = []
   const parser = createSseParser((event) => void events.push(event))

@@ -5,7 +5,7 @@ import { type Additions, countVendorToolTokens, modelAdditions, unknownAdditions
 
 /**
  * Returns an upper bound for the input tokens that the target counts for a request body of any format. Text and tools are counted by characters,
- * media by size, remote files and results of vendor tools with fixed numbers. Each model family adds its own tokens. Takes a few µs for a small body
+ * media by size; remote files and vendor tool results count as fixed numbers. Each model family adds its own tokens. Takes a few µs for a small body
  * and about 3 ms for 1 MB of text.
  */
 export function boundInputTokens(body: JsonObject, { model }: ModelReference): number {
@@ -36,7 +36,7 @@ function findAdditions(model: string): Additions {
 const families = new Map<string, Additions>()
 const MAX_FAMILIES = 1_000
 
-/** The content of a body, independent of the model that counts it. */
+/** A body's content, independent of the model that counts it. */
 interface BodyContent {
   /** Tokens of text. */
   text: number
@@ -149,7 +149,7 @@ function addNonText(
   return false
 }
 
-/** Counts an image, audio clip, or file. `length` is the length of its base64. */
+/** Counts an image, audio clip, or file. `length` is the length of its base64 encoding. */
 function addMedia(type: string, length: number, content: BodyContent): void {
   const kilobytes = (length * 3) / 4_000
   if (/pdf|document|msword|sheet|presentation/.test(type))
@@ -163,7 +163,7 @@ function addMedia(type: string, length: number, content: BodyContent): void {
   else content.images++
 }
 
-/** Counts the tools and the tokens of vendor tools. The JSON of the client's own tools is counted elsewhere. */
+/** Counts the tools, and the vendor tools' tokens. The JSON of the client's own tools is counted elsewhere. */
 function addTools(value: unknown, content: BodyContent): void {
   for (const tool of [value].flat()) {
     if (!isObject(tool)) continue

@@ -70,7 +70,7 @@ export async function decryptProfile(
 
 const getProfileContext = (ref: string) => `accounts/${ref}/profile`
 
-/** Reads an account. Resolves to `undefined` if there is no readable one. Rejects with `STORAGE_FAILED`. */
+/** Reads an account. Resolves to `undefined` if there is no readable account. Rejects with `STORAGE_FAILED`. */
 export async function readAccount(storage: Storage, ref: string): Promise<StoredAccount | undefined> {
   const key = getAccountKey(ref)
   const stored = await storage.get(key).catch(handleStorageError('read', key))

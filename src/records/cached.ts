@@ -128,7 +128,7 @@ export interface FreshnessTracker {
   close(): void
 }
 
-/** Decides how long data is fresh: with `watch`, until a change is reported; without it, for `maxAgeMs` (default 1,000). */
+/** Determines how long data is fresh: with `watch`, until a change is reported; without it, for `maxAgeMs` (default 1,000). */
 export function createFreshnessTracker(storage: Storage, clock: Clock, maxAgeMs = 1_000): FreshnessTracker {
   const listeners: Array<(key: string) => void> = []
   const gapListeners: Array<() => void> = []

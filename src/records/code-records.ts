@@ -6,7 +6,7 @@ import type { CredentialSource, SharedCredentialSource, Storage } from '../types
 export interface CodeRecords {
   /** The records in their stored form, by storage key. */
   readonly values: ReadonlyMap<string, string>
-  /** The defined settings. */
+  /** The settings that are defined in code. */
   readonly settings: JsonObject
   /** Credentials, and functions that return them, by `codeSecretId`. They aren't part of the records, so they are never stored. */
   readonly secrets: Map<string, CodeSecret>

@@ -19,7 +19,7 @@ interface KeyAccessDependencies
   groups: Records<GroupRecord>
 }
 
-/** Creates the access to keys, which a gateway loads on the first request with a credential. */
+/** Creates key access, which a gateway loads on the first request with a credential. */
 export function createKeyAccess({ groups: records, ...dependencies }: KeyAccessDependencies): KeyAccess {
   const groups = createGroupCache({ ...dependencies, records })
   const cache = new KeyCache(dependencies.freshness, dependencies.clock)

@@ -56,7 +56,7 @@ export interface CacheEntry {
   pendingRead?: PendingRead<CachedKey | undefined> | undefined
 }
 
-/** A previous value of a key. */
+/** A key's previous value. */
 export interface PreviousValue {
   digest: string
   /** Epoch ms. */
@@ -151,7 +151,7 @@ export class KeyCache {
     if (this.#rotatedTo.delete(digest)) this.#notify(digest)
   }
 
-  /** Prevents a rejected key from being accepted from memory. `key` is the key as it was read. Absent if it doesn't exist. */
+  /** Prevents a rejected key from being accepted from memory. `key` is the key as it was read, or absent if it doesn't exist. */
   forgetRejected(digest: string, key?: CachedKey): void {
     this.#dropLookups((lookup) => lookup.digest === digest || lookup.previous === digest)
     for (const credential of this.#listCredentials(digest)) {

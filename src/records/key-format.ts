@@ -15,7 +15,7 @@ export function mintClientKey(): string {
 
 /**
  * Returns whether a credential has the format of a client key: a generated key with a correct checksum, or a key that you chose. Other credentials
- * need no lookup. The code that keeps secrets out of logs also knows both formats.
+ * need no lookup. The code that keeps secrets out of logs also recognizes both formats.
  */
 export function isClientKey(credential: string): boolean {
   const [, random, sum] = PATTERN.exec(credential) ?? []

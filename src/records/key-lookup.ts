@@ -61,7 +61,7 @@ export class KeyLookup {
     return record && this.#addGroup(toCachedKey(digest, record))
   }
 
-  /** Reads from the storage why the key with this digest is rejected. Resolves to `undefined` if it isn't. Rejects with `STORAGE_FAILED`. */
+  /** Finds out from the storage why the key with this digest is rejected. Resolves to `undefined` if it isn't. Rejects with `STORAGE_FAILED`. */
   async findRejection(digest: string): Promise<GatewayError | undefined> {
     const { records, groups, keyring, cache } = this.#deps
     const found = await records.get(digest)

@@ -9,7 +9,7 @@ type Schema = 2 | 3
 /** The `wrappedBy` of keys that aren't encrypted. A secret's version is never empty. */
 export const NOT_WRAPPED = ''
 
-/** The record with the keys of a store, wrapped by a key that is derived from a secret. */
+/** The record with a store's keys, wrapped by a key that is derived from a secret. */
 export interface KeyringRecord {
   schema: Schema
   wrappedBy: string

@@ -30,7 +30,7 @@ export interface Keyring {
 
 /** A platform's synchronous cryptography. WebCrypto uses a thread and takes ten times as long: seconds for 100,000 keys. */
 export interface SyncCrypto {
-  /** Creates a function that checks HMAC-SHA-256 codes. */
+  /** Creates a function that verifies HMAC-SHA-256 codes. */
   createVerifier(key: Uint8Array): (mac: Uint8Array, text: Uint8Array) => boolean
   /** Creates a function that decrypts AES-256-GCM. The ciphertext ends with its tag. Throws if the tag is wrong. */
   createDecrypter(key: Uint8Array): Decrypt<Uint8Array>
@@ -47,7 +47,7 @@ const CIPHER_SCHEMA = 1
 /** The length of a keyring's two keys: one encrypts and signs, the other computes digests. */
 export const KEYRING_BYTES = 2 * 32
 
-/** Options of a keyring. */
+/** Options for a keyring. */
 export interface KeyringOptions {
   /** Used instead of WebCrypto. */
   syncCrypto?: SyncCrypto | undefined
@@ -106,7 +106,7 @@ export const sha256Hex = async (text: string): Promise<string> =>
 const HMAC_ALGORITHM = { name: 'HMAC', hash: 'SHA-256' } as const
 const MAC_PATTERN = /^[A-Za-z0-9+/]{43}=$/
 
-/** Derives a separate key for signatures, so they can't serve any other purpose. */
+/** Derives a separate key for signatures, so signatures can't be used for any other purpose. */
 async function deriveSigningKey(data: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const material = await crypto.subtle.importKey('raw', data, 'HKDF', false, ['deriveBits'])
   const info = encodeUtf8('signalbox record')
@@ -187,7 +187,7 @@ export const isSignedPreviousKey = (keyring: Keyring, digest: string, record: Pr
 
 const settingsSignatures = createSignatures<object>(settingsFields)
 
-/** Returns the signature of settings. */
+/** Returns the settings' signature. */
 export const signSettings = (keyring: Keyring, settings: object): Promise<string> =>
   settingsSignatures.sign(keyring, 'settings', settings)
 
@@ -216,7 +216,7 @@ export const getKeyContext = (keyId: string): string => `keys/${keyId}/key`
 /** Returns the context of the gateway's encrypted identity at a cloud proxy. */
 export const getIdentityContext = (cloudUrl: string): string => `cloud/identity ${cloudUrl}`
 
-/** Returns the value of a client key, or `undefined` if it can't be decrypted. */
+/** Returns a client key's value, or `undefined` if it can't be decrypted. */
 export const decryptKey = (keyring: Keyring, { id, sealedKey }: KeyRecord): Promise<string | undefined> =>
   keyring.decrypt(getKeyContext(id), sealedKey).catch(() => undefined)
 

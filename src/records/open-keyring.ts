@@ -18,10 +18,10 @@ interface KeyringDependencies {
 }
 
 /**
- * Opens the keyring of a store, or creates it on first use: a random data key and a random lookup key, wrapped by a key that HKDF derives from the
- * secret. Rotating the secret re-wraps these two and changes no other record. Without a secret, they are stored unencrypted, with a warning; the
- * first gateway with a secret replaces the data key, because others may know it. Rejects with `SECRET_MISMATCH` if none of the given secrets matches,
- * or with `STORAGE_FAILED`.
+ * Opens a store's keyring, or creates it on first use: a random data key and a random lookup key, wrapped by a key that HKDF derives from the secret.
+ * Rotating the secret re-wraps these two and changes no other record. Without a secret, they are stored unencrypted, with a warning; the first
+ * gateway with a secret replaces the data key, because others may know it. Rejects with `SECRET_MISMATCH` if none of the given secrets matches, or
+ * with `STORAGE_FAILED`.
  */
 export async function openKeyring(options: KeyringDependencies): Promise<Keyring> {
   const { storage, secret, logger, syncCrypto, digestsSha256 } = options

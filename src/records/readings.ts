@@ -90,7 +90,7 @@ function isEntry(entry: unknown): boolean {
   return isName(model) && (weight === undefined || isNumber(weight)) && areObjects
 }
 
-/** Reads the fields of a record or of an object in a record. Returns a description of the problem if an essential field is missing. */
+/** Reads the fields of a record, or of an object in a record. Returns a description of the problem if an essential field is missing. */
 function readFields(
   stored: JsonObject,
   fields: RecordFields,
@@ -183,7 +183,7 @@ function createReader<T>(fields: RecordFields): Reader<T> {
     readFields(stored, fields, storageKey) as (ReadRecord<JsonObject> & ReadRecord<T>) | string // the type is derived from the same fields
 }
 
-/** Reads signed records (keyring.ts). An unsigned one is listed and can be confirmed, but isn't accepted until then. */
+/** Reads signed records (keyring.ts). An unsigned record is listed and can be confirmed, but isn't accepted until it is. */
 export function createSignedReader<T>(fields: RecordFields): Reader<T> {
   const readFields = createReader<T>(fields)
   return (stored, storageKey) => {

@@ -21,11 +21,11 @@ export const CUSTOM_MODELS_PREFIX = 'custom-models/'
 export const ALIASES_PREFIX = 'aliases/'
 export const PROVIDERS_PREFIX = 'providers/'
 export const ACCOUNTS_PREFIX = 'accounts/'
-/** The counters of limits, by scope and ID. */
+/** The limit counters, by scope and ID. */
 export const LIMITS = 'limits/'
 /**
- * The storage key after which the counters of keys, groups, and the gateway are listed. Counters of accounts come before it. There can be
- * millions of them, and they aren't synced with a replica.
+ * The storage key after which the counters of keys, groups, and the gateway are listed. Account counters come before it. There can be millions of
+ * account counters, and they aren't synced with a replica.
  */
 export const ACCOUNT_LIMITS_END = 'limits/account0'
 /** The gateway's encrypted identity at each cloud proxy, by the proxy's URL. */
@@ -34,7 +34,7 @@ export const CLOUD_IDENTITIES_KEY = 'cloud/identity'
 /** A client key with its encrypted value, under the digest of the value. */
 export interface KeyRecord extends StoredOf<typeof keyFields> {}
 
-/** A previous value of a key, under its digest. */
+/** A key's previous value, under its digest. */
 export interface PreviousKeyRecord extends StoredOf<typeof previousKeyFields> {}
 
 /** A group of keys, under its ID. */

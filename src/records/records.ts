@@ -12,7 +12,7 @@ import {
 
 /** The records of one type, one per storage key, all in memory. Unusable records are skipped. */
 export interface Records<T> {
-  /** Returns all records in order of creation; the same array until something changes. Rejects with `STORAGE_FAILED`. */
+  /** Returns all records in creation order; the same array until something changes. Rejects with `STORAGE_FAILED`. */
   all(): Promise<readonly T[]>
   /** Returns all records with their IDs and order; `fresh` rereads the storage. */
   entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<StoredEntry<T>>>

@@ -25,7 +25,7 @@ export const createUnsignedKeyError = ({ id, name }: KeyRecord): GatewayError =>
     data: { key: id },
   })
 
-/** Creates the error for a key with a previous value whose record is unsigned. */
+/** Creates the error for a previous key value whose record is unsigned. */
 export const createUnsignedPreviousKeyError = (): GatewayError =>
   gatewayError('CALLER_UNUSABLE', {
     message:
@@ -35,7 +35,7 @@ export const createUnsignedPreviousKeyError = (): GatewayError =>
 /** Advice for a key whose record is unsigned. */
 export const CONFIRM_KEY_ADVICE = 'Pause, resume, or delete it: PUT /api/keys/{id} with "isActive", or DELETE.'
 
-/** Creates the error for the in-flight requests of a deleted key. */
+/** Creates the error for a deleted key's in-flight requests. */
 export const createDeletedKeyError = (): GatewayError =>
   gatewayError('KEY_UNKNOWN', {
     message: 'This API key has been deleted. Ask the operator of this gateway for a new one.',

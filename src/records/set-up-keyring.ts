@@ -87,7 +87,7 @@ const createMissingSettingsError = () =>
 
 /**
  * Replaces an unencrypted keyring's data key. The new key is stored together with the former one, both encrypted; the gateway that opens this record
- * re-encrypts everything. The lookup key stays the same, so every key keeps its digest; it neither decrypts nor signs anything.
+ * re-encrypts everything. The lookup key neither decrypts nor signs anything, so it stays the same, and every key keeps its digest.
  */
 async function replaceKeys(
   storage: Storage,

@@ -18,7 +18,7 @@ interface Signatures<T> {
   verify(signer: Signer, context: string, record: T, mac: unknown): Promise<boolean>
 }
 
-/** Creates the signatures of records with these fields. */
+/** Creates the functions that sign and verify records with these fields. */
 export function createSignatures<T extends object>(fields: RecordFields): Signatures<T> {
   const guarded = Object.entries(fields).filter(([, { guard }]) => guard !== undefined)
   const getVersion = (record: T) =>

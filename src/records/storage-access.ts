@@ -2,7 +2,7 @@ import { type GatewayError, gatewayError, isGatewayError } from '../errors.ts'
 import { startDeadline } from '../lib/deadline.ts'
 import type { Clock, Storage } from '../types.ts'
 
-/** The timeout of an operation, in ms. */
+/** An operation's timeout, in ms. */
 const OPERATION_TIMEOUT_MS = 5_000
 
 /** The timeout in ms once an operation has timed out, until the storage responds again. Otherwise, each of a change's operations would wait 5 s. */
@@ -17,11 +17,11 @@ const MAX_WAIT_IF_CHANGED_MS = 1_000
 /** How long to wait before trying again after the storage was unavailable or slow, in ms. */
 export const RETRY_AFTER_MS = 1_000
 
-/** Error codes of adapters and Node for an unreachable storage, whose data may be intact. */
+/** Error codes that adapters and Node use for unreachable storage, whose data may be intact. */
 const UNREACHABLE_PATTERN =
   /^(?:STORAGE_UNREACHABLE|STORAGE_LOCKED|E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH))$/
 
-/** Error codes of adapters for unreadable data, for which stale data must not be used. */
+/** Error codes that adapters use for unreadable data, which stale data must not replace. */
 const UNREADABLE_PATTERN = /^STORAGE_(?:CORRUPT|MISSING|NEWER_VERSION|SECRET_INVALID|SECRET_MISSING)$/
 
 /**
@@ -48,7 +48,7 @@ function toStorageError(operation: 'read' | 'write' | 'list', key: string, cause
 }
 
 /**
- * Returns the code of the network error behind an error, such as `ECONNREFUSED`, or an empty string. Clients see the code but not the driver's
+ * Returns the code of an error's underlying network error, such as `ECONNREFUSED`, or an empty string. Clients see the code but not the driver's
  * message, which could reveal machine and user names.
  */
 function findNetworkCode(error: unknown, depth = 0): string {

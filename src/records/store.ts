@@ -46,11 +46,11 @@ export interface Store {
   aliases: Records<AliasRecord>
   /** Provider strategies by provider ID. */
   providers: Records<ProviderRecord>
-  /** Loads the access to keys on demand, because not every gateway gets requests with a key. */
+  /** Loads key access on demand, because not every gateway gets requests with a key. */
   loadKeyAccess(): Promise<KeyAccess>
-  /** Opens the access to keys, for code that imports it. */
+  /** Opens key access, for code that imports it. */
   openKeyAccess(create: typeof createKeyAccess): KeyAccess
-  /** Resolves when the access to keys is open. */
+  /** Resolves when key access is open. */
   keyAccessOpened: Promise<KeyAccess>
   /** The storage, with a timeout for each operation. */
   storage: Storage

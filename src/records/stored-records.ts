@@ -5,7 +5,7 @@ import { CODE_VERSION } from './code-records.ts'
 import type { Reader } from './readings.ts'
 import { handleStorageError } from './storage-access.ts'
 
-/** A stored record and its position in the order of creation. */
+/** A stored record and its position in creation order. */
 export interface Envelope<T> {
   order: number
   record: T
@@ -24,9 +24,9 @@ export interface StoredRecords<T> {
   getKey(id: string): string
   /** Reads a record. Resolves to `undefined` if there is none, or to `'damaged'` if it is unusable. */
   read(id: string): Promise<StoredEntry<T> | 'damaged' | undefined>
-  /** Reads all usable records in pages, in the order of their storage keys. */
+  /** Reads all usable records in pages, in storage key order. */
   pages(): AsyncIterable<StoredEntry<T>[]>
-  /** Reads all usable records in order of creation. */
+  /** Reads all usable records in creation order. */
   list(): Promise<StoredEntry<T>[]>
   /** Returns the entry for a record that was just written. */
   toEntry(id: string, envelope: Envelope<T>, version: string): StoredEntry<T>
@@ -94,7 +94,7 @@ export function createStoredRecords<T extends object>(
   }
 }
 
-/** The number of records per page of a list. */
+/** The number of records per list page. */
 export const PAGE_SIZE = 1_000
 
 /** The result of parsing. It has no entry if the record is skipped, and no problem if the record is valid. */

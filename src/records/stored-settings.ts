@@ -29,8 +29,8 @@ export interface SettingsStore {
    */
   read(): Promise<StoredSettings>
   /**
-   * Resolves to whether cloud sync may be on; `read` decides. Reads at most one record, and doesn't open the keyring. Rejects with the same errors as
-   * `read`.
+   * Resolves to whether cloud sync may be on; only `read` knows for sure. Reads at most one record, and doesn't open the keyring. Rejects with the
+   * same errors as `read`.
    */
   mayUseCloudSync(): Promise<boolean>
   /** Waits for a slow store if the settings in memory are too old. Never rejects. */

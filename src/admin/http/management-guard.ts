@@ -13,14 +13,14 @@ type Permission = 'manage' | 'read'
 /** Resolves to the request's permission. Rejects if it has none. */
 type ManagementGuard = (exchange: Exchange) => Promise<Permission>
 
-/** Dependencies of the guards. They need `publicOrigin` behind a proxy that rewrites `Host`. */
+/** The guards' dependencies. They need `publicOrigin` behind a proxy that rewrites `Host`. */
 export interface GuardDependencies {
   onError(error: unknown): void
   publicOrigin?: string | undefined
 }
 
 /**
- * Creates the guard of `/api`, which rejects every request until you set the `management` option. A client key never grants access. Throws
+ * Creates the guard for `/api`, which rejects every request until you set the `management` option. A client key never grants access. Throws
  * `MANAGEMENT_CLOSED`, `MANAGEMENT_UNAUTHORIZED`, `FORBIDDEN`, and `UNSUPPORTED_MEDIA_TYPE`.
  */
 export function createManagementGuard(

@@ -35,7 +35,7 @@ export type RouteOperations = readonly [NamedOperation, ...NamedOperation[]]
 function withoutOptional(operation: NamedOperation): NamedOperation[] {
   const [match, folder] = /^(.*)\/:\w+\?$/.exec(operation.path) ?? []
   if (match === undefined) return [operation]
-  return [`${folder}`, match.slice(0, -1)].map((path) => ({ ...operation, path: path as NamedOperation['path'] })) // it still starts with /api/
+  return [`${folder}`, match.slice(0, -1)].map((path) => ({ ...operation, path: path as NamedOperation['path'] })) // the path still starts with /api/
 }
 
 interface RouteSettings {
@@ -120,7 +120,7 @@ function readOptionalType({ entries }: InputSchema, field: string): unknown {
 }
 
 /**
- * Returns the operation that a body calls, and its input, if any. Throws `INVALID_REQUEST` for an unknown action, and for fields that the operation
+ * Returns the operation that a body selects, and its input, if any. Throws `INVALID_REQUEST` for an unknown action, and for fields that the operation
  * doesn't have.
  */
 function findCalled(body: JsonObject | undefined, operations: RouteOperations) {

@@ -80,7 +80,7 @@ async function createAuthenticator(idOrRef: string, { refs, cache }: StoredAccou
   return { identify: () => ({ account }) }
 }
 
-/** Splits the URL of a model endpoint into path and query. Throws `INVALID_REQUEST` for any other path. */
+/** Splits a model endpoint's URL into path and query. Throws `INVALID_REQUEST` for any other path. */
 function parseEndpoint(path: string): { pathname: string; search: string } {
   const url =
     /^\/[^/\\]/.test(path) && URL.canParse(path, 'http://gateway') ? new URL(path, 'http://gateway') : undefined

@@ -13,7 +13,7 @@ import type { NamedOperation } from '../operation-table.ts'
 import type { ProviderOperations } from '../providers.ts'
 import type { SettingsOperations } from '../settings.ts'
 
-/** The operations that read single records and the names in exports. */
+/** The operations that read single records, and that look up names for exports. */
 export interface RecordApi {
   keys: Pick<KeyOperations<unknown>, 'get' | 'list'>
   groups: Pick<GroupOperations<unknown>, 'get' | 'list'>
@@ -92,7 +92,7 @@ interface IfMatchSettings {
   store: WritableStore
 }
 
-/** Returns a header with the revision of the record that an operation returned, if it has one. */
+/** Returns an `ETag` header with the returned record's revision, if the operation returns a record. */
 export function createRevisionHeader({ hasRevision }: NamedOperation, body: object): Record<string, string> {
   if (!hasRevision) return {}
   const record = 'key' in body && isObject(body.key) ? body.key : body

@@ -53,8 +53,8 @@ interface ExportOptions {
 const PAGE_SIZE = 1_000
 
 /**
- * Returns the result of an operation as CSV or JSON Lines. Without a `limit`, sends all requests, page by page, as fast as the client reads; with
- * one, the `x-signalbox-before` header contains the start of the next page. `x-signalbox-missing` is the number of requests without a record.
+ * Returns an operation's result as CSV or JSON Lines. Without a `limit`, sends all requests, page by page, as fast as the client reads; with one, the
+ * `x-signalbox-before` header contains the start of the next page. `x-signalbox-missing` is the number of requests without a record.
  */
 export async function createExportReply(
   call: (query: JsonObject) => Promise<object>,

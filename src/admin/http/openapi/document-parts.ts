@@ -33,9 +33,9 @@ export const createJsonContent = (schema: JsonObject): JsonObject => ({ 'applica
 
 /** Functions that create parts of the document. */
 export interface Builder {
-  /** Returns the JSON Schema of a schema, or a reference to it. */
+  /** Returns the JSON Schema for a valibot schema, or a reference to it. */
   convert(schema: GenericSchema): JsonObject
-  /** Returns the JSON Schema of a type in TypeScript syntax. */
+  /** Returns the JSON Schema for a type in TypeScript syntax. */
   describeType(text: string): JsonObject
   /** Returns the JSON Schema for the result of a gateway operation, such as `keys.list`. */
   describeResult(operation: string): JsonObject

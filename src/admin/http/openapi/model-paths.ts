@@ -318,10 +318,7 @@ function describeErrors(
   return errors(statuses, others.length === 0 ? name : 'ListingError', anyOf([name, ...others].map(describeType)))
 }
 
-/**
- * Returns the operation ID of a path: `chatCompletions` for `/v1/chat/completions`, `betaModelsGenerateContent` for
- * `/v1beta/models/:generateContent`.
- */
+/** Returns a path's operation ID: `chatCompletions` for `/v1/chat/completions`, `betaModelsGenerateContent` for `/v1beta/models/:generateContent`. */
 function createId(path: string): string {
   const words = path
     .replace('/v1beta/', '/beta/')

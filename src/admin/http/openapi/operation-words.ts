@@ -32,14 +32,14 @@ export const ifMatchDescription =
 
 export const formatDescription = 'Response format; default: from `Accept`, otherwise `json`.'
 
-/** Descriptions of the parameters of live events. */
+/** Descriptions of the live event parameters. */
 export const liveParameterDescriptions: Readonly<Record<string, string>> = {
   after: 'The id of the last event you received.',
   types: 'Only events of these types, comma-separated. Default: all.',
   'last-event-id': 'The same as `after`; takes precedence over it.',
 }
 
-/** Descriptions of the tags: the resources of the management API, and the rest of the gateway. */
+/** Tag descriptions: the management API's resources, and the rest of the gateway. */
 export const tagDescriptions: Readonly<Record<string, string>> = {
   keys: 'API keys with which clients call models.',
   groups: 'Groups of API keys that share limits.',
