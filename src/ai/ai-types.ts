@@ -81,7 +81,7 @@ interface ResponseMetadata {
   modelId?: string
 }
 
-/** A part of a stream. */
+/** A stream part. */
 export type GatewayStreamPart<S extends Specification> =
   | { type: 'stream-start'; warnings: UnsupportedWarning[] }
   | ({ type: 'response-metadata' } & ResponseMetadata)
@@ -105,7 +105,7 @@ export interface CallSettings {
   headers?: Record<string, string | undefined> | undefined
 }
 
-/** The call options of a language model. All except the ones in `CallSettings` are sent unchanged. */
+/** A language model's call options. All except the ones in `CallSettings` are sent unchanged. */
 export interface LanguageCall extends CallSettings {
   prompt: unknown
   includeRawChunks?: boolean | undefined
@@ -197,7 +197,7 @@ export interface SignalboxImageModel<S extends Specification> {
   }>
 }
 
-/** Metadata of a response. */
+/** Response metadata. */
 interface ModelResponse {
   timestamp: Date
   modelId: string

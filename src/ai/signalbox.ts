@@ -66,7 +66,7 @@ export interface ModelOptions extends Omit<RequestModels, 'models'> {}
 
 /**
  * An AI SDK provider, which also works with `createProviderRegistry`, `customProvider`, `wrapProvider`, and `AI_SDK_DEFAULT_PROVIDER`. Call it to
- * create a language model. The model ID of a list is its names, separated by commas.
+ * create a language model. A list's model ID is its comma-separated names.
  */
 export interface Signalbox<S extends Specification = 'v4'> {
   readonly specificationVersion: S
@@ -96,7 +96,7 @@ export function createSignalbox<S extends Specification = 'v4'>(
 ): Signalbox<S> {
   const isRemote = 'baseURL' in gateway
   const { apiKey, specification = 'v4' } = isRemote ? gateway : options
-  const version = specification as S // matches the default of the type parameter
+  const version = specification as S // matches the type parameter's default
   const send = isRemote
     ? createFetchTransport({ baseURL: gateway.baseURL, apiKey, fetch: gateway.fetch ?? platformFetch })
     : createInProcessTransport(getAccountGateway(gateway, options.account), options)

@@ -74,7 +74,7 @@ function toResponse({ status, headers, body }: Reply, signal: AbortSignal | unde
   return new Response(stream, { status, headers })
 }
 
-/** Creates a transport to a gateway's URL, which may include the path of the AI SDK protocol. */
+/** Creates a transport to a gateway's URL, which may include the AI SDK protocol's path. */
 export function createFetchTransport({
   baseURL,
   apiKey,

@@ -26,8 +26,7 @@ interface AdminTokenOptions {
 }
 
 /**
- * Loads the token. Throws a problem if the stored digest is unusable. Each request reads the digest again, so a replaced token stops working
- * immediately.
+ * Loads the token. Throws a problem if the stored digest is unusable. Each request rereads the digest, so a replaced token stops working immediately.
  */
 export async function openAdminToken({ folder, given, renew }: AdminTokenOptions): Promise<AdminToken> {
   if (given !== undefined) return { management: { token: given }, mint: async () => undefined }

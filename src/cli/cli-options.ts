@@ -133,13 +133,14 @@ export const ENV_PREFIX = 'env-'
 /** Environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** Removes quotes around a secret. `docker run --env-file` and others keep them, and no secret contains any. */
+/** Removes quotes around a secret. `docker run --env-file` and other tools keep the quotes, and no secret contains any. */
 export const stripQuotes = (secret: string): string => secret.replace(/^\s*(["'])(.*)\1\s*$/s, '$2')
 
 const MIN_LENGTH = 32
 
 /**
- * Reads the environment variables. Throws a problem if a variable is set but unusable. An empty value is a mistake, not a request for the default.
+ * Reads the environment variables. Throws a problem if a variable is set but unusable. An empty value is treated as a mistake rather than a request
+ * for the default.
  */
 export function readEnvironment(env: Variables, { newToken }: { newToken: boolean }): Environment {
   const { SIGNALBOX_ADMIN_TOKEN: adminToken, SIGNALBOX_SECRET: secret } = env

@@ -8,7 +8,7 @@ import { createProblem, type Problem } from './problem.ts'
 
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs']
 
-/** Returns whether a config file is a module, and not YAML or JSON. */
+/** Returns whether a config file is a module rather than YAML or JSON. */
 export const isCodeFile = (path: string): boolean => EXTENSIONS.includes(extname(path).toLowerCase())
 
 /** Finds `signalbox.config.ts`, or `.mts`, `.js`, or `.mjs`, in a folder. */
@@ -25,8 +25,8 @@ export async function findCodeFile(folder: string): Promise<string | undefined> 
 }
 
 /**
- * Loads the default export of a config file. `reloads` is the number of earlier loads, because Node.js loads each URL only once. Throws a problem
- * that names the file.
+ * Loads a config file's default export. `reloads` is the number of earlier loads, because Node.js loads each URL only once. Throws a problem that
+ * names the file.
  */
 export async function loadCodeFile(path: string, reloads = 0): Promise<GatewayConfig> {
   const url = pathToFileURL(resolve(path))

@@ -27,7 +27,7 @@ export interface Arguments {
 
 /**
  * Reads a command line. Throws a problem with exit code 2 for an unknown option, a missing value, or an unexpected one; `commands/run-command.ts`
- * changes the exit code to 1. The messages suggest what to write instead, unlike those of Node's strict mode.
+ * changes the exit code to 1. Unlike in Node's strict mode, the messages suggest what to write instead.
  */
 export function readArguments(args: readonly string[], shapes: Readonly<Record<string, OptionShape>>): Arguments {
   const options = Object.fromEntries(

@@ -114,7 +114,7 @@ function describeMissingVariable(name: string, others: readonly string[], env: V
 }
 
 /**
- * Replaces `${NAME}` in the strings of a value with environment variables; `$${` becomes `${`. Doesn't change field names. Adds missing variables to
+ * Replaces `${NAME}` in a value's strings with environment variables; `$${` becomes `${`. Doesn't change field names. Adds missing variables to
  * `missing`, each with the first path that needs it.
  */
 function replaceVariables(
@@ -268,16 +268,16 @@ function rejectDuplicates(entries: readonly ConfigEntry[], identity: readonly st
 }
 
 /**
- * Writes the records in the file; doesn't change any others. Running it again writes nothing, unless a server that is queried for its models now
+ * Writes the file's records; leaves all other records unchanged. Running it again writes nothing, unless a server that is queried for its models now
  * returns different ones. First tries everything on a copy. If a record is rejected, throws a problem with its path before anything is written.
- * Resolves to the warnings of the operations, each with its path.
+ * Resolves to the operations' warnings, each with its path.
  */
 export async function applyConfig(config: ConfigFile, data: DataAccess): Promise<string[]> {
   await tryConfig(config, data)
   return withManagement(data, (api) => apply(config, api))
 }
 
-/** Like `applyConfig`, with the operations of a running gateway. Also resolves to the warnings of `listConfigWarnings`. */
+/** Like `applyConfig`, with a running gateway's operations. Also resolves to the warnings from `listConfigWarnings`. */
 export async function reapplyConfig(config: ConfigFile, data: DataAccess, api: Management): Promise<string[]> {
   await tryConfig(config, data)
   return [...(await apply(config, api)), ...(await listWarnings(config, api))]
@@ -372,7 +372,7 @@ function rethrowWithPath(path: string, place: string, cause: unknown): never {
   throw createProblem(`${path}: ${formatProblem(place, replaceCallsWithCommands(cause.message))}`, { cause })
 }
 
-/** Copies all records except client keys to memory. There can be a huge number of them, and no other record depends on them. */
+/** Copies all records except client keys to memory. There can be a huge number of keys, and no other record depends on them. */
 async function copyRecords(storage: Storage): Promise<Storage> {
   const copy = memoryStorage()
   const { keys: _, ...copied } = recordKinds

@@ -32,8 +32,8 @@ async function rejectForeignSecret(storage: Storage, folder: string): Promise<vo
 }
 
 /**
- * Reads the record of every client key, and warns about damaged ones. Decrypts only some of the values. Requests don't need the values, the keyring
- * has already verified the secret, and decrypting 100,000 values takes seconds. Reports and keeps values that can't be decrypted.
+ * Reads every client key's record, and warns about damaged ones. Decrypts only some of the values. Requests don't need the values, the keyring has
+ * already verified the secret, and decrypting 100,000 values takes seconds. Reports and keeps values that can't be decrypted.
  */
 export async function checkKeys(storage: Storage, keyring: Keyring, logger: Logger): Promise<void> {
   const damage = createDamageLog((error) => logger.warn(toGatewayError(error).message))

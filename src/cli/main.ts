@@ -96,7 +96,7 @@ const GRACE_MS = 10_000
 /** How long a repeated signal is ignored, in ms. npm (on Ctrl-C) and service managers that signal the entire process group send each signal twice. */
 const REPEATED_SIGNAL_MS = 1_000
 
-/** Calls `reload` on each SIGHUP, except when its terminal was closed: then it stops the program, as without a config file. */
+/** Calls `reload` on each SIGHUP, unless the signal means that a terminal was closed. Then stops the program, as it would without a config file. */
 function onReloadSignal(reload: () => Promise<void>): void {
   if (process.platform === 'win32') return // on Windows, SIGHUP only means that the terminal was closed
   const terminals = [0, 1, 2].filter((file) => isatty(file))

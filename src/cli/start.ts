@@ -30,7 +30,7 @@ export interface RunningGateway {
   welcome: string
   /** Applies the config file again, and logs the result. Absent without a file. Never rejects. */
   reload?: () => Promise<void>
-  /** Stops accepting requests, lets in-flight responses finish for up to `graceMs`, then ends. */
+  /** Stops accepting requests, lets in-flight responses finish for up to `graceMs`, then shuts down. */
   stop(options: { graceMs: number }): Promise<void>
 }
 
@@ -208,7 +208,7 @@ async function readConfig(
   }
 }
 
-/** Throws a problem if a reload would open the gateway to the network without API keys, as `start` does. */
+/** Throws a problem if a reload would open the gateway to the network without API keys, which `start` also prevents. */
 function requireUnchangedKeys({ host, open }: CliOptions, path: string, requiresKeys: boolean): void {
   if (requiresKeys || open || isLoopback(host)) return
   throw createProblem(

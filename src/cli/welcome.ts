@@ -10,7 +10,7 @@ export interface Welcome {
   /** The base URL without `/v1`. */
   baseUrl: string
   data: string
-  /** The admin token if this start generated it. It is shown only now. */
+  /** The admin token if this start generated it. It is only shown once. */
   token: string | undefined
   isTokenGiven: boolean
   demo: boolean

@@ -15,9 +15,9 @@ export interface ClientRequest {
 }
 
 /**
- * Builds the request of an operation. `route` is a method, a path, and for some operations an action. Path parameters are the first arguments;
- * `:name?` is optional, and `:name+` can contain slashes. The next argument is the body, or the query for GET and DELETE. The last argument of a
- * change can be `IfMatchOptions`. Throws a `ClientError` if an argument can't be part of a path.
+ * Builds an operation's request. `route` is a method, a path, and for some operations an action. Path parameters are the first arguments; `:name?` is
+ * optional, and `:name+` can contain slashes. The next argument is the body, or the query for GET and DELETE. A change's last argument can be
+ * `IfMatchOptions`. Throws a `ClientError` if an argument can't be part of a path.
  */
 export function buildRequest(route: string, args: readonly unknown[], timeoutMs?: number): ClientRequest {
   const [method = '', pattern = '', action] = route.split(' ')

@@ -12,11 +12,13 @@ export interface DisabledCloud extends SyncedCloud {
   syncError?: string
 }
 
-/** The timeout of the `sync` before a `disable`, in ms. The remaining time is enough for a forced `disable` even if the proxy doesn't respond. */
+/**
+ * The timeout of the `sync` that precedes a `disable`, in ms. The remaining time is enough for a forced `disable` even if the proxy doesn't respond.
+ */
 const SYNC_TIMEOUT_MS = 6_000
 
 /**
- * Creates the `disable` of clients (src/rules.md, Cloud sync of clients). It sends `sync` first, to fetch the latest data. If that fails, it sends
+ * Creates the clients' `disable` (src/rules.md, Cloud sync of clients). It sends `sync` first, to fetch the latest data. If that fails, it sends
  * `disable` anyway: the gateway then fetches once more, and fails if it can't, unless `force` is set. Both requests together take at most 15 s.
  */
 export function disableAfterSync({ sync, disable, now }: DisableSteps) {
@@ -37,7 +39,7 @@ interface DisableSteps {
 }
 
 /**
- * Creates the `settings.update` of clients (src/rules.md, Cloud sync of clients). It removes one trailing `/v1` or `/v1/` from `cloudUrl`, then all
+ * Creates the clients' `settings.update` (src/rules.md, Cloud sync of clients). It removes one trailing `/v1` or `/v1/` from `cloudUrl`, then all
  * trailing slashes. An empty `cloudUrl` isn't saved: the other fields are sent without it, and if there are none, nothing is sent.
  */
 export function updateWithCloudUrl({ get, update }: Pick<Client['settings'], 'get' | 'update'>) {

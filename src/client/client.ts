@@ -32,8 +32,8 @@ export interface ClientOptions {
 }
 
 /**
- * The management operations of a gateway over HTTP: the same operations as `gateway.api`, with the same arguments and results. Each rejects with a
- * `ClientError`. `keys.list` omits the values of keys unless you pass `values: 'all'`. `settings.update` removes a trailing `/v1` and slashes from
+ * A gateway's management operations over HTTP: the same operations as `gateway.api`, with the same arguments and results. Each rejects with a
+ * `ClientError`. `keys.list` omits key values unless you pass `values: 'all'`. `settings.update` removes a trailing `/v1` and slashes from
  * `cloudUrl`, and `cloud.disable` sends `sync` first. Methods accept `Input` (default `never`) as well as the typed input; the gateway validates it.
  */
 export type Client<Input = never> = Omit<WithIfMatch<Management<Input>>, 'cloud' | 'keys'> & {
@@ -56,7 +56,7 @@ interface KeyLists<Input> {
   list(query: KeysQuery | Input): Promise<{ keys: (ShownKey | HintedKey)[]; after?: string }>
 }
 
-/** Options of an operation that changes one record. */
+/** Options for an operation that changes one record. */
 export interface IfMatchOptions {
   /**
    * The record to change, exactly as the API returned it, alone or in a list; for an alias, `{ alias, model }`. If the record was changed or removed

@@ -43,7 +43,7 @@ export async function openEvents(options: SendOptions, path: string, init: Reque
   throw createUnexpectedError(options.base, response, 'without events')
 }
 
-/** Sends requests. Resolves to the body of the response, and rejects with a `ClientError`. */
+/** Sends requests. Resolves to the response body, and rejects with a `ClientError`. */
 export function createSend(options: SendOptions) {
   const { base, clock } = options
 

@@ -25,7 +25,7 @@ import type { RecordField, RecordFields, WriteOperation } from '../types/records
 import { settingsFields } from '../types/records/settings-fields.ts'
 import type { Catalog, Combo, ProviderSpecificData } from '../types.ts'
 
-/** The sections of a configuration. */
+/** A configuration's sections. */
 export const configSections = [
   'connections',
   'combos',
@@ -45,7 +45,7 @@ interface CheckOptions {
   isChange?: boolean
 }
 
-/** Checks a record of a section. Throws a TypeError that begins with the mistake's location. */
+/** Checks one record in a section. Throws a TypeError that begins with the mistake's location. */
 export function checkRecord(section: ConfigSection, place: string, input: JsonObject, options: CheckOptions): void {
   const found = findRecordProblem(section, input)
   if (found) fail(place + found.path, found.problem)
@@ -100,7 +100,7 @@ export interface NameReferences {
   aliases: ReadonlyArray<{ alias: string; model: string }>
 }
 
-/** Checks that no name resolves to itself. Throws a TypeError that begins with the place. */
+/** Checks that no name resolves to itself. Throws a TypeError that begins with the mistake's location. */
 export function checkNames({ combos, aliases }: NameReferences): void {
   const next = new Map<string, readonly string[]>()
   for (const { alias, model } of aliases) if (alias !== model || !isDirectModel(model)) next.set(alias, [model])
@@ -119,7 +119,7 @@ export function checkNames({ combos, aliases }: NameReferences): void {
   }
 }
 
-/** Checks that embedding combos have one model. Throws a TypeError that begins with the place. */
+/** Checks that embedding combos have one model. Throws a TypeError that begins with the mistake's location. */
 export function checkVectors({ combos, aliases }: NameReferences): void {
   const names = createNamedModels(combos, aliases)
   for (const combo of combos) {

@@ -67,7 +67,7 @@ export interface CodeConfig {
   models?: Readonly<Record<string, CodeModel | NonNullable<CodeModel['type']> | undefined>>
   /** Groups of API keys by ID, which is also the name unless `name` is set. */
   groups?: Readonly<Record<string, CodeGroup | undefined>>
-  /** Plans of accounts, by ID. A plan is a group, and an ID can only be in one of the two sections. */
+  /** Account plans, by ID. A plan is a group, and an ID can only be in one of the two sections. */
   plans?: Readonly<Record<string, CodeGroup | undefined>>
   /**
    * Guards that read, change, or reject the content of requests and responses: an array of functions, or an object by name. Functions check every
@@ -97,7 +97,7 @@ export interface CodeCombo extends Omit<InputOf<typeof comboFields, 'create'>, '
   on?: ReadonlyArray<Exclude<ResponseCondition, 'function'> | ResponseConditionFunction>
 }
 
-/** An entry of a combo that is defined in code. */
+/** A combo entry that is defined in code. */
 export type CodeComboModel =
   | ModelName
   | (Omit<ComboEntry, 'when'> & { when?: Omit<Condition, 'function'> | RouteCondition })

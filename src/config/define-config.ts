@@ -14,8 +14,8 @@ export interface GatewayConfig<Extend extends readonly Feature[] = readonly Feat
   extends Omit<GatewayOptions<Extend>, HostOptions> {}
 
 /**
- * Returns the configuration unchanged, with its type checked: `export default defineConfig({ … })` in `signalbox.config.ts`. Spread it into the options
- * of `createGateway`, or start `signalbox` in its folder.
+ * Returns the configuration unchanged, with its type checked: `export default defineConfig({ … })` in `signalbox.config.ts`. Spread it into
+ * `createGateway`'s options, or start `signalbox` in its folder.
  */
 export const defineConfig = <const Extend extends readonly Feature[] = []>(
   config: GatewayConfig<Extend>,

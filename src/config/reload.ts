@@ -79,7 +79,7 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
       store.groups,
       store.guards,
     ])
-      replaceEntries(records as Records<object>, next) // the type of the records doesn't matter here
+      replaceEntries(records as Records<object>, next) // the records' type doesn't matter here
     for (const key of new Set([...previous.values.keys(), ...next.values.keys()]))
       if (key.startsWith(GROUPS_PREFIX) && previous.values.get(key) !== next.values.get(key))
         store.openKeyAccess(createKeyAccess).groups.forget(decodeURIComponent(key.slice(GROUPS_PREFIX.length)))

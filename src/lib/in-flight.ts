@@ -1,7 +1,7 @@
 import type { Clock } from '../types.ts'
 import { startDeadline } from './deadline.ts'
 
-/** An entry of a list, returned by `add`. */
+/** A list entry, returned by `add`. */
 export interface Slot<T> {
   readonly value: T
   /** Its index in the list. */

@@ -2,7 +2,7 @@ import { decodeUtf8Lenient } from './bytes.ts'
 import { replaceSpans, scanTopLevel } from './json-scan.ts'
 
 /**
- * Sets a field of a JSON object: in its position, or first if the object lacks it. Keeps every other character. `valueFor` gets the JSON of the
+ * Sets a JSON object's field: in place, or first if the object lacks it. Leaves every other character unchanged. `valueFor` gets the JSON of the
  * current value, if any.
  */
 export function withMember(text: string, name: string, valueFor: (current?: string) => string): string {
@@ -22,7 +22,7 @@ export function insertFirstMember(text: string, member: string): string {
   return `${text.slice(0, open)}${member}${/^\s*\}/.test(rest) ? '' : ','}${rest}`
 }
 
-/** Removes a field from a JSON object. Keeps every other character. */
+/** Removes a field from a JSON object. Leaves every other character unchanged. */
 export function withoutMember(text: string, name: string): string {
   const { spans } = scanTopLevel(text, [name])
   return spans.reduceRight((rest, { start, end }) => {
@@ -35,13 +35,13 @@ export function withoutMember(text: string, name: string): string {
   }, text)
 }
 
-/** Replaces the model in a JSON body. Keeps every other character. */
+/** Replaces the model in a JSON body. Leaves every other character unchanged. */
 export function withModel(body: string | Uint8Array, model: string): string {
   const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
   return replaceSpans(text, scanTopLevel(text, ['model']).spans, JSON.stringify(model))
 }
 
-/** Removes fields from a JSON body's outermost object, and adds others first. Keeps every other character. */
+/** Removes fields from a JSON body's outermost object, and adds others first. Leaves every other character unchanged. */
 export function withMembers(
   body: string | Uint8Array,
   { without, added }: { without: readonly string[]; added: Readonly<Record<string, unknown>> },

@@ -14,8 +14,8 @@ export interface Span {
 }
 
 /**
- * Finds the values of the named fields of the outermost object without parsing it, so they can be replaced without changing any other
- * character. Also returns the nesting depth. The text must be valid JSON.
+ * Finds the values of the outermost object's named fields without parsing it, so they can be replaced without changing any other character. Also
+ * returns the nesting depth. The text must be valid JSON.
  */
 export function scanTopLevel(text: string, names: readonly string[]): { spans: Span[]; depth: number } {
   const spans: Span[] = []

@@ -4,8 +4,8 @@ import type { JsonObject } from './json.ts'
 /** Converts valibot schemas to JSON Schema 2020-12. */
 export interface JsonSchemaConverter {
   /**
-   * Converts a schema; strings that it trims are described as trimmed. Omits checks by functions, unless the schema sets keywords with
-   * `v.metadata`. Throws a TypeError for an unsupported type of schema.
+   * Converts a schema; strings that it trims are described as trimmed. Omits function checks, unless the schema sets keywords with `v.metadata`.
+   * Throws a TypeError for an unsupported type of schema.
    */
   convert(schema: GenericSchema): JsonObject
   /** The named schemas converted so far. */
@@ -106,7 +106,7 @@ interface Node {
   metadata?: object
 }
 
-/** Returns the keywords for an action of a pipe whose schema has this type. */
+/** Returns the keywords for a pipe action whose schema has this type. */
 function getKeywords({ type: action, requirement, metadata }: Node, type: string): JsonObject {
   switch (action) {
     case 'non_empty':

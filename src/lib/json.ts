@@ -95,7 +95,7 @@ export function tryStringify(value: unknown): string | undefined {
 }
 
 /**
- * Escapes text for a JSON string, without the quotes. For short plain strings, such as most deltas of a stream, it takes a third of the time of
+ * Escapes text for a JSON string, without the quotes. For short plain strings, such as most deltas in a stream, it takes a third of the time of
  * `JSON.stringify`: the loop is compiled inline, which is faster than any call for so few characters.
  */
 export function escapeJson(text: string): string {

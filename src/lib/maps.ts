@@ -1,6 +1,6 @@
 import type { Clock } from '../types.ts'
 
-/** Removes the oldest entry of a map that has `max` entries, and returns its value. For maps whose keys clients choose. */
+/** Removes the oldest entry from a map that has `max` entries, and returns its value. For maps whose keys clients choose. */
 export function evictOldest<V>(map: Map<unknown, V>, max: number): V | undefined {
   if (map.size < max) return undefined
   for (const [key, oldest] of map) {

@@ -52,7 +52,7 @@ export function cacheDerived<T, R>(derive: (value: T) => R | Promise<R>): (promi
   }
 }
 
-/** Runs work in the order of the calls, one at a time. A failure doesn't stop later work. */
+/** Runs work sequentially, in call order. A failure doesn't stop later work. */
 export type Mutex = <T>(work: () => Promise<T>) => Promise<T>
 
 export function createMutex(): Mutex {
@@ -72,7 +72,7 @@ export interface Background {
   settled(): Promise<void>
 }
 
-/** Creates the tracker of background work. `onError` is called with each rejection. */
+/** Creates a background work tracker. `onError` is called with each rejection. */
 export function createBackground(onError: (error: unknown) => void): Background {
   const running = new Set<Promise<unknown>>()
   return {

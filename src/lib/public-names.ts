@@ -17,6 +17,6 @@ const RESERVED: ReadonlySet<string> = new Set([
   ...['workgroup'],
 ])
 
-/** Public names that resolve to a cloud's metadata, to this machine, or to the IP address that they contain. */
+/** Public names that resolve to a cloud's metadata service, to this machine, or to the IP address that they contain. */
 const INTERNAL_TARGETS =
   /(?:^|\.)(?:metadata\.goog|nip\.io|sslip\.io|xip\.io|traefik\.me|localtest\.me|lvh\.me|vcap\.me|lacolhost\.com)$/

@@ -15,7 +15,7 @@ function encodeTime(time: number): string {
   return lastEncoded.digits
 }
 
-/** Returns the arrival time of a request by its ID, in epoch ms. */
+/** Returns a request's arrival time, in epoch ms, given its ID. */
 export function getRequestTime(id: string): number {
   if (lastParsed.time >= 0 && id.startsWith(lastParsed.digits)) return lastParsed.time
   const digits = id.slice(0, 13)

@@ -1,4 +1,4 @@
-/** Keywords of JSON Schema that `matchesSchema` ignores. */
+/** JSON Schema keywords that `matchesSchema` ignores. */
 export const UNCHECKED_KEYWORDS: ReadonlySet<string> = new Set([
   'pattern',
   'patternProperties',

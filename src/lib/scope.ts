@@ -29,7 +29,7 @@ export class Scope {
     if (index >= 0) this.#cancels.splice(index, 1)
   }
 
-  /** Resolves to the result of the work. Rejects with the reason as soon as the scope ends. */
+  /** Resolves to the work's result. Rejects with the reason as soon as the scope ends. */
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.add(reject)

@@ -4,7 +4,7 @@ import { isSendableCredential } from './credential-shapes.ts'
 
 /* The requirements for inputs, as predicates. The management API and checks of configuration in code use the same wording. */
 
-/** The problems with strings that don't match their pattern. */
+/** Problems with strings that don't match their pattern. */
 export const textFormProblems: Readonly<Record<TextForm, string>> = {
   customId: 'must be 1 to 200 letters, digits, ".", "_", or "-"',
   guardName: 'must be 1 to 64 letters, digits, ".", "_", or "-", and not "none"',
@@ -69,7 +69,7 @@ export const BY_ACTION_MESSAGE =
   'can only be changed by POST /api/sync/cloud with the action "enable" or "disable"; omit it'
 export const COOLDOWNS_MESSAGE = 'must not have a "cooldownMs" above its "maxCooldownMs"'
 
-/** The problems with the conditions of combo entries. */
+/** Problems with combo entry conditions. */
 export const conditionTexts = {
   empty: 'must contain a condition; omit it for an entry that applies to all requests',
   function: 'can only be set in code, where "when" is the function itself',
@@ -89,7 +89,7 @@ export const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 export const describeCooldowns = (cooldownMs: number, maxCooldownMs: number) =>
   `must not be above "health.maxCooldownMs": ${cooldownMs}, ${maxCooldownMs}`
 
-/** Requires at least one field or item. `omission` explains how to have none. */
+/** Requires at least one field or item. `omission` explains how to specify none. */
 export const describeEmpty = (omission: string) => `must not be empty. For no restriction, ${omission}`
 export const describeLength = (max: number) => `must not be longer than ${max} characters`
 export const describeFields = (max: number) => `must not have more than ${max} fields`
@@ -142,7 +142,7 @@ export function findBaseUrlProblem(text: string): string | undefined {
 
 const MAX_URL = 2_048
 
-/** Returns the problem with the URL of a cloud proxy that isn't empty. */
+/** Returns the problem with a nonempty cloud proxy URL. */
 export function findCloudUrlProblem(url: string): string | undefined {
   const problem = findBaseUrlProblem(url)
   return problem && `${problem}, or be empty`

@@ -83,7 +83,9 @@ function trimCommonEnds(word: string, other: string): [string, string] {
   return [word.slice(start, word.length - end), other.slice(start, other.length - end)]
 }
 
-/** Returns whether `other` contains one of `pieces` equal pieces of the word. An edit changes one piece, so fewer edits leave one intact. */
+/**
+ * Returns whether `other` contains one of `pieces` equal pieces of the word. An edit changes one piece, so fewer edits than pieces leave one intact.
+ */
 function sharesPiece(word: string, other: string, pieces: number): boolean {
   const size = Math.floor(word.length / pieces)
   if (size === 0) return true
@@ -91,7 +93,7 @@ function sharesPiece(word: string, other: string, pieces: number): boolean {
   return false
 }
 
-/** Returns `Did you mean "a" or "b"?`, or `undefined` without names. */
+/** Returns `Did you mean "a" or "b"?`, or `undefined` if there are no names. */
 export function didYouMean(names: readonly string[]): string | undefined {
   return names.length > 0 ? `Did you mean ${names.map((name) => `"${name}"`).join(' or ')}?` : undefined
 }

@@ -95,7 +95,7 @@ export function createSseParser(
 
   return {
     push,
-    /** Ends the input. An event without its final blank line counts. */
+    /** Ends the input. An event without its final blank line still counts. */
     end() {
       if (pieces.length > 0) joinLine('')
       dispatch()

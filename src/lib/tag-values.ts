@@ -1,4 +1,4 @@
-/** Returns whether the value of a tag is valid: `true`, `false`, or a string that fits into a header with comma-separated tags. */
+/** Returns whether a tag's value is valid: `true`, `false`, or a string that fits into a header with comma-separated tags. */
 export const isTagValue = (value: unknown): value is string | boolean =>
   typeof value === 'boolean' || (typeof value === 'string' && TAG_TEXT.test(value))
 

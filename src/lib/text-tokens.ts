@@ -25,10 +25,10 @@ export function countMaxTokens(text: string): number {
   return cents / 100
 }
 
-/** Estimates tokens of typical text, for the output of models whose provider doesn't count it. */
+/** Estimates the tokens in typical text, for model output that the provider doesn't count. */
 export const estimateTokens = (text: string): number => countMaxTokens(text) / SURPLUS_FACTOR
 
-/** The median ratio of `countMaxTokens` to the actual tokens of typical responses. */
+/** The median ratio of `countMaxTokens` to the actual tokens in typical responses. */
 const SURPLUS_FACTOR = 1.3
 
 const LOWER = 0

@@ -34,7 +34,7 @@ export function trimTrailing(text: string, character: string): string {
   return text.slice(0, end)
 }
 
-/** Removes one trailing `/v1` or `/v1/` from the URL of a cloud proxy, then all trailing slashes. */
+/** Removes one trailing `/v1` or `/v1/` from a cloud proxy's URL, then all trailing slashes. */
 export const trimCloudUrl = (url: string): string => trimTrailing(url.trim().replace(/\/v1\/?$/, ''), '/')
 
 /**

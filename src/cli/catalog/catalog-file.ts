@@ -1,6 +1,6 @@
 import type { CatalogModel } from '../../types.ts'
 
-/** The models of one provider, and their source: a URL and a date. */
+/** One provider's models, and their source: a URL and a date. */
 export interface ProviderModels {
   source: string
   models: readonly CatalogModel[]

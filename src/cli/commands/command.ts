@@ -52,9 +52,9 @@ export interface ActionCall {
 export interface CommandOutput {
   /** The API response, for programs. */
   body: object
-  /** The text for people. */
+  /** The human-readable text. */
   text: string
-  /** Warnings for people. */
+  /** Human-readable warnings. */
   warnings?: readonly string[]
 }
 

@@ -34,7 +34,7 @@ export function getCommonOptions({
   return isLocal ? { json: { ...json, help: 'Print the result as JSON' }, help } : commonOptions
 }
 
-/** Formats the help of a command: its actions, or the options of its only action. */
+/** Formats a command's help: its actions, or its only action's options. */
 export function formatCommandHelp(name: string, command: CliCommand): string {
   const { help, actions, isLocal = false } = command
   const onlyAction = actions['']
@@ -55,7 +55,7 @@ export function formatCommandHelp(name: string, command: CliCommand): string {
   ])
 }
 
-/** Formats the help for one action of a command. */
+/** Formats the help for one of a command's actions. */
 export function formatActionHelp(name: string, command: CliCommand, words: string): string {
   const action = command.actions[words]
   if (!action || words === '') return formatCommandHelp(name, command)

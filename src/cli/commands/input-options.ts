@@ -35,7 +35,7 @@ export interface Source {
   stdin(): Promise<string>
 }
 
-/** Names of options that differ from the name of their field. Help shows the first one; the others are also accepted. */
+/** Option names that differ from their field's name. Help shows the first one; the others are also accepted. */
 const VALUE_NAMES: Readonly<Record<string, readonly string[]>> = {
   alias: ['name'],
   enabledModels: ['model'],
@@ -46,7 +46,7 @@ const VALUE_NAMES: Readonly<Record<string, readonly string[]>> = {
   url: ['service-url'], // `--url` is the gateway's
 }
 
-/** Examples for options whose type doesn't explain enough. */
+/** Example values for options with types that aren't self-explanatory. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   name: 'app',
   after: '<cursor>',

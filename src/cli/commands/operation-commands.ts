@@ -12,7 +12,7 @@ export interface CommandDetails {
   actions?: Readonly<Record<string, ActionDetails & { operation?: string }>>
 }
 
-/** The words of operations that aren't derived from the operation's name. */
+/** The words for operations that don't use the words derived from their name. */
 const COMMAND_WORDS: Readonly<Record<string, readonly [command: string, action: string]>> = {
   'settings.get': ['settings', 'list'],
   'cloud.get': ['cloud', 'state'],

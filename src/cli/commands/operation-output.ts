@@ -15,7 +15,7 @@ const describeType = (name: string): JsonObject => convertType(types.get(name) ?
 export const describeOutput = ({ names, output }: NamedOperation): JsonObject =>
   output ? convert(output) : describeType(names.join('.'))
 
-/** How to print a response if the output schema isn't enough to decide that. */
+/** How to print a response if its output schema doesn't determine that. */
 export interface ResultFormat {
   /** Returns the list's rows, if the response contains them in another form. */
   rows?(body: never): readonly object[]
@@ -37,7 +37,7 @@ export function formatOutput(
   { rows, columns, none, done }: ResultFormat,
 ): CommandOutput {
   const properties = getProperties(schema)
-  const fields = Object.entries(body).filter(([name]) => properties[name]?.const === undefined) // constants carry no information
+  const fields = Object.entries(body).filter(([name]) => properties[name]?.const === undefined) // constants contain no information
   const { warnings, ...response }: JsonObject = Object.fromEntries(fields)
   const printed = Array.isArray(warnings) ? { body, warnings: warnings.map(String) } : { body }
   const { after, before, ...content } = response

@@ -41,7 +41,7 @@ export const limitActions = {
 /** A key with or without its value. */
 type ListedKey = Partial<Pick<ShownKey, 'key'>> & Omit<ShownKey, 'key'> & Partial<Pick<HintedKey, 'hint'>>
 
-/** Formats the end of a key, by which people recognize it. */
+/** Formats the end of a key, which people recognize it by. */
 const formatEnd = (key: string) => `…${key.slice(-4)}`
 
 export const keyActions = {

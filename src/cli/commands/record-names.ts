@@ -5,7 +5,7 @@ import { type ActionCall, createMissingProblem, findId, type NamedRecord } from 
 import { callOperation } from './operation-call.ts'
 import { describeOutput, getProperties } from './operation-output.ts'
 
-/** Where to find the record of an operation. */
+/** Where to find an operation's record. */
 interface RecordLookup {
   noun: string
   /** The path that lists the records, such as `/api/keys`. */
@@ -41,7 +41,7 @@ export async function resolveNames(
   return Object.fromEntries(await Promise.all(fields))
 }
 
-/** If an error is a 404, creates a problem that suggests the record with the nearest ID. */
+/** If a request failed with a 404, creates a problem that suggests the record with the most similar ID. */
 export async function suggestId(error: unknown, call: ActionCall, lookup: RecordLookup): Promise<Problem | undefined> {
   const lister = findLister(lookup)
   if (!lister || lister.isNamed || !(error instanceof Error && 'status' in error && error.status === 404))

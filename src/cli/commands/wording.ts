@@ -76,7 +76,7 @@ export const toHelp = (description: string): string =>
 /** Matches advice to ask the operator, because the user of the CLI is the operator. */
 const ASK_OPERATOR_PATTERN = /Ask the operator of this gateway to (\w)/g
 
-/** Rewrites a gateway message for the CLI: replaces HTTP calls with commands, and input fields with options of the action. */
+/** Rewrites a gateway message for the CLI: replaces HTTP calls with commands, and input fields with the action's options. */
 export function rewordForCli(message: string, fields: CliAction['fields'] = {}): string {
   const inCommands = replaceCalls(replaceCallsWithCommands(message), COMMANDS_BY_REQUEST)
   const options = Object.entries(fields)

@@ -135,7 +135,7 @@ export function createConfigSchema(): JsonObject {
 /** Matches strings with an environment variable. */
 const VARIABLE_PATTERN = '\\$\\{[A-Za-z_]\\w*\\}'
 
-/** Patterns of fields with rules in code. */
+/** Patterns for fields with rules in code. */
 const patterns: Readonly<Record<string, string>> = {
   baseUrl: '^\\s*(?:[Hh][Tt][Tt][Pp][Ss]?://|$)',
   key: '^sbx_(?!admin_)[\\w-]{32,196}$',

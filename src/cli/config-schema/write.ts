@@ -1,4 +1,4 @@
-/* Writes the JSON Schema of the config file into the build: `node src/cli/config-schema/write.ts`. */
+/* Writes the config file's JSON Schema into the build: `node src/cli/config-schema/write.ts`. */
 import { writeFile } from 'node:fs/promises'
 import { createConfigSchema } from './config-schema.ts'
 

@@ -62,7 +62,7 @@ export async function withDemoRecords(
   return overlayStorage(demo, base, { isInTop: (key) => key.startsWith('usage/') || key.startsWith('limits/') })
 }
 
-/** Creates the demo's records in a store, in the form in which a gateway writes them. Each combo tries the failing target first. */
+/** Creates the demo's records in a store, as a gateway would write them. Each combo tries the failing target first. */
 async function createDemoRecords(clock?: Clock): Promise<Storage> {
   const storage = memoryStorage()
   const gateway = createGateway({ storage, catalog: demoCatalog, logger: false, ...(clock && { clock }) })
@@ -78,8 +78,8 @@ async function createDemoRecords(clock?: Clock): Promise<Storage> {
 }
 
 /**
- * Overlays `base` with the records of `top`. Records in `top`, and records whose key passes `isInTop`, are read and changed in `top`. All others,
- * including new ones, are read and changed in `base`. Therefore, no record of `top` is ever written to `base`.
+ * Overlays `base` with the records in `top`. Records in `top`, and records whose key passes `isInTop`, are read and changed in `top`. All others,
+ * including new ones, are read and changed in `base`. Therefore, no record from `top` is ever written to `base`.
  */
 export function overlayStorage(top: Storage, base: Storage, { isInTop = hasNoKey } = {}): Storage {
   const findLayer = async (key: string) => (isInTop(key) || (await top.get(key)) ? top : base)

@@ -25,7 +25,7 @@ export const toObject = (value: unknown): JsonObject => (isObject(value) ? value
 /** Returns the value if it is a list, otherwise an empty list. */
 export const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Returns whether the value is `null`, `false`, or an empty string, list, or object. */
+/** Returns whether the value is missing, `null`, `false`, or an empty string, list, or object. */
 export const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||

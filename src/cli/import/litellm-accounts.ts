@@ -131,7 +131,7 @@ export function listAccountParams(params: JsonObject, { region }: LiteLlmModel, 
   return ['custom_llm_provider', ...(getEntry(paramsByProvider, provider) ?? ['api_key', field])]
 }
 
-/** Reports the defaults of variables, as in `${NAME:-default}`, because they can be secrets. */
+/** Reports variables' default values, as in `${NAME:-default}`, because they can be secrets. */
 export function reportDefaults(place: string, params: JsonObject, plan: ImportPlan): void {
   for (const name of ACCOUNT_PARAMS) {
     const variable = /^\$\{([A-Za-z_]\w*):?-[^}]+\}$/.exec(readString(params[name]) ?? '')?.[1]
@@ -287,7 +287,7 @@ function planAzureAccount(
   return { provider: 'azure', apiKey, data: { ...(resource ? { resource } : { baseUrl: base() }), apiVersion } }
 }
 
-/** Plans the account of a Bedrock deployment: with its Bedrock key if it has one, otherwise with AWS access keys. */
+/** Plans a Bedrock deployment's account: with its Bedrock key if it has one, otherwise with AWS access keys. */
 function planBedrockAccount(params: JsonObject, { region }: LiteLlmModel, plan: ImportPlan): PlannedAccount {
   const readParam = (name: string, holds: string) => readSecret(params[name], name, holds, plan)
   return {

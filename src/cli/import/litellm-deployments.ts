@@ -25,7 +25,7 @@ export interface Deployment {
   model: string
   /** Signalbox's name for the provider. */
   provider: string
-  /** Whether the file or the catalog has its price. */
+  /** Whether the file or the catalog contains its price. */
   isPriced: boolean
   kind: string
   /** Whether the model is in the catalog. */
@@ -65,7 +65,7 @@ const NAMED_KINDS: readonly (readonly [pattern: RegExp, kind: string])[] = [
   [/moderation/i, 'moderation'],
 ]
 
-/** Finds the kind of a model: from the file, else from the catalog, else from its name. */
+/** Finds a model's kind: from the file, or else from the catalog, or else from its name. */
 function findKind(info: JsonObject, { provider, model }: { provider: string; model: string }): string {
   const mode = readString(info.mode)
   if (mode !== undefined) return getEntry(KIND_BY_MODE, mode) ?? 'llm'
@@ -125,7 +125,7 @@ export function readDeployments(config: JsonObject, router: JsonObject, plan: Im
   return { groups, wildcards }
 }
 
-/** Returns whether a name simply means its model and needs neither an alias nor a combo. */
+/** Returns whether a name simply refers to its model and needs neither an alias nor a combo. */
 const isPlain = (name: string, params: JsonObject): boolean =>
   params.model === name && Object.keys(params).every((key) => PLAIN_PARAMS.includes(key) || LONG_PRICE.test(key))
 
@@ -252,7 +252,7 @@ const UNIT_PRICES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   rerank: { input_cost_per_query: 'search' },
 }
 
-/** Reads the price of a deployment in USD. Also returns the names of the price fields. */
+/** Reads a deployment's price in USD. Also returns the names of the price fields. */
 function readPrice(params: JsonObject, kind: string): { price: PlannedValue | undefined; done: readonly string[] } {
   const tokens = Object.entries(TOKEN_PRICES).map(([name, unit]) => ({ name, unit, factor: 1e6 }))
   const others = Object.entries(getEntry(UNIT_PRICES, kind) ?? {}).map(([name, unit]) => ({ name, unit, factor: 1 }))
@@ -308,7 +308,7 @@ const toTiers = (ranges: readonly PricedRange[]) =>
     return above > 0 && Object.keys(price).length > 1 ? [{ price, names: ['tiered_pricing'] }] : []
   })
 
-/** Reads the prices of long requests, such as `input_cost_per_token_above_200k_tokens`, by threshold. */
+/** Reads the prices for long requests, such as `input_cost_per_token_above_200k_tokens`, by threshold. */
 function readTiers(params: JsonObject): { price: Record<string, number>; names: string[] }[] {
   const tiers = new Map<number, { price: Record<string, number>; names: string[] }>()
   for (const name in params) {

@@ -37,7 +37,7 @@ export function planRoutes(routes: Routes): void {
   planWildcards(routes)
 }
 
-/** Finds the `model_name` for a name: the name itself, or the one that it is an alias for. Returns `undefined` if there is none. */
+/** Finds the `model_name` for a name: the name itself, or the name that it is an alias for. Returns `undefined` if there is none. */
 function findGroup(name: string, { groups, router }: Pick<Routes, 'groups' | 'router'>): string | undefined {
   if (groups.has(name)) return name
   const alias = getEntry(toObject(router.model_group_alias), name)
@@ -99,7 +99,7 @@ function planBase(
   const tiers = groupByOrder(deployments)
   const isTiered = tiers.length > 1
   const entries = tiers.flatMap((tier): PlannedEntry[] => {
-    // As in LiteLLM, the first deployment decides which field contains the weight. Other deployments without that field have no weight.
+    // As in LiteLLM, the first deployment determines which field contains the weight. Other deployments without that field have no weight.
     const weightIndex =
       strategy === 'weighted' ? (tier[0]?.weights.findIndex((weight) => weight !== undefined) ?? -1) : -1
     const entries = tier.map(({ connection, model: id, weights, params }) => ({

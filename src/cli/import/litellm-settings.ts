@@ -12,7 +12,7 @@ import {
 } from './field-values.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 
-/** The routing strategies of LiteLLM, and their equivalents. */
+/** LiteLLM's routing strategies, and their equivalents. */
 export const STRATEGY_NAMES: Readonly<Record<string, string>> = {
   'simple-shuffle': 'weighted',
   'least-busy': 'least-busy',
@@ -137,7 +137,7 @@ function planKey(config: JsonObject, plan: ImportPlan): void {
   )
 }
 
-/** Plans the limits of LiteLLM's proxy and its teams. */
+/** Plans the limits for LiteLLM's proxy and its teams. */
 function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan): void {
   const parallel = readNumber(general.global_max_parallel_requests) ?? readNumber(litellm.max_parallel_requests)
   const limits = readLimits(

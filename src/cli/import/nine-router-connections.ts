@@ -178,7 +178,7 @@ const listNames = (provider: string): readonly string[] => {
   return [provider, alias, catalogAlias]
 }
 
-/** Reads the settings of a cloud. Reports settings in an invalid format instead of importing them, because connections would reject them. */
+/** Reads a cloud's settings. Reports settings in an invalid format instead of importing them, because connections would reject them. */
 function readCloudSettings(
   provider: string | undefined,
   providerData: JsonObject,

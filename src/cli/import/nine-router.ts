@@ -78,7 +78,7 @@ interface RouterNames {
   plan: ImportPlan
 }
 
-/** Returns the model of an entry or an alias: a string or, in newer versions, an object. */
+/** Returns the model that an entry or an alias names: as a string or, in newer versions, as an object. */
 function readModelName(value: unknown): string | undefined {
   const { provider, model } = toObject(value)
   const name = readString(model)
@@ -175,7 +175,7 @@ function planCombos(
   }
 }
 
-/** Returns the entries of a combo. An embedding combo keeps only one model, because embeddings of different models can't be mixed. */
+/** Returns a combo's entries. An embedding combo keeps only one model, because embeddings from different models can't be mixed. */
 function readEntries(
   combo: JsonObject,
   {
@@ -313,7 +313,7 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
     )
 }
 
-/** Fields of a key that don't restrict its use. */
+/** Key fields that don't restrict the key's use. */
 const KEY_FIELDS = splitWords(
   'id key keyHash name isActive machineId createdAt updatedAt lastUsedAt planMonths deactivatedReason',
 )

@@ -1,4 +1,4 @@
-/* Creates the names in an import: IDs of connections, and environment variables. */
+/* Creates names for imports: connection IDs and environment variable names. */
 
 /** Converts text to an ID of letters, digits, `.`, `_`, and `-`. */
 export function toSlug(text: string): string {

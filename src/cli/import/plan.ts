@@ -45,7 +45,7 @@ export interface PlannedAccount {
   provider: string
   apiKey?: Reference | undefined
   data?: Readonly<Record<string, PlannedValue | undefined>>
-  /** The base ID of the connection. */
+  /** The connection's base ID. */
   id?: string
   /** The prefix of its models, if the other program has one. */
   prefix?: string
@@ -136,7 +136,7 @@ export class ImportPlan {
     }
   }
 
-  /** Reads a model's weight, at least 0. Reports an invalid one. */
+  /** Reads a model's weight, at least 0. Reports an invalid weight. */
   readWeight(place: string, value: unknown): number | undefined {
     const found = readNumber(value)
     if (found === undefined && value !== undefined && value !== null)
@@ -152,8 +152,8 @@ export class ImportPlan {
   }
 
   /**
-   * Returns a variable for a value, such as the path of a file whose contents the variable should get. The same value always gets the same variable.
-   * Its name is `base` if that name is free.
+   * Returns a variable for a value, such as the path of a file whose contents the variable should contain. The same value always gets the same
+   * variable. Its name is `base` if that name is free.
    */
   addVariable(value: string, base: string, holds: string): Reference {
     const existing = this.#secrets.get(value)
@@ -285,7 +285,7 @@ export class ImportPlan {
     return findFreeName(base, (name) => this.keys.has(name))
   }
 
-  /** Renders the file for `--config` in YAML. `from` names the program and the file that it was made from. */
+  /** Renders the file for `--config` in YAML. `from` names the program and the source file. */
   renderFile(from: string): string {
     const connections = [...this.#connections.values()].map(
       ({ id, account: { provider, apiKey, data = {}, more = {} }, prices, models }) => {
@@ -335,9 +335,9 @@ const redactFinding = (from: string, to: string): ImportFinding => ({
   to: redactCredentialShapes(to),
 })
 
-/** Maximum length of an alias. */
+/** An alias's maximum length. */
 const MAX_NAME = 200
-/** Maximum entries of a combo. */
+/** Maximum entries in a combo. */
 const MAX_ENTRIES = 100
 
 /** All names of built-in providers. */
@@ -379,7 +379,7 @@ function findFreeName(base: string, isTaken: (name: string) => boolean, between 
   return name
 }
 
-/** Returns the entries of a combo. Includes their weights only if they differ. Scales weights down proportionally if any exceeds 1,000. */
+/** Returns combo entries, with weights only if the weights differ. Scales weights down proportionally if any exceeds 1,000. */
 export function toComboModels(limitEntries: readonly PlannedEntry[]): PlannedValue[] {
   const weights = limitEntries.map(({ weight }) => weight ?? 1)
   const most = Math.max(...weights)

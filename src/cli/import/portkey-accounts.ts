@@ -97,7 +97,7 @@ export function listVariables(value: unknown): string[] {
 /** The known names in Portkey's own store, with their providers, and with their credentials if the file contains them. */
 export type KnownNames = ReadonlyMap<string, JsonObject>
 
-/** Finds the provider of a target. `storedName` is the name of the target's key in Portkey's own store, if the file doesn't contain the key. */
+/** Finds a target's provider. `storedName` is the name of the target's key in Portkey's own store, if the file doesn't contain the key. */
 function findTargetProvider(target: JsonObject, knownNames: KnownNames) {
   const providerName = readString(target.provider)
   const stored = readString(target.virtual_key) ?? (providerName?.startsWith('@') ? providerName.slice(1) : undefined)
@@ -194,7 +194,7 @@ function planAzureUrl(
   return plan.readVariable(`${toVariableName(storedName)}_BASE_URL`, 'a base URL, https://<resource>.openai.azure.com')
 }
 
-/** Plans the account of a Bedrock target: with its Bedrock key if it has one, otherwise with AWS access keys. */
+/** Plans a Bedrock target's account: with its Bedrock key if it has one, otherwise with AWS access keys. */
 function planBedrockAccount(
   settings: JsonObject,
   { key, storedName, plan }: { key: Reference | undefined; storedName: string | undefined; plan: ImportPlan },

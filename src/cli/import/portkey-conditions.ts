@@ -2,7 +2,7 @@ import { isObject } from '../../lib/json.ts'
 import { toList, toObject } from './field-values.ts'
 import type { PlannedValue } from './plan.ts'
 
-/* Converts the conditions of Portkey's conditional strategy to the `when` of combo entries. */
+/* Converts the conditions of Portkey's conditional strategy to combo entries' `when`. */
 
 interface EntryCondition {
   metadata: Readonly<Record<string, PlannedValue>>
@@ -35,7 +35,7 @@ function listAlternatives(query: unknown): EntryCondition[] | undefined {
   return all
 }
 
-/** Maximum entries of a combo. */
+/** Maximum entries in a combo. */
 const MAX_ALTERNATIVES = 100
 
 function joinAlternatives(parts: readonly unknown[]): EntryCondition[] | undefined {
@@ -70,7 +70,10 @@ export function listTestedModels(query: unknown): readonly string[] {
   })
 }
 
-/** Combines each condition of one list with each of the other. Returns `undefined` if two of them test the same value, which `when` can't express. */
+/**
+ * Combines each condition in one list with each condition in the other. Returns `undefined` if two of them test the same value, which `when` can't
+ * express.
+ */
 function combine(some: readonly EntryCondition[], more: readonly EntryCondition[]): EntryCondition[] | undefined {
   const pairs = some.flatMap((one) => more.map((other) => ({ one, other })))
   const clash = pairs.some(

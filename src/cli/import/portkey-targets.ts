@@ -165,7 +165,7 @@ const READ_FIELDS = [
   ...ACCOUNT_FIELDS,
 ]
 const ONE_KEY = 'A connection has one credential, and a different one is used.'
-/** The reasons for not importing fields that a target's account doesn't use. */
+/** Why fields that a target's account doesn't use aren't imported. */
 const ACCOUNT_REASONS: Readonly<Record<string, string>> = {
   api_key: ONE_KEY,
   aws_access_key_id: ONE_KEY,

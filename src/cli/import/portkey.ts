@@ -163,7 +163,7 @@ function planCombo(node: StrategyTarget, preferredName: string, plan: ImportPlan
   return name
 }
 
-/** Plans the rules of a combo: attempts, timeouts, and health. `size` is the number of models below it. */
+/** Plans a combo's rules: attempts, timeouts, and health. `size` is the number of models below it. */
 function planRules(
   node: StrategyTarget,
   used: readonly TargetNode[],
@@ -212,8 +212,8 @@ function toHealth(config: JsonObject): Record<string, PlannedValue> | undefined 
 }
 
 /**
- * Finds the timeout of a strategy, in ms: its own, or else the longest of its targets' timeouts if every target has one, because it applies to all of
- * them.
+ * Finds a strategy's timeout, in ms: its own, or else the longest of its targets' timeouts if every target has one, because the strategy's timeout
+ * covers all of them.
  */
 function findTimeout(
   { place, given }: StrategyTarget,
@@ -261,7 +261,7 @@ function planModel({ place, connection, model }: ModelTarget, plan: ImportPlan):
   return name
 }
 
-/** Plans the entries of a conditional strategy. Portkey uses the first matching condition. */
+/** Plans a conditional strategy's entries. Portkey uses the first matching condition. */
 function planConditions(
   strategy: JsonObject,
   { from, entries, plan }: { from: string; entries: ReadonlyMap<TargetNode, PlannedEntry>; plan: ImportPlan },

@@ -9,7 +9,7 @@ import { readString } from './field-values.ts'
 const MAX_BYTES = 32 * 1024 * 1024
 /** Maximum size of a YAML file, in characters. The parser needs a second per two million characters, and a lot of memory. */
 const MAX_YAML_LENGTH = 8 * 1024 * 1024
-/** Maximum nesting. No configuration is nested deeper. */
+/** Maximum nesting depth. No configuration is nested deeper. */
 const MAX_DEPTH = 100
 
 /** Returns the code of a system error, such as `ENOENT`, or an empty string for any other error. */

@@ -51,7 +51,7 @@ export async function importFrom(
   const file = plan.renderFile(`${source}: ${path.split(/[\\/]/).at(-1) ?? path}`)
   if (out !== undefined) await writeNewFile(out, file)
   const variables = [...plan.variables]
-    .filter(([name]) => file.includes(`\${${name}}`)) // skips variables of parts that weren't imported
+    .filter(([name]) => file.includes(`\${${name}}`)) // skips variables for parts that weren't imported
     .map(([name, holds]) => ({ name, holds }))
   return {
     mapped: plan.mapped,
