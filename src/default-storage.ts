@@ -1,7 +1,7 @@
 import { once } from './lib/promises.ts'
 import type { Clock, Logger, Storage } from './types.ts'
 
-/** Returns in-memory storage for a gateway without the `storage` option; loads it on first use. Warns that its data doesn't last. */
+/** Returns in-memory storage for a gateway without the `storage` option; loads it on first use. Warns that its data isn't persisted. */
 export function createDefaultStorage(clock: Clock, logger: Logger): Storage {
   logger.warn(
     'No storage was given, so API keys, limits, and usage are kept in memory: they are lost when this process ends, and other instances do not share them. To keep them, pass "storage", such as fileStorage() from signalbox/storage/file.',

@@ -71,7 +71,7 @@ export interface GatewayRequest {
         readonly metadata?: Readonly<Record<string, string>> | undefined
       }
     | undefined
-  /** The account that the request runs as: one of your users. Absent if your app names none. */
+  /** The account that the request runs as: one of your users. Absent if your app identifies none. */
   readonly account?:
     | {
         readonly id: string
@@ -104,7 +104,7 @@ export interface GatewayCall extends GatewayRequest {
   readonly kind: Kind
   /** Whether the client requested a stream. */
   readonly stream: boolean
-  /** The JSON body, or the fields of a form. Don't change it: pass another one to `next`. */
+  /** The JSON body, or the fields of a form. Don't mutate it; pass a different body to `next`. */
   readonly body: JsonObject
 }
 
@@ -150,7 +150,7 @@ export interface ServedArea {
   serve(request: ServedAreaRequest): Promise<Reply>
 }
 
-/** A request for a path of a `ServedArea`. */
+/** A request for a path in a `ServedArea`. */
 export interface ServedAreaRequest {
   readonly exchange: Exchange
   /** Below the base path. */

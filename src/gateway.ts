@@ -56,9 +56,9 @@ export interface Gateway<Operations = unknown> {
    */
   readonly api: Management & Operations
   /**
-   * Replaces the records and settings that are defined in code in one step; omitted sections become empty.
-   * In-flight requests and their streams finish with the previous ones, and new requests use the new ones. Ignores all other options. Rejects
-   * with a TypeError, and changes nothing, where `createGateway` would throw one.
+   * Atomically replaces the records and settings that are defined in code; omitted sections become empty. In-flight requests and their streams finish
+   * with the previous ones, and new requests use the new ones. Ignores all other options. Rejects with a TypeError, and changes nothing, where
+   * `createGateway` would throw one.
    */
   reload(config: CodeConfig): Promise<void>
   /**

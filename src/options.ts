@@ -55,7 +55,7 @@ export const defaultLimits: Limits = {
   storeMaxAgeMs: 1_000,
 }
 
-/** The options of `createGateway`; all are optional. */
+/** Options for `createGateway`; all are optional. */
 export interface GatewayOptions<Extend extends readonly Feature[] = readonly Feature[]>
   extends CodeConfig,
     RouteOptions {
@@ -312,7 +312,7 @@ const identifyRules: Rules = {
   ],
 }
 
-/** The rules of options that are objects. */
+/** The rules for options that are objects. */
 const memberRules: Readonly<Record<string, Rules>> = {
   accounts: {
     defaultPlan: ['be the ID or the name of a group', isText],

@@ -1,7 +1,7 @@
 /** Reasoning effort, from none to the maximum. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
-/** The options of a request, by canonical name: everything except its conversation and tools. */
+/** Request options, by canonical name: everything except its conversation and tools. */
 export type OptionName =
   | 'cacheKey'
   | 'cacheOptions'
@@ -94,8 +94,8 @@ export type VendorSwitch =
   | 'reasoning_config'
 
 /**
- * How a provider or model differs from others with the same wire format, as data, so translators never check for names. Each format
- * has defaults (`Translator.traits`); the entry of a vendor or model overrides individual fields.
+ * How a provider or model differs from others with the same wire format, as data, so translators never check for names. Each format has defaults
+ * (`Translator.traits`); a vendor's or model's entry overrides individual fields.
  */
 export interface Traits {
   /** Options of the format that this provider rejects. */

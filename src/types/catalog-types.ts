@@ -26,7 +26,7 @@ export type AuthStyle = 'bearer' | 'x-api-key' | 'x-goog-api-key' | 'api-key'
 /** A cloud platform with its own rules for URLs and credentials (src/request/upstream/clouds). */
 export type Cloud = 'azure' | 'bedrock' | 'vertex'
 
-/** A model of a provider in the catalog. */
+/** A provider's model in the catalog. */
 export interface CatalogModel {
   /** The provider's own model ID, which may contain slashes. */
   id: string

@@ -30,7 +30,7 @@ export interface CredentialRequest {
 /**
  * Returns a connection's credential, such as from a vault, an OAuth token, or a cloud role. It is called once for concurrent requests, and again when
  * the credential expires or the provider rejects it. If it returns `undefined`, the connection is skipped for this request. If it throws or takes
- * more than five seconds, that is treated as a failure of the connection.
+ * more than five seconds, that is treated as a connection failure.
  */
 export type CredentialSource = (
   request: CredentialRequest,

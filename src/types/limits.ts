@@ -5,7 +5,7 @@ export type LimitWindow = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'total'
 /** The limit per window; a missing window has no limit. */
 export type WindowLimits = { -readonly [W in LimitWindow]?: number }
 
-/** Usage limits of a key, a group of keys, or the gateway. */
+/** Usage limits for a key, a group of keys, or the gateway. */
 export interface UsageLimits {
   /** Number of requests. */
   requests?: WindowLimits

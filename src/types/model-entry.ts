@@ -1,5 +1,5 @@
 import type { Integer } from './plain-types.ts'
-/** An entry of the model listing (src/rules.md, Listing: what is loaded, and in which order). */
+/** An entry in the model listing (src/rules.md, Listing: what is loaded, and in which order). */
 export interface ModelEntry {
   /** The ID: `<alias>/<model_id>`, or a combo's name. */
   id: string

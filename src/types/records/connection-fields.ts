@@ -41,7 +41,7 @@ export const dataMembers = {
     shape: list(enabledModel, { items: 'modelIds', max: MAX_ENABLED }),
     isOptional: true,
   },
-  /** Base URL of the provider, including the version segment. Default: the catalog's. */
+  /** The provider's base URL, including the version segment. Default: the catalog's. */
   baseUrl: { shape: text({ isTrimmed: true, rules: 'address' }), isOptional: true },
   /**
    * The format for calling the server. Default: the provider's. A vendor form, such as `tei`, applies to every kind except chat, which then uses

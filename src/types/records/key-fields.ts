@@ -51,7 +51,7 @@ export const keyFields = {
   },
   /**
    * Lets a remote app send requests for accounts, each with the account's ID in `x-signalbox-account`. `plan` is the ID of the group that serves as
-   * the price plan of accounts without one. The key's own limits and permissions also apply. Can't be combined with `account`. Not synced.
+   * the price plan for accounts without one. The key's own limits and permissions also apply. Can't be combined with `account`. Not synced.
    */
   actsFor: {
     shape: object({ plan: { shape: storedId, isOptional: true } }),
@@ -70,7 +70,7 @@ export const keyFields = {
   promptCaching: { ...cachingField, inputs: removable },
   /** The key's limits. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, inputs: removable },
-  /** The encrypted value of the key. Empty if the value isn't stored here. */
+  /** The key's encrypted value. Empty if the value isn't stored here. */
   sealedKey: { shape: text(), isShown: false },
   /** The SHA-256 of the value in hex, if the value isn't stored here. A cloud proxy needs nothing else. */
   sha256: { shape: text(), isOptional: true, isShown: false },

@@ -22,7 +22,7 @@ const limitFields = {
   parallel: { shape: count, isOptional: true },
 } as const
 
-/** Limits of a key, a group, or the gateway; at least one. */
+/** Limits for a key, a group, or the gateway; at least one. */
 export const usageLimits: Shape<UsageLimits & ObjectOf<typeof limitFields>> = object(limitFields, { isNonEmpty: true })
 
 const nameWithStars = text({ isTrimmed: true, isNonEmpty: true, max: 512 })

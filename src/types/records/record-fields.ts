@@ -1,9 +1,9 @@
 import type { ObjectOf, Shape, ValueOf } from './shapes.ts'
 
 /*
- * Each record field is described once, in `key-fields.ts`, `connection-fields.ts`, and so on. These descriptions define the public types, the reading
- * of stored records (records/readings.ts), their signatures (records/signatures.ts), the schemas of inputs (admin/schemas.ts), and the synced records
- * (features/cloud-sync/sync-codecs.ts). Together with `api-words.ts`, they also define the OpenAPI document and the options of the CLI.
+ * Each record field is described once, in `key-fields.ts`, `connection-fields.ts`, and so on. These descriptions define the public types, how stored
+ * records are read (records/readings.ts), their signatures (records/signatures.ts), the input schemas (admin/schemas.ts), and the synced records
+ * (features/cloud-sync/sync-codecs.ts). Together with `api-words.ts`, they also define the OpenAPI document and the CLI options.
  */
 
 /** A record field. By default, it is required, stored, shown, synced, and not guarded, and inputs can't set it. */
@@ -67,13 +67,13 @@ export const removableAnywhere = { create: 'removable', update: 'removable', put
 /** A field that is ignored when sent back with a change. */
 export const ignoredInUpdates = { update: 'ignored' } as const
 
-/** The public type of a record. */
+/** A record's public type. */
 export type ShownOf<F> = ObjectOf<F, ShownNames<F>>
 
 /** The names of the fields in results. */
 export type ShownNames<F> = { [N in keyof F]: F[N] extends { readonly isShown: false } ? never : N }[keyof F]
 
-/** The type of a stored record. */
+/** A stored record's type. */
 export type StoredOf<F> = ObjectOf<
   F,
   { [N in keyof F]: F[N] extends { readonly isStored: false } ? never : N }[keyof F]

@@ -26,7 +26,7 @@ const healthTerms = {
 const timeouts = {
   /** Maximum time until the response headers, or until a stream's first content, in ms. Default: 120,000. */
   headersMs: { shape: ms, isOptional: true },
-  /** Maximum pause between two chunks of the response, in ms. Default: 60,000. */
+  /** Maximum pause between two response chunks, in ms. Default: 60,000. */
   idleMs: { shape: ms, isOptional: true },
   /** Maximum time until the last byte of a non-streaming response, in ms. Default: 600,000. */
   totalMs: { shape: ms, isOptional: true },
@@ -35,7 +35,7 @@ const timeouts = {
 /** When failures put a target in cooldown (circuit breaker), and for how long (docs/src/content/docs/reference/combos-and-strategies.md). Times in ms. */
 export interface HealthTerms extends Required<ObjectOf<typeof healthTerms>> {}
 
-/** Timeouts of one call to a provider, in ms. */
+/** Timeouts for one provider call, in ms. */
 export interface Timeouts extends Required<ObjectOf<typeof timeouts>> {}
 
 export const ruleMembers = { health: healthTerms, timeouts }
@@ -58,7 +58,7 @@ export const storedMaxAttemptsShape = amountShape(ruleShapes.maxAttempts)
 
 /**
  * Routing rules. The settings set them for all requests, and a combo for its own. If a combo omits a rule, the rule comes from the settings. If the
- * settings omit it, it has its default.
+ * settings also omit it, its default applies.
  */
 export interface RequestRules {
   health?: Partial<HealthTerms>

@@ -1,11 +1,11 @@
 /*
- * The values that fields can have. A shape is plain data that defines the reading of stored records (records/readings.ts), the schemas of inputs
- * (admin/schemas.ts), and the types of results in the OpenAPI document. Limits only apply to inputs; stored values are read by type.
+ * The values that fields can have. A shape is plain data that defines how stored records are read (records/readings.ts), the input schemas
+ * (admin/schemas.ts), and the result types in the OpenAPI document. Limits only apply to inputs; stored values are read by type.
  */
 
 /** The values that a field can have; `T` is their type. */
 export type Shape<T = unknown> = ShapeData & {
-  /** Never set; only carries the type. */
+  /** Never set; exists only for type inference. */
   readonly holds?: T
 }
 
@@ -52,7 +52,7 @@ export type TextForm =
   | 'apiVersion'
   | 'deployment'
 
-/** Strings with rules in code: the value of an API key, a provider's credential, a base URL. */
+/** Strings with rules in code: an API key's value, a provider's credential, a base URL. */
 export type TextRules = 'clientKey' | 'credential' | 'address'
 
 export interface NumberShape {
