@@ -6,14 +6,14 @@ import type { MountedPage } from '../../request/door/pages.ts'
 
 export type { MountedPage } from '../../request/door/pages.ts'
 
-/** Options of `dashboard`. */
+/** Options for `dashboard`. */
 export interface DashboardOptions {
   /** Origins that may embed the dashboard in a frame, such as `https://admin.example`. Default: none. */
   frameAncestors?: readonly string[]
 }
 
 /**
- * Serves the dashboard at `{basePath}/admin/`: `createGateway({ dashboard: dashboard() })`. Anyone can load the page, which contains no data; it
+ * Serves the dashboard at `{basePath}/admin/`: `createGateway({ dashboard: dashboard() })`. Anyone can load the page, because it contains no data. It
  * calls `/api`, which the `management` option protects. Throws a TypeError if an origin is invalid.
  */
 export function dashboard({ frameAncestors = [] }: DashboardOptions = {}): MountedPage {
@@ -44,7 +44,7 @@ export interface PageFile {
   readonly text: string
 }
 
-/** Redirects with a relative URL, which also works if a proxy adds a path prefix. */
+/** Redirects to a relative URL, which also works behind a proxy that adds a path prefix. */
 function redirect({ path, query }: Exchange): Reply {
   const folder = path.slice(path.lastIndexOf('/') + 1)
   return { status: 308, headers: { location: `${folder}/${query}`, 'cache-control': 'no-store' } }
@@ -70,7 +70,7 @@ function createFileReply(exchange: Exchange, { type, etag, text }: PageFile, pol
   return { status: 200, headers, body: text }
 }
 
-/** Builds the CSP. It allows only the dashboard's own scripts and styles, and no strings as code or HTML. */
+/** Builds the CSP. It allows only the dashboard's own scripts and styles, and doesn't allow running strings as code or inserting them as HTML. */
 function createPolicy(frameAncestors: readonly string[]): string {
   for (const origin of frameAncestors)
     if (!/^https?:\/\/[\w.:[\]-]+$/.test(origin))

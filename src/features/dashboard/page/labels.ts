@@ -43,7 +43,7 @@ export const getOutcomeLabel = (outcome: string): string =>
     ? `condition not met (${outcome})`
     : (outcomeLabels[outcome] ?? outcome.replaceAll('-', ' '))
 
-/** Labels for how requests end. */
+/** Labels for the ways in which requests end. */
 export const endLabels: Readonly<Record<StoredEnd, string>> = {
   complete: 'Completed',
   aborted: 'Client disconnected',

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { type LiveEventType, onEvents } from './page-live.ts'
 import { getMessage, isDenied, signOut } from './session.ts'
 
-/** The state of loaded data. The last value stays while the data reloads. */
+/** The state of loaded data. While the data reloads, the last value stays. */
 export interface LoadState<T> {
   value: T | undefined
   error: string | undefined
@@ -14,7 +14,7 @@ export interface Resource<T> extends ReadonlySignal<LoadState<T>> {}
 
 /**
  * Loads a view's data. Reloads it when a signal that `load` reads changes, every `everyMs` while the page is visible, and after events of the types
- * in `on`, at most every `restMs`. Discards a result if a newer call has started or the view has closed.
+ * in `on`, but at most every `restMs`. Discards a result if a newer call has started or the view has closed.
  */
 export function useData<T>(
   load: () => Promise<T>,
@@ -72,7 +72,7 @@ export function useData<T>(
   return { state, reload: () => void turn.value++ }
 }
 
-/** Runs a form's action, and tracks whether it is running and why it failed. */
+/** Runs a form's action and tracks its progress and its error. */
 export function useAction<A extends unknown[]>(act: (...args: A) => Promise<unknown>) {
   const isBusy = useSignal(false)
   const error = useSignal<string | undefined>(undefined)
@@ -93,7 +93,7 @@ export function useAction<A extends unknown[]>(act: (...args: A) => Promise<unkn
   return { run, isBusy, error }
 }
 
-/** Runs the actions of a view's buttons, and then reloads the view. */
+/** Runs the action of a view's button, then reloads the view. */
 export const useChange = (reload: () => void) =>
   useAction(async (act: () => Promise<unknown>) => {
     await act()

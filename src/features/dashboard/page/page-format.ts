@@ -1,4 +1,4 @@
-/* Formats numbers and times in the browser's locale, and makes untrusted strings safe to show. */
+/* Formats numbers and times in the browser's locale, and makes untrusted strings safe to display. */
 
 const numbers = new Intl.NumberFormat()
 const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
@@ -66,7 +66,7 @@ const TIME_UNITS: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> 
 /** Formats a time relative to now: "5 min. ago", "in 3 days". */
 export function formatRelativeTime(time: string | number, now = Date.now()): string {
   const seconds = (new Date(time).getTime() - now) / 1_000
-  // 59.6 minutes are an hour, not 60 minutes.
+  // Rounded values must not reach the next unit: 59.6 minutes are an hour, not 60 minutes.
   const [unit, size] = TIME_UNITS.find(
     ([, each], index) => Math.abs(seconds) >= each - (TIME_UNITS[index + 1]?.[1] ?? 0) / 2,
   ) ?? ['second', 1]
@@ -76,13 +76,13 @@ export function formatRelativeTime(time: string | number, now = Date.now()): str
 const MAX_TEXT = 300
 
 /**
- * Makes an untrusted string safe to show, such as a name, a model, or an error. Escapes invisible characters and bidirectional controls,
- * and truncates long strings.
+ * Makes an untrusted string, such as a name, a model, or an error, safe to display. Escapes invisible characters and bidirectional controls, and
+ * truncates long strings.
  */
 export const sanitize = (text: string): string =>
   escapeInvisible(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text)
 
-/** Works like `sanitize`, but doesn't truncate. Used for errors. */
+/** Like `sanitize`, but doesn't truncate the string. Used for errors. */
 export function escapeInvisible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => {
     const code = found.codePointAt(0) ?? 0
@@ -90,7 +90,7 @@ export function escapeInvisible(text: string): string {
   })
 }
 
-/** Splits the text of a field at commas and line breaks. */
+/** Splits a field's text at commas and line breaks. */
 export function splitList(text: string): string[] {
   return text
     .split(/[\n,]/)

@@ -12,7 +12,7 @@ export const windowLabels: Readonly<Record<LimitWindow, string>> = {
   total: 'in total',
 }
 
-/** A limit as a row in a form. */
+/** A limit, as a row in a form. */
 export interface LimitRow {
   unit: keyof typeof unitLabels
   amount: string
@@ -47,7 +47,7 @@ export const toLimitRows = (limits: UsageLimits | undefined): LimitRow[] =>
     }),
   )
 
-/** Converts a form's limits to API input. Returns `null` if there are none. Passes invalid amounts on, because the gateway reports them. */
+/** Converts a form's limits to API input. Returns `null` if there are none. Includes invalid amounts, so the gateway reports them. */
 export function toLimits(rows: readonly LimitRow[], parallel: string): UsageLimits | null {
   const limits: UsageLimits = {}
   for (const { unit, amount, window } of rows) {

@@ -5,7 +5,7 @@ import { api, disconnectedAt } from './session.ts'
 
 export type { LiveEvent, LiveEventType, RunningRequest }
 
-/** Minimum interval between deliveries of events, in ms. */
+/** Minimum interval between calls of the listeners, in ms. */
 const BATCH_MS = 250
 
 export const running = signal<ReadonlyMap<string, RunningRequest>>(new Map())
@@ -14,13 +14,13 @@ const listeners = new Set<(events: LiveEvent[]) => void>()
 let last: string | undefined
 let waiting: LiveEvent[] = []
 
-/** Calls `listener` with events in order. Returns a function to stop. */
+/** Calls `listener` with events in order. Returns a function that removes the listener. */
 export function onEvents(listener: (events: LiveEvent[]) => void): () => void {
   listeners.add(listener)
   return () => void listeners.delete(listener)
 }
 
-/** Follows the gateway's events while the page is visible, with one stream for all views. Returns a function to stop. */
+/** Follows the gateway's events while the page is visible, with one stream for all views. Returns a function that stops following. */
 export function followLive(): () => void {
   let stop = new AbortController()
 

@@ -18,7 +18,7 @@ export const formatLabels = {
 export type FormatName = keyof typeof formatLabels
 
 interface EndpointFormat {
-  /** A function if the path, instead of the body, contains the model name. */
+  /** A function if the path contains the model name; otherwise, the body contains it. */
   path: string | ((model: string) => string)
   /** The initial request body, without the model. */
   body: object
@@ -86,7 +86,7 @@ function collectStrings(value: unknown, [name, ...rest]: readonly string[]): str
   return collectStrings(getField(value, name), rest)
 }
 
-/** Extracts images from a response as data URLs, which can't load or run anything. */
+/** Extracts images from a response as data URLs, which can't load or run anything else. */
 export function extractImages(data: unknown): string[] {
   return collectStrings(data, ['data', '*', 'b64_json']).flatMap((text) =>
     /^[\w+/]+=*$/.test(text) ? [`data:image/png;base64,${text}`] : [],
@@ -96,7 +96,7 @@ export function extractImages(data: unknown): string[] {
 export const getField = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
-/** A request to show as code. The code reads the client's key from the `SIGNALBOX_KEY` variable. */
+/** A request to render as code. The code reads the client's key from the `SIGNALBOX_KEY` variable. */
 interface CodeRequest {
   /** The gateway's URL without a trailing slash. */
   url: string
@@ -137,7 +137,7 @@ export const codes: ReadonlyArray<{ name: string; code: (facts: CodeRequest) => 
 
 const KEY = 'process.env.SIGNALBOX_KEY'
 
-/** Each format's SDK, and the method of the SDK's client. */
+/** The SDK for each format, and the method to call on its client. */
 const CALLS: Partial<Record<FormatName, readonly [sdk: keyof typeof programs, method: string]>> = {
   chat: ['openai', 'chat.completions.create'],
   responses: ['openai', 'responses.create'],

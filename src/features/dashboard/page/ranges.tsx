@@ -9,19 +9,19 @@ export interface Range {
   to?: string
 }
 
-/** The query parameters for a range. */
+/** The query parameters that define a range. */
 export const RANGE_PARAMS = ['days', 'from', 'to'] as const
 
-/** Returns the UTC day. Days and months are in UTC, as in limits and exports. */
+/** Formats a time as a UTC day. Days and months are in UTC, as in limits and exports. */
 const toUtcDay = (time: number) => new Date(time).toISOString().slice(0, 10)
 
-/** Returns the first day of a month: 0 is the month that contains `now`, -1 the previous month. */
+/** Returns the first day of the month that is `months` after the month of `now`. -1 is the previous month. */
 function getUtcMonth(now: number, months: number): string {
   const date = new Date(now)
   return toUtcDay(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months))
 }
 
-/** Returns the range in the URL, or `fallback`. */
+/** Returns the range in the URL or, if there is none, `fallback`. */
 export function getRange(fallback: string, now = Date.now()): Range {
   const { query } = route.value
   const days = query.get('days') ?? fallback
@@ -48,7 +48,7 @@ function parseDay(name: keyof Range, text: string | null, plus = 0): Range {
   return Number.isNaN(time) ? {} : { [name]: new Date(time + plus).toISOString() }
 }
 
-/** Returns the range's query parameters for a link to another view. */
+/** Returns the range's query parameters, to be used in a link to another view. */
 export function getRangeQuery(fallback: string): Record<string, string> {
   const { query } = route.value
   return Object.fromEntries(RANGE_PARAMS.map((name) => [name, query.get(name) ?? (name === 'days' ? fallback : '')]))
@@ -66,7 +66,7 @@ const RANGE_CHOICES: readonly Choice<string>[] = [
   ['custom', 'Custom range'],
 ]
 
-/** Renders the fields for a range. `any` is the label of an optional choice for all times. */
+/** Renders the fields for a range. `any` is the label for an optional choice of all times. */
 export function RangeFields({ fallback, any }: { fallback: string; any?: string }) {
   const days = route.value.query.get('days') ?? fallback
   const choices: Choice<string>[] = [...(any === undefined ? [] : [['', any] as const]), ...RANGE_CHOICES]

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 
-/** The page's location, such as `#/keys/<id>?state=paused`. It is in the URL's fragment, which browsers don't send to servers. */
+/** The page's location, such as `#/keys/<id>?state=paused`. It is stored in the URL's fragment, which browsers don't send to servers. */
 export interface PageLocation {
   /** The first path segment. Empty for the overview. */
   page: string
@@ -27,7 +27,7 @@ export function buildLink(page: string, id = '', query: Record<string, string> =
   return `#/${page}${id && `/${encodeURIComponent(id)}`}${search && `?${search}`}`
 }
 
-/** Navigates to a view. With `replace`, adds no history entry; used while the user is typing in a filter. */
+/** Navigates to a view. With `replace`, doesn't add a history entry; used while the user is typing in a filter. */
 export function navigate(link: string, { replace = false } = {}): void {
   if (replace) {
     history.replaceState(null, '', link)
@@ -35,24 +35,23 @@ export function navigate(link: string, { replace = false } = {}): void {
   } else location.hash = link
 }
 
-/** Changes query parameters, and removes empty ones. */
+/** Changes query parameters and removes empty ones. */
 export function setQuery(change: Record<string, string>): void {
   const { page, id, query } = route.value
   navigate(buildLink(page, id, { ...Object.fromEntries(query), ...change }), { replace: true })
 }
 
-/** Binds a query parameter to a field. */
+/** Binds a query parameter to a field. Changing it also sets the parameters in `others`. */
 export const bindQuery = (name: string, current?: string | undefined, others: Record<string, string> = {}) => ({
   get value() {
     return current ?? route.value.query.get(name) ?? ''
   },
-  /** Also sets the `others`. */
   set value(changed) {
     setQuery({ ...others, [name]: changed })
   },
 })
 
-/** Decodes a URL part. Returns it unchanged if it is malformed. */
+/** Decodes a part of a URL. Returns it unchanged if it is malformed. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text)

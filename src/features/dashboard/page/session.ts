@@ -11,7 +11,7 @@ const TOKEN_KEY = 'signalbox.token'
 /** The admin token of this tab. Empty if the host app authenticates visitors. */
 const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? '')
 
-/** Returns whether a header can contain the token. Headers can't contain control characters or characters outside Latin-1. */
+/** Returns whether a header can contain the token. Control characters and characters outside Latin-1 aren't allowed. */
 function isSendable(value: string): boolean {
   try {
     return Boolean(new Headers({ authorization: `Bearer ${value}` }))
@@ -31,20 +31,20 @@ export const canWrite = signal(true)
 /** When the gateway stopped responding, or `undefined` while it responds. */
 export const disconnectedAt = signal<number | undefined>(undefined)
 
-/** The management API client, with this tab's token. */
+/** The management API client with this tab's token. */
 export const api = computed<Client>(() =>
   createClient({ baseUrl: apiRoot, fetch: trackedFetch, ...(token.value !== '' && { token: token.value }) }),
 )
 
-/** The same client, for input that only the gateway validates, such as JSON typed into a form. */
+/** The same client for input that only the gateway validates, such as JSON entered in a form. */
 export const uncheckedApi = computed<Client<unknown>>(() => api.value)
 
-/** The newer versions of the records in forms, once a conflict has been reported. */
+/** The newer versions of records in forms, after a conflict has been reported. */
 const newerVersions = new WeakMap<object, object>()
 
 /**
- * Changes a record from a table or form. If someone else has changed it, this throws an error that lists the differences; the next attempt
- * is based on the new version. `entered` is the form's input.
+ * Changes a record from a table or form. If someone else has changed the record, throws an error that lists the differences. The next attempt is then
+ * based on the new version. `entered` is the form's input.
  */
 export async function changeRecord(
   record: object,
@@ -86,7 +86,7 @@ export const getUrl = (path: string): string => `${apiRoot}${path}`
 export const getAuthHeaders = (): Record<string, string> =>
   token.value === '' ? {} : { authorization: `Bearer ${token.value}` }
 
-/** Signs in with the token in `#token=…`, and removes it from the URL immediately, so it doesn't end up in the history. */
+/** Signs in with the token in `#token=…`. Removes it from the URL immediately, so it doesn't end up in the browser history. */
 export function takeTokenFromUrl(): void {
   const found = /^#token=([^&]+)/.exec(location.hash)
   if (!found) return
@@ -94,7 +94,7 @@ export function takeTokenFromUrl(): void {
   signIn(decode(found[1] ?? ''))
 }
 
-/** Stores the token, or reports that it isn't valid. */
+/** Stores the token, or reports that it can't be valid. */
 export function signIn(value: string): void {
   if (isSendable(value)) {
     sessionStorage.setItem(TOKEN_KEY, value)
@@ -131,12 +131,12 @@ export function getMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A `fetch` that tracks whether the gateway responds and still accepts the token. */
+/** A `fetch` that tracks whether the gateway responds and whether it still accepts the token. */
 export const trackedFetch: typeof fetch = async (input, init) => {
   try {
     const response = await fetch(input, init)
     disconnectedAt.value = undefined
-    const isModelError = response.headers.has('x-signalbox-request-id') // this 401 then comes from a model request, not from the API
+    const isModelError = response.headers.has('x-signalbox-request-id') // a 401 then comes from a model request, not from the API
     if (response.status === 401 && !isModelError && access.value.state === 'open') {
       const body: unknown = await response
         .clone()

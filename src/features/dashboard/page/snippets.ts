@@ -2,7 +2,7 @@
 interface GatewayAccess {
   /** The gateway's URL without a trailing slash. */
   url: string
-  /** An API key, or an expression for it. */
+  /** An API key, or an expression that evaluates to one. */
   key: string
 }
 
@@ -22,7 +22,7 @@ export const programs = {
   ),
 }
 
-/** Formats a curl command; `key` may be a shell variable. */
+/** Formats a curl command. `key` may be a shell variable. */
 export const curl = ({ url, key }: GatewayAccess, path: string, body: object): string =>
   `curl -N ${quote(url + path)} \\\n  -H "authorization: Bearer ${key}" \\\n  -H 'content-type: application/json' \\\n  -d ${quote(JSON.stringify(body))}`
 

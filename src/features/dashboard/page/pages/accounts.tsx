@@ -64,7 +64,7 @@ export default function Accounts() {
 }
 
 const PAGE_SIZE = 25
-/** Maximum accounts per usage query. */
+/** Maximum number of accounts per usage query. */
 const MAX_ROWS = 1_000
 
 async function load() {
@@ -80,11 +80,11 @@ async function load() {
   const [{ accounts, after = '' }, { groups }, spent] = await Promise.all([
     listing,
     api.value.groups.list(),
-    usage.summary({ from, by: 'account', top: MAX_ROWS }).catch(() => undefined), // may fail, for example if the storage is unavailable
+    usage.summary({ from, by: 'account', top: MAX_ROWS }).catch(() => undefined), // fails, for example, if the storage is unavailable
   ])
   const limits = new Map<string, Awaited<ReturnType<typeof accountApi.limits.get>>['limits']>()
   const work = accounts.map(async ({ ref }) => void limits.set(ref, (await accountApi.limits.get(ref)).limits))
-  await Promise.allSettled(work) // the table shows limits without meters while the storage is unavailable
+  await Promise.allSettled(work) // while the storage is unavailable, the table shows limits without their usage
   const spending = new Map(spent?.rows.map((row) => [row.account ?? '', row]))
   return { accounts, after, groups, spending, limits }
 }

@@ -1,7 +1,7 @@
 import type { PromptCaching } from '../../../../types/records/caching-fields.ts'
 import { SelectField } from '../ui/forms.tsx'
 
-/** The `promptCaching` setting in a form's state. Empty if it isn't set. */
+/** The `promptCaching` setting as form state. Empty if it isn't set. */
 export type CachingChoice = '' | 'off' | 'auto' | '1h'
 
 export function toCachingChoice(caching: PromptCaching | undefined): CachingChoice {

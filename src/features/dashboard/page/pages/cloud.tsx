@@ -69,7 +69,7 @@ interface ActionsProps {
 }
 
 function Actions({ cloud: { cloudEnabled }, settings, isUrlInCode, onDone }: ActionsProps) {
-  const base = useSignal(settings).peek() // the form's initial values; later reloads don't change them
+  const base = useSignal(settings).peek() // the form's initial values, which later reloads don't change
   const url = useSignal(base.cloudUrl)
   const enrollmentToken = useSignal('')
   const message = useSignal('')

@@ -18,20 +18,20 @@ const paramNames = [
 ] as const
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
-/** A combo entry in the form's state. */
+/** A combo entry as form state. */
 export interface Entry {
-  /** Stays the same when the entry moves. */
+  /** Identifies the entry, even after it is moved. */
   key: number
   model: string
   weight: string
   when: string
   params: Params
   promptCaching: CachingChoice
-  /** Fields that the form doesn't show and doesn't change. */
+  /** Fields that the form neither shows nor changes. */
   more: Omit<Exclude<ComboModel, string>, 'model' | 'weight' | 'when' | 'params' | 'promptCaching'>
 }
 
-/** An entry's parameters in the form's state. */
+/** An entry's parameters as form state. */
 type Params = Record<(typeof paramNames)[number], string>
 
 interface EntriesProps {
@@ -42,10 +42,10 @@ interface EntriesProps {
   isChat: boolean
 }
 
-/** Returns the entries that have a model. */
+/** Returns the entries for which a model is set. */
 export const filterNamed = (entries: readonly Entry[]) => entries.filter(({ model }) => model.trim() !== '')
 
-/** Lists the models in order. Drag them, or press Alt and an arrow key, to move them. */
+/** Renders a sortable list of models. Users can move them by dragging or with Alt and an arrow key. */
 export function Entries({ entries, list, isWeighted, isChat }: EntriesProps) {
   const message = useSignal('')
   const draggedIndex = useSignal<number | undefined>(undefined)
@@ -153,7 +153,7 @@ function EntryParams({ entry, field, path }: EntryParamsProps) {
 
 let lastKey = 0
 
-/** Converts an entry to the form's state. */
+/** Converts an entry to form state. */
 export function toEntryState(entry: ComboModel): Entry {
   const { model, weight, when, params, promptCaching, ...rest } = typeof entry === 'string' ? { model: entry } : entry
   return {
@@ -167,7 +167,7 @@ export function toEntryState(entry: ComboModel): Entry {
   }
 }
 
-/** Converts the state to an entry. Sends invalid JSON as a string, so the gateway's error explains what to enter. */
+/** Converts form state to an entry. Sends invalid JSON as a string, so the gateway's error explains what to enter. */
 export function toComboModel({ model, weight, when, params, promptCaching, more }: Entry) {
   const name = model.trim()
   const isPlain = weight.trim() === '' && when.trim() === '' && !hasText(params) && !promptCaching
@@ -182,7 +182,7 @@ export function toComboModel({ model, weight, when, params, promptCaching, more 
   }
 }
 
-/** Converts values to the contents of fields. */
+/** Converts values to the text in form fields. */
 export function toTexts(names: readonly string[], values: object = {}): Record<string, string> {
   const toText = (value: unknown = '') => (typeof value === 'string' ? value : JSON.stringify(value))
   return Object.fromEntries(names.map((name) => [name, toText(Reflect.get(values, name))]))
@@ -190,7 +190,7 @@ export function toTexts(names: readonly string[], values: object = {}): Record<s
 
 export const hasText = (values: object) => Object.values(values).some((text) => text.trim() !== '')
 
-/** Converts parameters. A single stop sequence doesn't need a JSON array. */
+/** Converts form state to parameters. A single stop sequence can be plain text instead of a JSON array. */
 function toParams({ stopSequences, reasoning, ...counts }: Params) {
   const stops = parseJson(stopSequences)
   return {

@@ -20,7 +20,7 @@ import { Entries, type Entry, filterNamed, hasText, toComboModel, toEntryState, 
 import type { ShownCombo } from './combos.tsx'
 import { toNames } from './owner-form.tsx'
 
-/** What each strategy does, and whether it uses the weights of entries. */
+/** A description of each strategy, and whether it uses the entries' weights. */
 export const strategyTraits: Readonly<Record<Strategy, readonly [hint: string, usesWeight: boolean]>> = {
   fallback: ['In order. Falls back to the next model on failure.', false],
   'round-robin': ['Models take turns going first.', false],
@@ -57,7 +57,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
     (await api.value.models.published({ kinds: kind.value })).data.map(({ id }) => id),
   )
   const saving = useAction(async () => {
-    // An undefined field isn't sent; null and false change a stored one.
+    // An undefined field isn't sent; `null` and `false` change a stored field.
     const input = {
       name: name.value.trim(),
       kind: kind.value,
@@ -129,12 +129,12 @@ const flagLabels = {
 
 type Flag = keyof typeof flagLabels
 
-/** The flags that only combos of one kind have. */
+/** The flags that are available for combos of only one kind. */
 const kindFlags: { [K in Kind]?: Flag } = { embedding: 'sameVectors', image: 'retryAmbiguous' }
 
 const flagNames = toChoices(flagLabels).map(([flag]) => flag)
 
-/** The strategies with their labels. */
+/** The strategies and their labels. */
 const strategies = (Object.keys(strategyTraits) as Strategy[]).map((strategy) => [strategy, toLabel(strategy)] as const) // `strategyTraits` has no other keys
 
 const responseLabels: Readonly<Record<Exclude<ResponseCondition, 'function'>, string>> = {

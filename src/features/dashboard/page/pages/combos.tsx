@@ -114,7 +114,7 @@ interface Alias {
 
 interface AliasesProps {
   aliases: readonly Alias[]
-  /** The aliases that are defined in code. */
+  /** The names of aliases that are defined in code. */
   inCode: readonly string[]
   onChange: () => void
 }
@@ -133,7 +133,7 @@ function Aliases({ aliases, inCode, onChange }: AliasesProps) {
     else {
       const now = await loadAliases()
       if (findRow(now)) {
-        newer.value = { than: aliases, rows: now } // a retry then starts from the rows in the table
+        newer.value = { than: aliases, rows: now } // a retry starts from the rows in the table
         throw new Error('Someone else just added this alias, as shown in the table. Add it again to replace it.')
       }
       await api.value.aliases.set(entered)

@@ -1,6 +1,6 @@
 import { bindValue, NumberField, SelectField, TextField, toChoices } from '../ui/forms.tsx'
 
-/** Edits common parts of an entry's condition, which is JSON. */
+/** Renders fields for the common parts of an entry's condition, which is JSON. */
 export function ConditionFields({ of }: { of: { value: string } }) {
   const condition = isCondition(of.value) ? parseCondition(of.value) : {}
   const member = (name: string, displayValue: string, parse: (text: string) => unknown) =>

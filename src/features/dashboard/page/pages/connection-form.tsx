@@ -23,7 +23,7 @@ import type { ShownConnection } from './targets.tsx'
 
 type Provider = Awaited<ReturnType<typeof api.value.providers.list>>['providers'][number]
 
-/** The fields that make up a provider's URL, by cloud. */
+/** The fields that make up a cloud provider's URL, by cloud. */
 const cloudFields = {
   azure: ['resource', 'apiVersion', 'deployment'],
   bedrock: ['region'],
@@ -45,7 +45,7 @@ const formatLabels: Readonly<Record<WireFormat, string>> = {
   gemini: 'Gemini',
 }
 
-/** The text fields of a connection's provider data. */
+/** The text fields in a connection's provider data. */
 const TEXT_FIELDS = [
   'prefix',
   'baseUrl',
@@ -71,7 +71,7 @@ interface ConnectionDialogProps {
   onSaved: () => void
 }
 
-/** Creates or edits a connection. Shows only the fields that its provider needs. */
+/** Renders a form that creates or edits a connection. Shows only the fields that the provider needs. */
 export function ConnectionDialog({ connection, onClose, onSaved }: ConnectionDialogProps) {
   const { state, reload } = useData(async () => (await api.value.providers.list()).providers)
   return (
@@ -185,7 +185,7 @@ function toFormState(connection: ShownConnection | undefined): ConnectionState {
   const { provider = '', name = '', priority = '', providerSpecificData: data = {} } = connection ?? {}
   const textValues = TEXT_FIELDS.map((field) => [field, data[field] ?? ''] as const)
   return {
-    ...(Object.fromEntries(textValues) as Record<(typeof TEXT_FIELDS)[number], string>), // has exactly the names in `TEXT_FIELDS`
+    ...(Object.fromEntries(textValues) as Record<(typeof TEXT_FIELDS)[number], string>), // with exactly the names in `TEXT_FIELDS`
     provider,
     name,
     apiKey: '',
@@ -198,7 +198,7 @@ function toFormState(connection: ShownConnection | undefined): ConnectionState {
   }
 }
 
-/** Builds the request body. Keeps an existing connection's data for which the form has no field. */
+/** Builds the request body. Preserves an existing connection's data for which the form has no fields. */
 function toInput(form: ConnectionState, connection: ShownConnection | undefined) {
   const models = splitList(form.enabledModels)
   const textEntries = TEXT_FIELDS.map((name) => [name, form[name].trim() || undefined])

@@ -31,7 +31,7 @@ const kindLabels: Readonly<Partial<Record<GuardKind, string>>> = {
   http: 'Your own service',
 }
 
-/** Labels for the options whose names aren't plain English, and the default of each choice. */
+/** Labels for the options whose names aren't plain English, and the default choice of options with choices. */
 const optionLabels: Readonly<Record<string, readonly [label: string, fallback?: string]>> = {
   words: ['Words and phrases'],
   patterns: ['Patterns (RE2 syntax)'],
@@ -60,7 +60,7 @@ const optionLabels: Readonly<Record<string, readonly [label: string, fallback?: 
   maxMatch: ['Longest match (characters)'],
 }
 
-/** Labels for choices whose names aren't plain English. A key with an option's name in front applies to that option only. */
+/** Labels for choices whose names aren't plain English. A key that starts with an option's name applies only to that option. */
 const choiceLabels: Readonly<Record<string, string>> = {
   refuse: 'Reject',
   pass: 'Let pass',
@@ -84,7 +84,7 @@ const getChoiceLabel = (field: string, choice: string) =>
 
 const COMMON_FIELDS = ['on', 'mode', 'message']
 
-/** The form for a guard. Fields that few guards need are collapsed. */
+/** Renders the form for a guard. Fields that few guards need are collapsed. */
 export function GuardForm({ guard, onSaved }: { guard: Guard | undefined; onSaved: () => void }) {
   const name = useSignal(guard?.name ?? '')
   const kind = useSignal<GuardKind>(guard?.kind ?? 'words')
@@ -208,7 +208,7 @@ const toTexts = (guard: object = {}): Record<string, string> =>
 
 const splitLines = (text: string) => text.split('\n').flatMap((line) => line.trim() || [])
 
-/** The hints of the fields that have numbers or strings by name. */
+/** The hints for fields that map names to numbers or strings. */
 const pairHints = {
   thresholds: 'Scores from 0 to 1, such as violence: 0.8.',
   headers: 'Stored encrypted.',
@@ -218,7 +218,7 @@ type PairField = keyof typeof pairHints
 
 const isPairField = (field: string): field is PairField => field in pairHints
 
-/** Returns invalid JSON as a string, which the API then rejects. */
+/** Parses JSON. Returns invalid JSON as a string, which the API then rejects. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

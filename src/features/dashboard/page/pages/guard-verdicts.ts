@@ -15,11 +15,11 @@ interface Namer {
   guards?: readonly string[]
 }
 
-/** Lists the guards that the settings, groups, keys, or combos name. No other guard checks a request, unless the client names it. */
+/** Lists the guards that the settings, groups, keys, or combos use. No other guard checks a request, unless the client requests it. */
 export const listUsedGuards = (namers: readonly Namer[]): ReadonlySet<string> =>
   new Set(namers.flatMap(({ guards }) => guards ?? []))
 
-/** Describes the state of a guard that works. */
+/** Describes the state of a guard without problems. */
 export const describeState = (
   { name, mode }: { name: string; mode?: 'enforce' | 'watch' },
   used: ReadonlySet<string>,

@@ -13,7 +13,7 @@ import { describeState, describeVerdict, listUsedGuards } from './guard-verdicts
 
 type Open = { dialog: 'edit'; guard?: Guard } | { dialog: 'remove'; guard: Guard }
 
-/** Shows the guards, what they did lately, and a form to try them. */
+/** Shows the guards, their recent verdicts, and a form for testing them. */
 export default function Guards() {
   const { state, reload } = useData(load)
   const open = useSignal<Open | undefined>(undefined)
@@ -76,7 +76,7 @@ async function load() {
     api.value.combos.list(),
     api.value.usage.requests({ limit: 500 }).then(
       (found) => found.requests,
-      () => [], // fails if the gateway doesn't record usage
+      () => [], // fails if the gateway doesn't store usage
     ),
   ])
   const guarded = new Set(groups.flatMap((group) => (group.guards ? [group.id] : [])))

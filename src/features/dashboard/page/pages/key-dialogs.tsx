@@ -75,7 +75,7 @@ interface RemoveKeyDialogProps {
   onDone: () => void
 }
 
-/** Deletes a key. Offers to pause it instead, and asks for its name if it was used today. */
+/** Deletes a key after a confirmation. Offers to pause it instead, and requires its name if it was used today. */
 export function RemoveKeyDialog({ apiKey, onClose, onDone }: RemoveKeyDialogProps) {
   const { id, name } = apiKey
   const typed = useSignal('')

@@ -14,7 +14,7 @@ import { LimitsDialog, LimitUsage } from './limits-dialog.tsx'
 import { OwnerForm, omitNulls } from './owner-form.tsx'
 
 type KeyListItem = Awaited<ReturnType<typeof api.value.keys.list>>['keys'][number]
-/** A key without its value. The page has the value only while a dialog shows a new key. */
+/** A key without its value. The page holds a key's value only while a dialog shows the new key. */
 export type PlainKey = Exclude<KeyListItem, { key: string }>
 export type Group = Awaited<ReturnType<typeof api.value.groups.list>>['groups'][number]
 
@@ -105,7 +105,7 @@ async function load() {
   return { keys, after, groups, usage: new Map(usage?.keys.map((key) => [key.id, key])), groupLimits }
 }
 
-/** Maximum number of groups whose limits are read one by one. The usage of a listed key already includes its group's limits. */
+/** Maximum number of groups whose limits are read one by one. A listed key's usage already includes its group's limits. */
 const MAX_GROUPS = 20
 
 async function loadGroupLimits(groups: readonly Group[], keys: ReadonlyArray<{ limits: LimitState[] }>) {
@@ -118,7 +118,7 @@ async function loadGroupLimits(groups: readonly Group[], keys: ReadonlyArray<{ l
     const { limits } = await api.value.groups.limits.get(id)
     found.set(id, pickGroupFields(id, limits))
   })
-  await Promise.allSettled(work) // the table shows limits without meters while the storage is unavailable
+  await Promise.allSettled(work) // while the storage is unavailable, the table shows limits without their usage
   return found
 }
 

@@ -13,7 +13,7 @@ interface LimitsDialogProps {
   onClose: () => void
 }
 
-/** Shows the limits of a key, group, or account and their usage. */
+/** Shows a key's, group's, or account's limits and their usage. */
 export function LimitsDialog({ of, id, name, onClose }: LimitsDialogProps) {
   const getLimitOperations = () => api.value[of].limits
   const { state, reload } = useData(async () => (await getLimitOperations().get(id)).limits, { everyMs: 2_000 })
@@ -67,7 +67,7 @@ const LimitMeter = ({ limit, remaining, label }: { limit: number; remaining: num
 
 interface UsedLimitsProps {
   limits: UsageLimits | undefined
-  /** Each limit's usage; absent or empty until it has loaded. */
+  /** Each limit's usage. Absent or empty until it has loaded. */
   states: readonly LimitState[] | undefined
 }
 

@@ -7,7 +7,7 @@ import { type Column, Table } from '../ui/table.tsx'
 type Review = Awaited<ReturnType<typeof api.value.catalog.review>>
 type Held = Review['held'][number]
 
-/** Shows the refreshed catalog, and the changes on hold. Shows nothing if the catalog isn't refreshed. */
+/** Shows the refreshed catalog and the changes on hold. Renders nothing if the catalog isn't refreshed. */
 export function LivePrices() {
   const { state, reload } = useData(() => api.value.catalog.review())
   return (

@@ -72,7 +72,7 @@ const formatPrice = (value: number | undefined) => (value === undefined ? '' : f
 
 const labels: Readonly<Record<string, string>> = tokenLabels
 
-/** Formats all prices except for text tokens, such as prices for images and for requests with a long input. */
+/** Formats all prices except those for text tokens, such as prices for images and for requests with a long input. */
 function formatOtherPrices({ price: { images = {}, tiers = [], serviceTiers = {}, ...all } = {} }: Published): string {
   const others = Object.entries(all).filter(([unit]) => !/^(?:input|output|cache)/.test(unit))
   const listed = [...others, ...Object.entries(images)].map(([unit, usd = 0]) => `${unit}: ${formatMoney(usd)}`)

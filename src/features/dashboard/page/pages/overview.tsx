@@ -57,7 +57,7 @@ const load = () => api.value.overview()
 
 const SKIPPED_KEY = 'signalbox.first-steps'
 
-/** Shows the first steps to set up a gateway. */
+/** Shows the first steps in setting up a gateway. */
 function FirstSteps({ counts: { connections, keys }, usage }: OverviewData) {
   const isSkipped = useSignal(localStorage.getItem(SKIPPED_KEY) !== null)
   const steps = [
@@ -92,7 +92,7 @@ function FirstSteps({ counts: { connections, keys }, usage }: OverviewData) {
   )
 }
 
-/** Shows figures for the last 24 hours, compared with the 24 hours before. */
+/** Shows figures for the last 24 hours, compared with the preceding 24 hours. */
 function Figures({ totals, before }: Summary) {
   const previousTotals = before?.totals
   const { tokens, firstByteMs } = totals

@@ -42,7 +42,7 @@ export interface OwnerInput {
   plan?: string | null
 }
 
-/** Removes `null` fields, which new records don't have. */
+/** Removes `null` fields, which the input for a new record must not have. */
 export function omitNulls<T extends object>(readInput: T): { [N in keyof T]?: Exclude<T[N], null> } {
   const entries = Object.entries(readInput).filter(([, value]) => value !== null)
   return Object.fromEntries(entries) as { [N in keyof T]?: Exclude<T[N], null> } // the nulls are gone
@@ -50,7 +50,7 @@ export function omitNulls<T extends object>(readInput: T): { [N in keyof T]?: Ex
 
 interface OwnerFormProps {
   of: 'key' | 'group' | 'account'
-  /** The record to edit. Absent for a new one. */
+  /** The record to edit. Absent for a new record. */
   owner?: {
     name?: string
     expiresAt?: string
@@ -63,12 +63,12 @@ interface OwnerFormProps {
       OwnerInput[Name]
     >
   }
-  /** The groups to choose from. Absent in a group's form. */
+  /** The groups that the user can choose from. Absent in a group's form. */
   groups?: ReadonlyArray<{ id: string; name: string }>
   onSave: (readInput: OwnerInput) => Promise<unknown>
 }
 
-/** The value of `actsFor` for a key without a default plan. */
+/** The value of `actsFor` for a key that has no default plan. */
 const ANY_NAME = '*'
 
 /** The form for a key, a group, or an account. */
@@ -188,17 +188,17 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   )
 }
 
-/** Returns the names in a field, or `null` without any. */
+/** Returns the names in a field, or `null` if there are none. */
 export function toNames(text: string): string[] | null {
   const names = splitList(text)
   return names.length > 0 ? names : null
 }
 
-/** The limits in the form's state. */
+/** The limits as form state. */
 interface LimitsState {
   rows: Signal<LimitRow[]>
   parallel: Signal<string>
-  /** Returns the input for the API, or `null` without limits. */
+  /** Returns the API input, or `null` if there are no limits. */
   value: () => UsageLimits | null
 }
 
@@ -210,7 +210,7 @@ export function useLimits(limits: UsageLimits | undefined): LimitsState {
 
 interface LimitFieldsetProps {
   title: string
-  /** The API field with these limits. */
+  /** The API field that contains these limits. */
   path: string
   limits: LimitsState
 }

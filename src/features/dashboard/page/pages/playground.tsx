@@ -19,7 +19,7 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { Form, SelectField, Suggestions, TextArea, TextField, toChoices } from '../ui/forms.tsx'
 import { Facts } from '../ui/sections.tsx'
 
-/** A request's progress. All strings are untrusted, and shown only as text. */
+/** A request's progress. All strings are untrusted and rendered only as text. */
 interface Progress {
   phase: 'waiting' | 'answering' | 'ended' | 'stopped'
   text: string
@@ -35,7 +35,7 @@ interface Progress {
   id?: string
 }
 
-/** Sends a request like a client would, and shows the response as text and in raw form. */
+/** Sends a request as a client would, and shows the response as text and in raw form. */
 export default function Playground() {
   const format = useSignal<FormatName>('chat')
   const model = useSignal('')
@@ -50,7 +50,7 @@ export default function Playground() {
   const isInProgress = progress.value?.phase === 'waiting' || progress.value?.phase === 'answering'
   useEffect(() => () => controller.current?.abort(), [])
 
-  /** Replaces the body when the format changes, unless the user has edited it. */
+  /** The selected format. Changing it replaces the body, unless the user has edited the body. */
   const chosen = {
     get value() {
       return format.value
@@ -207,7 +207,7 @@ function ResponseView({ progress }: { progress: Progress }) {
   )
 }
 
-/** A read-only field that shows plain text. */
+/** Renders a read-only field with plain text. */
 const Pane = ({ label, text }: { label: string; text: string }) => (
   <TextArea label={label} class="mono" rows={14} readOnly of={{ value: text }} />
 )

@@ -9,13 +9,13 @@ export const tokenLabels = {
 } as const
 type TokenTexts = Record<keyof typeof tokenLabels, string>
 
-/** A model's prices in the form's state. */
+/** A model's prices as form state. */
 export type PriceRow = TokenTexts & { model: string; tiers: TierRow[]; other: string }
 
-/** Prices for requests with more than `above` input tokens, in the form's state. */
+/** Prices for requests with more than `above` input tokens, as form state. */
 type TierRow = TokenTexts & {
   above: string
-  /** Prices without a form field, which the form doesn't change. */
+  /** Prices that have no form field, so the form doesn't change them. */
   other: object
 }
 
@@ -23,7 +23,7 @@ const NO_TOKENS: TokenTexts = { input: '', output: '', cacheRead: '', cacheWrite
 const NO_PRICES: PriceRow = { ...NO_TOKENS, model: '', tiers: [], other: '' }
 const NO_TIER: TierRow = { ...NO_TOKENS, above: '', other: {} }
 
-/** Renders fields for the prices of a connection's models. */
+/** Renders the fields for the prices of a connection's models. */
 export const PriceRows = ({ of }: { of: { value: PriceRow[] } }) => (
   <Rows
     of={of}
@@ -107,7 +107,7 @@ function toTexts({ input, output, cacheRead, cacheWrite, ...other }: Prices[stri
   return { input: text(input), output: text(output), cacheRead: text(cacheRead), cacheWrite: text(cacheWrite), other }
 }
 
-/** Converts the state to input for the API. Returns `null` without prices. Throws if a model's other prices aren't a JSON object. */
+/** Converts form state to API input. Returns `null` if there are no prices. Throws if a model's other prices aren't a JSON object. */
 export function toPrices(rows: readonly PriceRow[]): Record<string, object> | null {
   const prices = rows.map(({ model, tiers, other, ...tokens }) => {
     const long = tiers.map(({ other: otherPrices, ...tier }) => ({ ...otherPrices, ...toNumbers(tier) }))

@@ -10,7 +10,7 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/sections.tsx'
 import { describeVerdict } from './guard-verdicts.ts'
 
-/** Shows a request in detail: its client, targets, cost, and result. */
+/** Shows a request's details: its client, targets, cost, and result. */
 export function RequestDetail({ id }: { id: string }) {
   const { state, reload } = useData(async () => {
     const [{ request }, { keys }, { groups }] = await Promise.all([
@@ -51,7 +51,7 @@ export function RequestDetail({ id }: { id: string }) {
   )
 }
 
-/** Returns the calls that set the prices of targets that a dollar limit rejected. */
+/** Returns the calls with which the operator can set missing prices, if a dollar limit rejected the request because of these. */
 async function findPriceAdvice({ error, model, keyId }: StoredRequest): Promise<string[]> {
   if (error !== 'REQUEST_TOO_EXPENSIVE' || model === undefined) return []
   const { targets } = await api.value.explain({ model, ...(keyId && { keyId }) }).catch(() => ({ targets: [] }))
@@ -71,7 +71,7 @@ const priceSources = {
   'built-in': 'from the catalog',
 } as const
 
-/** Why a prompt wasn't marked for caching. */
+/** Reasons why the gateway didn't set cache breakpoints. */
 const skipReasonLabels = {
   client: 'marked by the client',
   short: 'prompt too short',

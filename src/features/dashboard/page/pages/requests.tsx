@@ -142,7 +142,7 @@ function getFilter() {
   return Object.fromEntries(filters)
 }
 
-/** Returns the sort order in the table's syntax, such as `cost desc`. */
+/** Returns the sort order in the table's format, such as `cost desc`. */
 const getSort = () => route.value.query.get('sort') || NEWEST_FIRST
 const NEWEST_FIRST = 'time desc'
 
@@ -167,7 +167,7 @@ function matchesFilter(request: Row): boolean {
   })
 }
 
-/** Collects finished requests, and reloads the list if some were missed. */
+/** Collects finished requests. Reloads the list if any were missed. */
 function useLive(fresh: Signal<StoredRequest[]>, isLive: Signal<boolean>, reload: () => void): void {
   useEffect(() => {
     if (!isLive.value) return undefined

@@ -49,7 +49,7 @@ export default function SettingsView() {
 interface SettingsFormProps {
   settings: Settings
   states: readonly LimitState[]
-  /** The settings that are defined in code. */
+  /** The names of settings that are defined in code. */
   inCode: readonly string[]
   onSaved: () => void
 }

@@ -42,7 +42,7 @@ type Measure = keyof typeof measures
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const DEFAULT_RANGE = '1'
-/** The length, in hours, above which a range is shown by day. */
+/** Ranges longer than this, in hours, are charted by day. */
 const MAX_HOURS = 72
 
 /** Shows usage by key, group, account, model, target, or end user. */
@@ -142,7 +142,7 @@ const groupFields = {
   user: 'user',
 } as const
 
-/** Returns the value that the rows are grouped by, such as a key's ID. */
+/** Returns the value by which the rows are grouped, such as a key's ID. */
 function getRowValue(row: Row): string {
   const value = row[groupFields[getSelection().by]] ?? ''
   return typeof value === 'string' ? value : `${value.provider}/${value.model}`
@@ -160,7 +160,7 @@ const getMeasure = ({ costUsd, requests, tokens }: Totals, measure: Measure): nu
 
 const getFormat = (measure: Measure) => (measure === 'costUsd' ? formatMoney : formatCompact)
 
-/** Shows figures for all matching requests, compared with the previous period. */
+/** Shows totals of all matching requests, compared with the preceding period. */
 function Figures({ totals, before }: { totals: Totals; before: Totals | undefined }) {
   const { input, output } = totals.tokens
   const figures = [
@@ -192,7 +192,7 @@ function formatChange(now: number | undefined, previous: number | undefined): st
   return `${share >= 0 ? '+' : '−'}${formatPercent(Math.abs(share))} vs. previous period`
 }
 
-/** Charts the five largest rows, and combines the rest. */
+/** Builds the chart data: the five largest rows, and the sum of all others. */
 function toChart(summary: Summary & { isHourly: boolean }, names: Names) {
   const { measure } = getSelection()
   const { rows, series = [], isHourly } = summary
@@ -212,7 +212,7 @@ function toChart(summary: Summary & { isHourly: boolean }, names: Names) {
   return { title: `${measures[measure]} over time`, labels: times.map(label), parts, format: getFormat(measure) }
 }
 
-/** Lists all hours or days of the summary, including ones without requests. */
+/** Lists all hours or days in the summary's range, including those without requests. */
 function listHoursOrDays({ from, to }: Summary, isHourly: boolean): string[] {
   const [step, length] = isHourly ? [HOUR_MS, 24] : [DAY_MS, 10]
   const times: string[] = []
@@ -307,7 +307,7 @@ const getColumns = (names: Names, totals: Totals): Column<Row>[] => [
   ...getTotalColumns(totals),
 ]
 
-/** Exports the matching usage. Fetches the files with the tab's token, because a link couldn't send the token. */
+/** Renders the export buttons. Fetches the files with the tab's token, because a link couldn't send the token. */
 function Export() {
   const { run, error } = useAction(async (format: 'csv' | 'jsonl') => {
     const { by, range, filter } = getSelection()

@@ -8,7 +8,7 @@ type ButtonProps = {
   kind?: 'primary' | 'danger' | 'quiet' | undefined
   type?: 'button' | 'submit'
   disabled?: boolean
-  /** Whether the action changes data. If so, it is disabled for read-only visitors. */
+  /** Whether the action changes data. If so, it is disabled for visitors with read-only access. */
   writes?: boolean
   label?: string
   /** Distinguishes elements with the same text. */
@@ -56,7 +56,7 @@ export const Time = ({ at }: { at: string | number }) => (
   </time>
 )
 
-/** Shows a state with a shape and words, not only a color. */
+/** Shows a state by shape and text, not only by color. */
 export const State = ({ kind, children }: { kind: 'good' | 'warn' | 'bad' | 'off'; children: ComponentChildren }) => (
   <span class={`state ${kind}`}>
     <span aria-hidden="true">{{ good: '●', warn: '◐', bad: '▲', off: '○' }[kind]}</span> {children}
@@ -72,7 +72,7 @@ export const Problem = ({ children, onRetry }: { children: string | undefined; o
     </div>
   )
 
-/** Shows loaded data. The previous data stays visible while it reloads. */
+/** Shows loaded data. While the data reloads, the previous data stays visible. */
 export function Await<T>({
   of,
   onRetry,

@@ -24,7 +24,9 @@ const BOTTOM_MARGIN = 22
 const MAX_PARTS = 6
 const CHART_WIDTH = 1_200
 
-/** Renders a stacked bar chart. The arrow keys move a cursor, and screen readers announce its values. A hidden table contains the same figures. */
+/**
+ * Renders a stacked bar chart. Arrow keys move a cursor, and screen readers announce the values under it. A hidden table contains the same figures.
+ */
 export function Chart({ title, labels, parts, format }: ChartProps) {
   const cursor = useSignal<number | undefined>(undefined)
   const id = useId()
@@ -166,7 +168,7 @@ function HiddenTable({ title, labels, parts, format }: ChartProps) {
   )
 }
 
-/** Measures an element whenever its size changes. One unit of the chart is one pixel, so labels keep their size. */
+/** Measures an element whenever its size changes. One unit of the chart is one pixel, so labels don't scale. */
 function useWidth(element: RefObject<HTMLElement | null>): number {
   const width = useSignal(CHART_WIDTH)
   useLayoutEffect(() => {

@@ -5,10 +5,10 @@ import type { Column } from './table.tsx'
 const IN_CODE = 'Defined in code'
 const CHANGE_OPTIONS = 'Change the gateway’s options instead.'
 
-/** Returns whether a record is defined in code and can't be changed here. */
+/** Returns whether a record is defined in code, so it can't be changed here. */
 export const isInCode = ({ source }: Pick<NamedRecord, 'source'>): boolean => source === 'code'
 
-/** Shows a record's name, marked if the record is defined in code. */
+/** Shows a record's name, with a mark if the record is defined in code. */
 export const RecordName = ({ of, id, inCode }: { of: string; id?: string; inCode: boolean }) => (
   <span title={id}>
     {sanitize(of)}{' '}
@@ -26,14 +26,14 @@ interface NamedRecord {
   source?: 'code'
 }
 
-/** The column with the names of records. */
+/** A column with the names of records. */
 export const nameColumn: Column<NamedRecord> = {
   name: 'Name',
   by: ({ name }) => name,
   cell: (record) => <RecordName of={record.name} id={record.id} inCode={isInCode(record)} />,
 }
 
-/** Shows the fields of a setting, read-only if the setting is defined in code. */
+/** Renders the fields of a setting. They are read-only if the setting is defined in code. */
 export const Setting = ({ inCode, children }: { inCode: boolean; children: ComponentChildren }) =>
   inCode ? (
     <fieldset disabled title={CHANGE_OPTIONS}>

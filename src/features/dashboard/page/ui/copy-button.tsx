@@ -2,7 +2,7 @@ import { useSignal } from '../page-data.ts'
 import { Button } from './basics.tsx'
 import { TextArea } from './forms.tsx'
 
-/** Copies text. Browsers allow this only over HTTPS or on localhost; elsewhere, the button shows the text and selects it. */
+/** Copies text to the clipboard. Browsers allow this only over HTTPS or on localhost; elsewhere, the button shows the text and selects it. */
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const message = useSignal(label)
   const isShown = useSignal(false)

@@ -7,7 +7,7 @@ type FieldProps = {
   label: string
   hint?: string | undefined
   error?: string | undefined
-  /** The field's path in the API, such as `limits.usd.month`. Errors that start with it are shown here. */
+  /** The field's path in the API, such as `limits.usd.month`. The field shows errors that start with it. */
   path?: string | undefined
 }
 
@@ -19,7 +19,9 @@ interface FormErrors {
 
 const Errors = createContext<FormErrors | undefined>(undefined)
 
-/** Finds the field that an error such as `"limits.usd.month" must be …` belongs to, by the field's own path or a path inside it. */
+/**
+ * Finds the field that an error such as `"limits.usd.month" must be …` is about: the innermost field whose path matches or contains the error's path.
+ */
 function findField({ paths, error }: FormErrors): string | undefined {
   const [, path = ''] = /^(?:Unknown field )?"([^"]+)"/.exec(error.value ?? '') ?? []
   const around = [...paths].filter(
@@ -28,12 +30,12 @@ function findField({ paths, error }: FormErrors): string | undefined {
   return around.sort((a, b) => b.length - a.length)[0]
 }
 
-/** The value that a field shows and changes: a signal, or part of one. */
+/** A value that a field shows and changes: a signal or part of one. */
 interface Bound<Value> {
   value: Value
 }
 
-/** Binds a property of an object in a signal. */
+/** Binds a property of a signal's object. */
 export const bindField = <T extends object, Name extends keyof T>(bound: Bound<T>, name: Name): Bound<T[Name]> => ({
   get value() {
     return bound.value[name]
@@ -53,14 +55,14 @@ export const bindValue = <T,>(value: T, change: (value: T) => void): Bound<T> =>
   },
 })
 
-/** Binds an element of a list in a signal. */
+/** Binds an element of a signal's list. */
 export const bindElement = <T,>(bound: Bound<T[]>, item: T): Bound<T> =>
   bindValue(item, (value) => {
     bound.value = bound.value.map((other) => (other === item ? value : other))
   })
 
 type LabeledProps = FieldProps & {
-  /** Receives the IDs of the label and the description. */
+  /** Renders the input. Gets the IDs of the input and of its description. */
   children: (ids: { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean }) => ComponentChildren
 }
 
@@ -105,7 +107,7 @@ type TextFieldProps = FieldProps & {
   required?: boolean
   autocomplete?: 'off' | 'current-password'
   placeholder?: string
-  /** The ID of a list of suggestions. */
+  /** The ID of a datalist with suggestions. */
   list?: string
   min?: number | undefined
   max?: number | undefined
@@ -116,7 +118,7 @@ export function TextField({ label, hint, error, path, of, ...props }: TextFieldP
   return (
     <Field label={label} hint={hint} error={error} path={path}>
       {(ids) =>
-        // JSX has a separate type for each input type, and none for an input whose type varies.
+        // JSX has a separate type for each input type, but none for inputs whose type varies.
         h('input', {
           autocomplete: 'off',
           ...props,
@@ -129,12 +131,12 @@ export function TextField({ label, hint, error, path, of, ...props }: TextFieldP
   )
 }
 
-/** A number field, which may be empty. */
+/** Renders a field for a number, which may be empty. */
 export const NumberField = (props: Omit<TextFieldProps, 'type'>) => (
   <TextField min={0} step="any" {...props} type="number" />
 )
 
-/** A field for a positive integer. */
+/** Renders a field for a positive integer. */
 export const CountField = (props: Omit<TextFieldProps, 'type'>) => <NumberField min={1} step={1} {...props} />
 
 type TextAreaProps = FieldProps & {
@@ -146,7 +148,7 @@ type TextAreaProps = FieldProps & {
   isSelected?: boolean
 }
 
-/** A multiline field. `isSelected` selects all of it for copying. */
+/** Renders a multiline field. `isSelected` selects the entire text for copying. */
 export function TextArea({ label, hint, error, path, of, isSelected = false, ...props }: TextAreaProps) {
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
@@ -168,10 +170,10 @@ export function TextArea({ label, hint, error, path, of, isSelected = false, ...
   )
 }
 
-/** An option: a value with a label, or just a value, which is then also the label. */
+/** An option: a value with a label, or just a value that is also its own label. */
 export type Choice<Value extends string> = Value | readonly [value: Value, text: string]
 
-/** Returns the name of a field or an option as a label, such as "Timeout ms" or "Least cost". */
+/** Formats the name of a field or an option as a label, such as "Timeout ms" or "Least cost". */
 export const toLabel = (name: string): string =>
   name.charAt(0).toUpperCase() +
   name
@@ -179,11 +181,11 @@ export const toLabel = (name: string): string =>
     .replace('-', ' ')
     .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
-/** Converts a record of labels to options. */
+/** Converts labels by value to options. */
 export const toChoices = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
   (Object.keys(labels) as Value[]).map((value) => [value, labels[value]] as const) // `labels` has no other keys
 
-/** Converts nonempty strings to numbers, and omits empty ones. */
+/** Converts nonempty strings to numbers and omits empty ones. */
 export const toNumbers = (values: Record<string, string>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(values).flatMap(([name, text]) => (text.trim() === '' ? [] : [[name, Number(text)]])),
@@ -268,7 +270,7 @@ type FormProps = {
   kind?: 'primary' | 'danger'
   /** Whether the fields and the button are in one row. */
   isRow?: boolean
-  /** Whether the form changes something. */
+  /** Whether submitting the form changes data. */
   writes?: boolean
   /** Content next to the button. */
   beside?: ComponentChildren
@@ -277,10 +279,10 @@ type FormProps = {
 
 interface RowsProps<T> {
   of: Bound<T[]>
-  /** The initial row. */
+  /** The initial value of a new row. */
   blank: T
   add: string
-  /** The noun for a row in the label of its remove button. */
+  /** The noun for a row in the label of the button that removes it. */
   what: string
   /** Content next to the button that adds a row. */
   beside?: ComponentChildren
@@ -320,7 +322,7 @@ export function Rows<T extends object>({ of, blank, add, what, beside, children,
   )
 }
 
-/** Renders a form with its button. Shows an error at the field that it is about, if any, otherwise above the button. */
+/** Renders a form with its button. Shows an error at its field or, if it doesn't belong to a field, above the button. */
 export function Form({ of, submit = 'Save', kind = 'primary', isRow, writes = true, beside, children }: FormProps) {
   const errors = useRef<FormErrors | undefined>(undefined)
   errors.current ??= { paths: new Set(), error: of.error }

@@ -14,7 +14,7 @@ const MAX_SUGGESTIONS = 20
 
 const search = async (q: string, limit: number) => (await api.value.keys.list({ q, limit, values: 'none' })).keys
 
-/** A field for a key's name or ID. The gateway does the search, because there may be many keys. */
+/** Renders a field for a key's name or ID. Because there may be many keys, the gateway searches them. */
 export function KeyField(props: KeyFieldProps) {
   const id = useId()
   const { state } = useData(() => search(props.of.value.trim(), MAX_SUGGESTIONS))
@@ -26,7 +26,7 @@ export function KeyField(props: KeyFieldProps) {
   )
 }
 
-/** Finds a key's ID by name or ID. Returns the input if no key matches, so the gateway reports it as unknown. */
+/** Finds the ID of the key with this name or ID. Returns the input if no key matches, so the gateway reports it as unknown. */
 export async function findKey(text: string): Promise<string> {
   if (text === '') return ''
   const keys = await search(text, 1_000)

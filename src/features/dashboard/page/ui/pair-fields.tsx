@@ -1,6 +1,6 @@
 import { bindField, Rows, TextField } from './forms.tsx'
 
-/** A name and its value in a form's state. */
+/** A name and its value, as form state. */
 export interface Pair {
   title: string
   text: string
@@ -9,27 +9,27 @@ export interface Pair {
 export const toPairs = (values: object = {}): Pair[] =>
   Object.entries(values).map(([title, value]) => ({ title, text: String(value) }))
 
-/** Converts pairs to an object. Returns `null` without pairs. */
+/** Converts pairs to an object. Returns `null` if there are none. */
 export const fromPairs = <Value,>(
   pairs: readonly Pair[],
   parse: (text: string) => Value,
 ): Record<string, Value> | null =>
   pairs.length > 0 ? Object.fromEntries(pairs.map(({ title, text }) => [title.trim(), parse(text)])) : null
 
-/** Reads a tag's value. */
+/** Converts a tag's text to its value. */
 export const readTag = (text: string): string | boolean => (text === 'true' ? true : text === 'false' ? false : text)
 
 interface PairFieldsProps {
   title: string
-  /** The API field with these pairs. */
+  /** The API field that contains these pairs. */
   path: string
-  /** The noun for a pair in the labels of buttons. */
+  /** The noun for a pair in button labels. */
   what?: string
   hint?: string
   of: { value: Pair[] }
 }
 
-/** Renders fields for names and values: by default, for tags. */
+/** Renders fields for pairs of names and values. By default, these are tags. */
 export const PairFields = ({
   title,
   path,

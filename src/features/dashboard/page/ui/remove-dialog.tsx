@@ -5,7 +5,7 @@ import { Dialog } from './sections.tsx'
 
 interface RemoveDialogProps {
   title: string
-  /** The explanation of the consequences. */
+  /** An explanation of the consequences. */
   text: string
   /** The record to delete, as shown on the page. */
   record: object

@@ -3,7 +3,7 @@ import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { sanitize } from '../page-format.ts'
 import { Button, sanitizeNode } from './basics.tsx'
 
-/** Renders a section of a view with its heading, and optional content next to it. */
+/** Renders a section of a view with a heading, and with optional content next to the heading. */
 export function Section({
   title,
   beside,
@@ -27,7 +27,7 @@ export function Section({
   )
 }
 
-/** Renders a list of names and values; omits `undefined` values. */
+/** Renders a list of names and values. Omits `undefined` values. */
 export const Facts = ({ of }: { of: ReadonlyArray<readonly [name: string, value: ComponentChildren]> }) => (
   <dl class="facts">
     {of.map(
@@ -55,12 +55,12 @@ export const Cards = ({ of }: { of: ReadonlyArray<readonly [name: string, value:
   </ul>
 )
 
-/** The number of open dialogs: two while one replaces another. */
+/** The number of open dialogs. There are two while one replaces another. */
 let dialogs = 0
 /** The element that had focus before the first dialog opened. */
 let opener: Element | null = null
 
-/** A dialog that traps the focus and restores it. Escape closes it. */
+/** Renders a dialog that traps focus and restores it when it closes. Escape closes it. */
 export function Dialog({
   title,
   onClose,
@@ -72,12 +72,12 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  // Opens before the first paint; otherwise, an early Escape would be lost.
+  // Open the dialog before the first paint; otherwise, an early Escape would be lost.
   useLayoutEffect(() => {
     if (dialogs++ === 0) opener = document.activeElement
     dialog.current?.showModal()
   }, [])
-  // Waits until the dialog has closed, because elements behind an open dialog can't have focus.
+  // Restore focus only after the dialog has closed, because elements behind an open dialog can't have focus.
   useEffect(
     () => () => {
       if (--dialogs === 0 && opener instanceof HTMLElement) opener.focus()

@@ -6,9 +6,9 @@ import { sanitizeNode } from './basics.tsx'
 /** A column of a table. */
 export interface Column<Row> {
   name: string
-  /** Strings are treated as untrusted: escaped and truncated. */
+  /** Returns the content of a cell. Strings are treated as untrusted: they are escaped and truncated. */
   cell: (row: Row) => ComponentChildren
-  /** Makes the column sortable. Set a function that returns a row's value or, if the rows are sorted elsewhere (`order`), a name for the column. */
+  /** Makes the column sortable. Set a function that returns a row's value. If rows are sorted elsewhere (`order`), set the column's name there. */
   by?: string | ((row: Row) => string | number)
   isNumber?: boolean
 }
@@ -20,9 +20,9 @@ type TableProps<Row> = {
   getKey: (row: Row) => string
   /** The text to show if there are no rows. */
   empty?: string
-  /** The order, if the rows are sorted elsewhere: a column's `by`, and `asc` or `desc`. */
+  /** The order of rows that are sorted elsewhere: a column's `by`, followed by `asc` or `desc`. */
   order?: { value: string }
-  /** A row of totals, one cell per column. */
+  /** A row of totals, with one cell per column. */
   totals?: readonly ComponentChildren[]
 }
 
