@@ -17,7 +17,7 @@ import {
 import { getEnabledIds, queriesUpstream } from './fallback-list.ts'
 import type { Lookup } from './model-lookup.ts'
 
-/** The input of `listConnections`. `connections` contains at least one active connection, in order. */
+/** The input for `listConnections`. `connections` contains the active connections in order; at least one. */
 interface ConnectionData {
   catalog: Catalog
   connections: readonly ConnectionRecord[]
@@ -25,7 +25,7 @@ interface ConnectionData {
   aliases: readonly AliasRecord[]
 }
 
-/** Lists the models of each provider by its first connection (src/rules.md, Listing with connections). Queries all upstreams concurrently. */
+/** Lists each provider's models based on its first connection (src/rules.md, Listing with connections). Queries all upstreams concurrently. */
 export async function listConnections(
   data: ConnectionData,
   kinds: readonly Kind[],
@@ -56,7 +56,7 @@ export async function listConnections(
   ])
 }
 
-/** Merges the IDs to list: base and aliased IDs without the provider prefix, custom IDs unchanged. Drops IDs that are only a prefix. */
+/** Merges the IDs to list: base and aliased IDs without the provider prefix, and unchanged custom IDs. Drops IDs that consist only of a prefix. */
 function mergeIds(
   base: readonly string[],
   names: ProviderNames,
@@ -96,11 +96,11 @@ function* listServices(
   if (kinds.includes('webFetch') && definition?.fetchConfig) yield { ...toModel('fetch'), kind: 'webFetch' }
 }
 
-/** Indexes alias targets (`<provider>/<model>`) by the provider name that they start with. */
+/** Indexes alias targets (`<provider>/<model>`) by the provider name at their start. */
 function indexAliasModels(aliases: readonly AliasRecord[], providers: readonly ProviderNames[]): ModelIndex {
   const index = createModelIndex()
   const names = new Set(providers.flatMap(({ output, catalog, id }) => [output, catalog, id]))
-  const lengths = new Set(Array.from(names, (name) => name.length)) // far fewer lengths than names
+  const lengths = new Set(Array.from(names, (name) => name.length)) // there are far fewer lengths than names
   for (const { model } of aliases) {
     for (const length of lengths) {
       const name = model.slice(0, length)
@@ -111,8 +111,8 @@ function indexAliasModels(aliases: readonly AliasRecord[], providers: readonly P
 }
 
 /**
- * Returns the enabled models of a connection. Without these, returns the catalog's models, or, for a compatible provider, the models that its
- * upstream lists.
+ * Returns the connection's enabled models. If there are none, returns the catalog's models or, for a compatible provider, those that its upstream
+ * lists.
  */
 async function getBaseIds(
   connection: ConnectionRecord,

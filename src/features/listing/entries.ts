@@ -1,7 +1,7 @@
 import { type ProviderNames, stripName } from '../../protocols/providers/provider-names.ts'
 import type { CatalogModel, CatalogProvider, CustomModel, Kind, ModelEntry } from '../../types.ts'
 
-/** A listed model: its ID, its owner's alias (`combo` for combos), and the kind of a web entry. */
+/** A listed model: its ID, its owner's alias (`combo` for combos), and, for web entries, its kind. */
 export interface ListedModel {
   id: string
   owner: string
@@ -20,7 +20,7 @@ export function toEntries(listed: Iterable<ListedModel>, created: number): Model
   return [...entries.values()]
 }
 
-/** Returns whether one of the provider's service kinds (default `llm`) is among the requested kinds. */
+/** Returns whether any of the provider's service kinds (default `llm`) is among the requested kinds. */
 export const servesKinds = (definition: CatalogProvider | undefined, kinds: readonly Kind[]): boolean =>
   (definition?.serviceKinds ?? ['llm']).some((kind) => kinds.includes(kind))
 
@@ -33,15 +33,15 @@ const KIND_HINTS: ReadonlyArray<readonly [Kind, readonly string[]]> = [
   ['image', ['image', 'imagen', 'dall-e', 'dalle', 'flux', 'sdxl', 'sd-', 'stable-diffusion']],
 ]
 
-/** Infers the kind of an ID that isn't in the catalog from the words in it (src/rules.md, Kinds of models). */
+/** Infers the kind of an ID that isn't in the catalog from the words in the ID (src/rules.md, Kinds of models). */
 function inferKind(id: string): Kind {
   const text = id.toLowerCase()
   return KIND_HINTS.find(([, words]) => words.some((word) => text.includes(word)))?.[0] ?? 'llm'
 }
 
 /**
- * Creates a function that returns the kind of a provider's model ID. Looks up the ID in the catalog, with or without the provider prefix; otherwise,
- * infers the kind from the ID (src/rules.md, Kinds of models). If the catalog has an ID twice, the first entry wins.
+ * Creates a function that returns the kind of a provider's model ID. It looks up the ID in the catalog, with or without the provider prefix. If it
+ * isn't there, infers the kind from the ID (src/rules.md, Kinds of models). If the catalog lists an ID twice, the first entry wins.
  */
 export function createKindLookup(models: readonly CatalogModel[], names: ProviderNames): (id: string) => Kind {
   const stripProvider = (id: string) => stripName(id, names)
@@ -67,7 +67,7 @@ function indexKinds(models: readonly CatalogModel[], getKey: (id: string) => str
 /** Indexes model IDs by provider name, because a provider has up to three names. */
 export interface ModelIndex {
   add(name: string, id: string): void
-  /** Returns the IDs under any of the names, in insertion order. */
+  /** Returns the IDs under any of these names, in insertion order. */
   getIds(names: ProviderNames): string[]
 }
 
@@ -95,14 +95,14 @@ export function* listCustomModels(models: readonly CustomModel[]): Generator<Lis
     yield { id: `${providerAlias}/${id}`, owner: providerAlias }
 }
 
-/** Indexes custom models by their provider alias (src/rules.md, Listing with connections). */
+/** Indexes custom models by provider alias (src/rules.md, Listing with connections). */
 export function indexCustomModels(models: readonly CustomModel[]): ModelIndex {
   const index = createModelIndex()
   for (const { providerAlias, id } of filterListable(models)) index.add(providerAlias, id)
   return index
 }
 
-/** Yields the models with a provider alias, a nonblank ID, and no type other than `llm`. Trims IDs. */
+/** Yields the models that have a provider alias, a nonblank ID, and no type other than `llm`. Trims their IDs. */
 function* filterListable(models: readonly CustomModel[]): Generator<CustomModel> {
   for (const { providerAlias, id, type } of models) {
     if (providerAlias && id?.trim() && (type ?? 'llm') === 'llm') yield { providerAlias, id: id.trim() }

@@ -2,24 +2,27 @@ import type { NamedConnection } from '../../protocols/providers/provider-names.t
 import { getCompatibleFormat, isLocal } from '../../protocols/providers/target.ts'
 import type { CatalogProvider } from '../../types.ts'
 
-/** Returns the enabled model IDs of a connection: `undefined` if it has no list, empty if all IDs are blank. */
+/** Returns a connection's enabled model IDs: `undefined` if it has no list of them, empty if all IDs are blank. */
 export function getEnabledIds({ providerSpecificData }: NamedConnection): string[] | undefined {
   const enabled: unknown = providerSpecificData?.enabledModels
   if (!Array.isArray(enabled) || enabled.length === 0) return undefined
   return [...new Set(enabled.filter((id): id is string => typeof id === 'string' && id.trim() !== ''))]
 }
 
-/** Returns whether the listing queries a provider. It does for compatible providers whose ID doesn't end in `-` or `_` and 8 or more hex digits. */
+/**
+ * Returns whether the listing queries the provider's server. It does so for compatible providers, unless their ID ends in `-` or `_` and 8 or more
+ * hex digits.
+ */
 export const queriesUpstream = (provider: string): boolean =>
   getCompatibleFormat(provider) !== undefined && !/[-_][0-9a-f]{8,}$/i.test(provider)
 
-/** The models that the listing shows for a connection without querying its server: none, or the catalog's. */
+/** The models that the listing shows for a connection without querying its server: none, or those in the catalog. */
 export type FallbackList = 'nothing' | 'catalog'
 
 /**
- * Returns what the listing shows for a connection without querying its server, if the server may have other models. Returns `undefined` if models are
- * enabled, if the listing queries the server, or for a vendor's own base URL, whose models are in the catalog. `definition` is the catalog entry for
- * the connection's provider.
+ * Returns which models the listing shows for a connection whose server may have others, because the listing doesn't query it. Returns `undefined` if
+ * models are enabled, if the listing queries the server, or for a vendor's own base URL, whose models are in the catalog. `definition` is the catalog
+ * entry of the connection's provider.
  */
 export function getFallbackList(
   connection: NamedConnection & { hasKey: boolean },
@@ -32,6 +35,6 @@ export function getFallbackList(
   return queriesUpstream(provider) && hasKey && hasCustomUrl ? undefined : 'nothing'
 }
 
-/** Returns whether a provider has only services without models: web search, web fetch, and voices. */
+/** Returns whether a provider offers only services without models: web search, web fetch, and voices. */
 const hasOnlyServices = (definition: CatalogProvider | undefined): boolean =>
   definition?.serviceKinds !== undefined && !definition.serviceKinds.includes('llm')

@@ -16,7 +16,7 @@ interface ListingFeatureDependencies extends Pick<ListingDependencies, 'store' |
   upstream(exchange?: Exchange): UpstreamFetch
 }
 
-/** Lists models for clients. Its code is loaded on the first list request. */
+/** Lists models for clients. Its code loads on the first list request. */
 export interface ListingFeature extends BuiltInFeature {
   /** Lists the models of the given kinds that clients can request. Lists that share `cache` query each provider once. */
   published(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>

@@ -10,7 +10,7 @@ import type { Listing, ListReader } from './listing.ts'
 export interface ListingRoutesOptions {
   /** Loads the listing on the first request. */
   listing(): Promise<Listing>
-  /** Returns the models a caller may use; `undefined` means all. */
+  /** Returns which models a caller may use; `undefined` means all. */
   getReader(caller: Caller): Promise<ListReader | undefined>
   /** Returns the function that calls providers for this request. */
   upstream(exchange: Exchange): UpstreamFetch
@@ -19,11 +19,11 @@ export interface ListingRoutesOptions {
 /** A path of the model listing. */
 export interface ListingPath {
   path: string
-  /** The kinds to list (src/rules.md, Model lists of OpenAI clients). Without `kinds`, the path returns one model. */
+  /** The kinds to list (src/rules.md, Model lists of OpenAI clients). If absent, the path returns a single model. */
   kinds?: readonly Kind[]
-  /** The version of the AI SDK protocol, which lists each model with its kind. */
+  /** The version of the AI SDK protocol. Its clients get each model's kind. */
   version?: string
-  /** Allows any origin, including preflight requests. */
+  /** Set to allow requests from any origin, including preflight requests. */
   isPublic?: true
 }
 

@@ -24,11 +24,11 @@ export interface ListingDependencies {
   }
   catalog: Catalog
   clock: Clock
-  /** Receives failures that the listing tolerates, such as records that can't be loaded and upstreams that don't list any models. */
+  /** Gets the failures that the listing tolerates, such as records that can't be loaded and upstreams that don't list any models. */
   onError(error: unknown): void
   /**
-   * Finds the targets of a model name by priority. Returns none for a combo, and `undefined` for a name that doesn't resolve. Default: only listed
-   * names have targets.
+   * Finds the targets of a model name, by priority. Returns an empty list for a combo, and `undefined` for a name that doesn't resolve. Default: only
+   * listed names have targets.
    */
   findTargets?: ((model: string) => Promise<Targets | undefined>) | undefined
   /** Timeout of an upstream's model list, including its body, in ms. Default: 5,000. */
@@ -44,8 +44,8 @@ type Targets = ReadonlyArray<Pick<ProviderTarget<ConnectionRecord>, 'connection'
 /** Lists the gateway's models. */
 export interface Listing {
   /**
-   * Lists the models of these kinds that `reader` may use. Nothing is cached between calls. Queries compatible providers through `fetch`, only once
-   * for all lists that share `cache`.
+   * Lists the models of these kinds that `reader` may use. Nothing is cached between calls. Queries compatible providers through `fetch`, but each
+   * one only once for all lists that share `cache`.
    */
   list(
     kinds: readonly Kind[],
@@ -53,18 +53,19 @@ export interface Listing {
     options?: { reader?: ListReader; cache?: LookupCache },
   ): Promise<ModelEntry[]>
   /**
-   * Finds a model by ID, with or without Google's prefix `models/`. Returns the kinds it was listed with: `llm`, all others, or, if the model works
-   * but isn't listed, its own kind. Rejects with `MODEL_NOT_FOUND` and suggests similar names, even if the model exists but `reader` may not use it.
+   * Finds a model by ID, with or without Google's `models/` prefix. Returns the kinds under which it is listed: `llm`, or all others. For a model
+   * that works but isn't listed, returns the model's own kind. Rejects with `MODEL_NOT_FOUND` and suggests similar names, even if the model exists
+   * but `reader` may not use it.
    */
   find(id: string, fetch: UpstreamFetch, reader?: ListReader): Promise<FoundModel>
-  /** The list formats, by client format. */
+  /** The list format for each client format. */
   forms: typeof modelLists
 }
 
-/** The models a client may use. */
+/** Which models a client may use. */
 export interface ListReader {
   allowsKind(kind: Kind): boolean
-  /** Checks a model, combo, or alias name. */
+  /** Returns whether the client may use the model, combo, or alias with this name. */
   allowsModel(model: string): boolean
 }
 
@@ -84,7 +85,7 @@ export function createListing({
   findTargets = async () => undefined,
   lookupTimeoutMs = 5_000,
 }: ListingDependencies): Listing {
-  /** Loads records. If that fails, the listing continues without them. */
+  /** Loads records. If that fails, reports the error and continues without the records. */
   async function load<T>(records: Readable<T>): Promise<readonly T[]> {
     try {
       return await records.all()
@@ -95,8 +96,8 @@ export function createListing({
   }
 
   /**
-   * Finds a name that isn't listed but has a target, such as a model of a provider's second connection. Returns `undefined` if each target's server
-   * has just listed its models without this one.
+   * Finds a name that isn't listed but has a target, such as a model that only the provider's second connection has. Returns `undefined` if the
+   * servers of all targets have just listed their models, which don't include this one.
    */
   async function findUnlisted(id: string, cache: LookupCache): Promise<FoundModel | undefined> {
     const targets = await findTargets(id).catch(onError)
@@ -131,7 +132,7 @@ export function createListing({
       return entries.filter(({ id }) => reader.allowsModel(id))
     },
     async find(id, fetch, reader = UNRESTRICTED) {
-      const cache: LookupCache = new Map() // so all lists wait only once for a slow upstream
+      const cache: LookupCache = new Map() // so both lists wait only once for a slow upstream
       const stripNames = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
       const lists: ModelEntry[][] = []
       for (const kinds of [LLM_KINDS, OTHER_KINDS]) {
@@ -155,7 +156,7 @@ export function createListing({
 const LLM_KINDS: readonly Kind[] = ['llm']
 const OTHER_KINDS = kinds.filter((kind) => kind !== 'llm')
 
-/** Lists the catalog's models, then custom ones (src/rules.md, Listing without connections). */
+/** Lists the catalog's models, followed by custom models (src/rules.md, Listing without connections). */
 export function* listStatic(
   catalog: Catalog,
   customModels: readonly CustomModel[],

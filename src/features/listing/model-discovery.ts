@@ -6,7 +6,7 @@ import { createTarget, getCompatibleFormat } from '../../protocols/providers/tar
 import type { Catalog, Clock, Connection } from '../../types.ts'
 import { fetchJson, parseModelIds, toModelsUrl } from './model-lookup.ts'
 
-/** How to query a server. `timeoutMs` includes the body. */
+/** How to query a server. `timeoutMs` includes reading the body. */
 export interface ServerQuery {
   fetch: UpstreamFetch
   clock: Clock
@@ -15,13 +15,13 @@ export interface ServerQuery {
 
 /** The request that lists the models of a connection's server. */
 export interface ModelsCall extends UpstreamCall {
-  /** Whether the server uses Gemini's format, which has a different response. */
+  /** Whether the server uses Gemini's format, whose responses differ. */
   isGemini: boolean
 }
 
 /**
- * Builds the request that lists a connection's models, with or without a key. Returns `undefined` if there is no base URL, and for cloud platforms,
- * which don't list an account's models.
+ * Builds the request that lists a connection's models, with or without a key. Returns `undefined` if there is no base URL, or for a cloud platform,
+ * because those don't list an account's models.
  */
 export function buildModelsCall(
   catalog: Catalog,
@@ -37,7 +37,7 @@ export function buildModelsCall(
   if (format === 'gemini') return { ...call, url: `${call.url}?pageSize=1000` } // the default is 50
   if (format !== 'anthropic-messages') return call
   headers['anthropic-version'] = '2023-06-01'
-  if (apiKey !== undefined && getCompatibleFormat(connection.provider)) headers.authorization = `Bearer ${apiKey}` // the listing sends it in the same way
+  if (apiKey !== undefined && getCompatibleFormat(connection.provider)) headers.authorization = `Bearer ${apiKey}` // the listing does the same
   return { ...call, url: `${toModelsUrl(call.url)}?limit=1000` } // the default is 20
 }
 

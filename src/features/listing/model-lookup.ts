@@ -11,7 +11,7 @@ import type { Clock } from '../../types.ts'
 interface LookupDeps {
   store: Pick<Store, 'keyring' | 'code'>
   clock: Clock
-  /** Timeout of a lookup, including the body. */
+  /** Timeout of a lookup, including reading the body, in ms. */
   timeoutMs: number
   onError(error: unknown): void
 }
@@ -19,7 +19,7 @@ interface LookupDeps {
 /** Fetches the model IDs from a connection's upstream. Resolves to an empty list on failure. */
 export type Lookup = (connection: ConnectionRecord) => Promise<string[]>
 
-/** Model IDs by connection ID, including pending lookups. */
+/** Model IDs by connection ID, including lookups in progress. */
 export type LookupCache = Map<string, Promise<string[]>>
 
 /** Creates a lookup that queries the upstream on every call (src/rules.md, Models of compatible providers). Failures go to `onError`. */
@@ -36,7 +36,7 @@ export const createLookup =
     }
   }
 
-/** Creates a lookup that queries each connection once and keeps the result in `cache`. */
+/** Creates a lookup that queries each connection only once and caches the result in `cache`. */
 export const cacheLookup =
   (lookup: Lookup, cache: LookupCache): Lookup =>
   (connection) => {
@@ -45,7 +45,7 @@ export const cacheLookup =
     return response
   }
 
-/** Adds the connection to the error. Drops errors of HTTP clients, because they may quote the header with the key. */
+/** Adds the connection to the error. Drops errors from HTTP clients, because they may quote the header with the key. */
 function addConnection({ id, provider }: ConnectionRecord, error: unknown): GatewayError {
   const cause = isGatewayError(error) ? error : gatewayError('UPSTREAM_UNREACHABLE')
   return gatewayError(cause.code, {
@@ -57,8 +57,8 @@ function addConnection({ id, provider }: ConnectionRecord, error: unknown): Gate
 const MAX_BYTES = 4 * 1024 * 1024
 
 /**
- * Fetches JSON from an upstream. `timeoutMs` includes the body. Rejects with `UPSTREAM_TIMEOUT`, `UPSTREAM_FAILED` (an error status),
- * `UPSTREAM_INVALID` (not JSON), or the error of `fetch`.
+ * Fetches JSON from an upstream. `timeoutMs` includes reading the body. Rejects with `UPSTREAM_TIMEOUT`, `UPSTREAM_FAILED` (an error status),
+ * `UPSTREAM_INVALID` (not JSON), or the error from `fetch`.
  */
 export async function fetchJson(
   call: UpstreamCall,
@@ -90,13 +90,13 @@ async function readJson(pending: PendingResponse): Promise<unknown> {
   return response
 }
 
-/** Parses the distinct model IDs from an upstream's response, in order. Returns `undefined` if there is no list. */
+/** Returns the distinct model IDs in an upstream's response, in order. Returns `undefined` if it doesn't contain a list. */
 export function parseModelIds(response: unknown): string[] | undefined {
   const ids = findModels(response)?.map(getModelId)
   return ids && [...new Set(ids.filter((id) => id !== undefined))]
 }
 
-/** Finds the list of models. Servers written in Go may encode an empty list as `null`. */
+/** Finds the list of models in a response. Servers written in Go may encode an empty list as `null`. */
 function findModels(response: unknown): unknown[] | undefined {
   if (Array.isArray(response)) return response
   if (!isObject(response)) return undefined
@@ -110,8 +110,8 @@ function getModelId(model: unknown): string | undefined {
 }
 
 /**
- * Builds the request for a compatible provider's models (src/rules.md, Models of compatible providers). Returns `undefined` without a key or base
- * URL.
+ * Builds the request for a compatible provider's models (src/rules.md, Models of compatible providers). Returns `undefined` if there is no key or
+ * base URL.
  */
 function buildLookupCall(provider: string, baseUrl: unknown, apiKey: string | undefined): UpstreamCall | undefined {
   const base = typeof baseUrl === 'string' ? baseUrl.trim().replace(/\/$/, '') : ''
@@ -125,5 +125,5 @@ function buildLookupCall(provider: string, baseUrl: unknown, apiKey: string | un
   }
 }
 
-/** Corrects the models URL if the base URL includes the path of the messages endpoint, a common mistake. */
+/** Corrects the models URL if the base URL includes the path of the messages endpoint, which is a common mistake. */
 export const toModelsUrl = (url: string): string => url.replace(/\/messages(?:\/models)?$/, '/models')

@@ -24,7 +24,7 @@ import type { StoredAttempt, StoredRequest, StoredSkip, StoredTarget } from '../
 import { createStoredAttempt, createStoredRequest, createStoredSkip } from '../usage/stored-request.ts'
 import type { UsageStore } from '../usage/usage.ts'
 
-/** An attempt of an in-flight request. `outcome` is absent until a response arrives; after `answered`, the stream may still be running. */
+/** An attempt of an in-flight request. `outcome` is absent until the response arrives. The stream may still be running after `answered`. */
 export type LiveAttempt = StoredTarget & { number: number; startMs: number } & Partial<
     Pick<StoredAttempt, 'outcome' | 'status' | 'durationMs' | 'message'>
   >
@@ -40,17 +40,17 @@ export interface RunningRequest
   firstByteMs?: number
 }
 
-/** The data of each event type. A request's `id` is its `x-signalbox-request-id`. */
+/** The data of each event type. The `id` of a request is its `x-signalbox-request-id`. */
 export interface LiveEvents {
   /** The in-flight requests, up to 1,000. Sent first in each stream, and after each `lost`. */
   running: { requests: readonly RunningRequest[] }
-  /** Events were lost; `events` is their number, if known. State built from earlier events may be stale. */
+  /** Events were lost. `events` is their number, if known. State that was built from earlier events may be stale. */
   lost: { events?: number }
-  /** A request has been read. */
+  /** A request's body has been read. */
   began: RunningRequest
   /** An attempt started or ended, or a target was skipped. */
   attempt: { id: string } & (LiveAttempt | StoredSkip)
-  /** A response or the first content of its stream arrived, `firstByteMs` after the request. */
+  /** A response or the first content of its stream arrived, `firstByteMs` after the request did. */
   'first-word': { id: string; number: number; firstByteMs: number }
   finished: StoredRequest
   /** The health of a provider, a connection, or a model on a connection has changed; `ok` means that it is healthy again. */
@@ -96,13 +96,15 @@ export interface LiveDependencies {
   onError(error: unknown): void
 }
 
-/** Maximum buffered events for slow and reconnecting readers. */
+/** Maximum number of events to buffer for slow and reconnecting readers. */
 const MAX_BUFFERED = 5_000
 const MAX_RUNNING = 1_000
-/** How long events are buffered after the last reader disconnects, in ms, so it can resume. */
+/** How long events are buffered after the last reader disconnects so that it can resume, in ms. */
 const BUFFERED_MS = 60_000
 
-/** The live events of this instance. Events are buffered while there is a reader and for a minute afterward; otherwise, requests report no events. */
+/**
+ * The live events of this instance. Buffers events while there is a reader and for a minute afterward. Otherwise, requests don't report any events.
+ */
 export class LiveFeed {
   readonly deps: LiveDependencies
   /** The connected readers. */
@@ -132,7 +134,7 @@ export class LiveFeed {
     for (const reader of this.readers) reader.end()
   }
 
-  /** Adds a reader. Returns the function that removes it. */
+  /** Adds a reader. Resolves to a function that removes it. */
   async open(reader: { onNews(): void; end(): void }): Promise<() => void> {
     this.readers.add(reader)
     this.#cancelEndTimer()
@@ -190,12 +192,12 @@ export class LiveFeed {
     for (const reader of this.readers) reader.onNews()
   }
 
-  /** Returns the event ID for a position. A reader can resume after it. */
+  /** Returns the event ID for a position. A reader can resume after that event. */
   formatEventId(position: number): string {
     return `${this.sequence}-${position}`
   }
 
-  /** Parses an event ID into a position. Returns `undefined` if the events after it are no longer buffered. */
+  /** Parses an event ID into a position. Returns `undefined` if the events after that position are no longer buffered. */
   parseEventId(name: string): number | undefined {
     const [sequence, number] = name.split('-')
     const position = Number(number)
@@ -204,7 +206,7 @@ export class LiveFeed {
 
   isBuffered = (position: number): boolean => this.head - position <= MAX_BUFFERED
 
-  /** Returns the text of the event after a position, or an empty string if the reader doesn't want its type. */
+  /** Returns the text of the event after a position, or an empty string if the reader didn't request events of its type. */
   getTextAfter(position: number, wantedTypes: ReadonlySet<LiveEventType>): string {
     const event = this.#buffer[position % MAX_BUFFERED]
     if (!event || !wantedTypes.has(event.type)) return ''
@@ -221,7 +223,7 @@ export class LiveFeed {
     return { requests: logs.slice(0, MAX_RUNNING).map(createRunningRequest) }
   }
 
-  /** Returns when a target's state will next change without a request, in epoch ms. */
+  /** Returns the time, in epoch ms, at which the state of a target next changes without a request. */
   getNextHealthChange(): number {
     const now = this.deps.clock.now()
     const times = [...this.#states.values()].map(({ retryAt = '' }) => Date.parse(retryAt)).filter((time) => time > now)
@@ -274,7 +276,7 @@ export class LiveFeed {
   }
 }
 
-/** Collection names by the prefixes of their storage keys. */
+/** Collection names by storage key prefix. */
 const COLLECTIONS = [
   [KEYS_PREFIX, 'keys'],
   [PREVIOUS_KEYS_PREFIX, 'keys'],

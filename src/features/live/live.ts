@@ -8,7 +8,7 @@ import { UNCACHED_HEADERS } from '../../request/door/reply.ts'
 import type { HttpRoute } from '../../request/door/router.ts'
 import { type LiveEventType, type LiveFeed, liveEventTypes } from './live-feed.ts'
 
-/** The path of the live events. It isn't a management operation, because its response never ends. */
+/** The path of the live events. It isn't a management operation, because its response doesn't end. */
 export const LIVE_PATH = '/api/live'
 
 const TYPES_MESSAGE = `must be a comma-separated list of ${liveEventTypes.join(', ')}`
@@ -28,9 +28,9 @@ const isType = (name: string): name is LiveEventType => liveEventTypes.some((typ
 
 /** How often an idle stream sends a comment, in ms. */
 const KEEP_ALIVE_MS = 15_000
-/** Minimum time between two writes to a reader, in ms, so events are sent in batches. */
+/** Minimum time between two writes to a reader, in ms, so events are batched. */
 const BATCH_MS = 100
-/** Size at which a chunk is sent, in characters. */
+/** Chunks are sent once they reach this size, in characters. */
 const CHUNK_CHARACTERS = 64 * 1024
 const MAX_READERS = 100
 
@@ -67,7 +67,7 @@ function readQuery(exchange: Exchange): Record<string, string> {
 }
 
 /**
- * Streams live events to one reader as server-sent events. It stores a position in the feed rather than events, so a slow reader takes up no
+ * Streams live events to one reader as server-sent events. Instead of events, it stores a position in the feed, so a slow reader doesn't take up
  * memory. If the feed drops events that the reader hasn't received, a `lost` event reports how many.
  */
 class LiveStream implements ByteStream {

@@ -3,7 +3,7 @@ import { UNCACHED_HEADERS } from '../../request/door/reply.ts'
 import type { HttpRoute } from '../../request/door/router.ts'
 import type { UsageStore } from '../usage/usage.ts'
 
-/** The path that streams finished requests. It isn't a management operation, because its response never ends. */
+/** The path that streams finished requests. It isn't a management operation, because its response doesn't end. */
 export const LIVE_USAGE_PATH = '/api/usage/live'
 
 /** Creates the route that streams requests as they end, until the client disconnects. */

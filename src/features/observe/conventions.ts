@@ -1,6 +1,6 @@
 import type { Attributes } from './otel-api.ts'
 
-/** The version of the OpenTelemetry GenAI conventions to use for attribute names. */
+/** The version of the OpenTelemetry GenAI conventions that determines attribute names. */
 export type Conventions = 'latest' | '1.41' | 'both'
 
 const formerAttributes: Readonly<Record<string, string>> = {
@@ -8,10 +8,10 @@ const formerAttributes: Readonly<Record<string, string>> = {
   'gen_ai.usage.cache_write.input_tokens': 'gen_ai.usage.cache_creation.input_tokens',
 }
 
-/** Renamed attributes whose latest names already exist in release 1.41. */
+/** Renamed attributes whose latest names already existed in release 1.41. */
 const UNCHANGED_ATTRIBUTES = new Set(['gen_ai.provider.name'])
 
-/** Release 1.41 histograms that were later split, by their latest names. `type` is the label for the token type. */
+/** Histograms of release 1.41 that were later split, by their latest names. `type` is the value of the token type label. */
 export const previousMetrics: Readonly<Record<string, { name: string; type?: string }>> = {
   'gen_ai.client.inference.duration': { name: 'gen_ai.client.operation.duration' },
   'gen_ai.client.embeddings.duration': { name: 'gen_ai.client.operation.duration' },

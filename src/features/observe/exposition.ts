@@ -1,7 +1,7 @@
 import type { LabelSet, Metric } from './measures.ts'
 import { HistogramSeries, type StoredSeries } from './registry.ts'
 
-/** A text format for Prometheus: its own 0.0.4, or OpenMetrics 1.0. */
+/** A text format for Prometheus: its own format 0.0.4, or OpenMetrics 1.0. */
 export type ExpositionFormat = 'prometheus' | 'openmetrics'
 
 export const contentTypes: Readonly<Record<ExpositionFormat, string>> = {
@@ -9,7 +9,10 @@ export const contentTypes: Readonly<Record<ExpositionFormat, string>> = {
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
 }
 
-/** Selects the format that the `Accept` header prefers: OpenMetrics 1.0 if its weight is at least as high, otherwise Prometheus text. */
+/**
+ * Selects the format that the `Accept` header prefers: OpenMetrics 1.0 if its weight is at least as high as that of Prometheus text, otherwise
+ * Prometheus text.
+ */
 export function selectFormat(accept: string | undefined): ExpositionFormat {
   let openMetrics = 0
   let text = 0
@@ -48,8 +51,8 @@ export function formatMetrics(families: Iterable<[Metric, Iterable<StoredSeries>
 }
 
 /**
- * Converts a metric's name to Prometheus as OpenTelemetry specifies: dots become `_`, and the unit `s` adds `_seconds`. Counter samples also end in
- * `_total`.
+ * Converts a metric's name to the Prometheus name that OpenTelemetry specifies: dots become `_`, and the unit `s` adds `_seconds`. Names of counter
+ * samples also end in `_total`.
  */
 export const getFamilyName = ({ name, unit }: Metric): string =>
   `${name.replaceAll('.', '_')}${unit === 's' ? '_seconds' : ''}`
@@ -70,7 +73,7 @@ function* formatHistogram(
   yield `${name}_count${formatLabels(labels)} ${count}`
 }
 
-/** Formats a bucket's bound; OpenMetrics writes bounds as floats. */
+/** Formats a bucket's bound. OpenMetrics requires floats. */
 const formatBound = (bound: number, format: ExpositionFormat) =>
   format === 'openmetrics' && Number.isInteger(bound) ? `${bound}.0` : `${bound}`
 

@@ -6,25 +6,25 @@ import type { AttemptRecord, RequestRecord } from '../../request/hook-records.ts
 import type { RequestLog } from '../../request/request-log.ts'
 import type { Logger } from '../../types.ts'
 
-/** Your functions for request events. An error thrown by a hook is logged and has no other effect. */
+/** Your functions for request events. Errors that a hook throws are logged and have no other effect. */
 export interface Hooks {
-  /** Called once when a request to a model endpoint ends, including rejected ones; for a stream, after its last byte. */
+  /** Called once when a request to a model endpoint ends, including rejected ones. A stream ends after its last byte. */
   onRequest?(request: RequestRecord): unknown
   /**
-   * Called for each attempt when the provider responds or the attempt fails; for a stream, when the stream starts. Usage is in the request's record
-   * instead.
+   * Called for each attempt when the provider responds or the attempt fails; for a stream, when the stream starts. The attempt's usage is not in this
+   * record but in the request's record.
    */
   onAttempt?(attempt: AttemptRecord): unknown
-  /** Called once for each successful model request, with its known tokens and cost. */
+  /** Called once for each successful model request, with its tokens and cost if known. */
   onUsage?(usage: UsageRecord): unknown
-  /** Called for each internal error, which clients only see as "Internal server error", and for each error that the gateway tolerates. */
+  /** Called for each internal error, which clients see only as "Internal server error", and for each error that the gateway tolerates. */
   onError?(error: unknown): unknown
 }
 
-/** Reports errors to your logger and to the hook `onError`. Never throws. */
+/** Reports errors to your logger and to the `onError` hook. Never throws. */
 export type ReportError = (error: unknown) => void
 
-/** Creates a function that reports errors. `background` awaits promises that the hook returns. */
+/** Creates the function that reports errors. `background` awaits promises that the hook returns. */
 export function createReportError(hooks: Hooks, logger: Logger, background: Background): ReportError {
   return (error) => {
     log(logger, describeError(error))
@@ -38,7 +38,7 @@ interface HookDependencies {
   background: Background
 }
 
-/** Calls your hooks for request events. Loads the code for that only if there are any hooks. */
+/** Calls your hooks for request events. The code loads only if there are any hooks. */
 export function createHooks({ hooks, logger, background }: HookDependencies): BuiltInFeature {
   const { onRequest, onAttempt, onUsage } = hooks
   if (!(onRequest ?? onAttempt ?? onUsage)) return { name: 'hooks' }
@@ -75,13 +75,13 @@ function log(logger: Logger, ...line: Parameters<Logger['error']>): void {
 }
 
 /**
- * Returns the name, message, and causes of an error for a log line, without stacks or attached data. Omits an error that a credential function has
- * thrown, because it may contain the credential.
+ * Returns the name, message, and causes of an error for a log line, without stacks or attached data. Omits errors thrown by credential functions,
+ * because they may contain the credential.
  */
 function describeError(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error)
   const name = isGatewayError(error) ? error.code : error.name
   const isHidden = error.cause === undefined || depth > 3 || name === 'UPSTREAM_CREDENTIALS'
   const cause = isHidden ? '' : ` (caused by ${describeError(error.cause, depth + 1)})`
-  return `${name}: ${error.message || String(Reflect.get(error, 'code') ?? '')}${cause}` // an `AggregateError` for several addresses may only have a code
+  return `${name}: ${error.message || String(Reflect.get(error, 'code') ?? '')}${cause}` // an `AggregateError` for several addresses may have only a code
 }

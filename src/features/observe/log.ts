@@ -4,9 +4,9 @@ import { getOperationName, getSentStatus } from './meanings.ts'
 import type { GatewayObserver, ObservedRequest } from './observer.ts'
 
 /**
- * Writes one JSON line of up to 4 KiB per finished model request, including rejected ones: key ID, requested model, attempts, tokens, cost, and how
- * it ended. Lines never contain prompts, responses, headers, or credentials, nor provider messages, which may quote them. `write` gets the line with
- * its newline. `close` awaits the promise that `write` returns, if any.
+ * Writes one JSON line of up to 4 KiB per finished model request, including rejected ones: its key ID, model, attempts, tokens, cost, and result.
+ * Lines never contain prompts, responses, headers, credentials, or provider messages, which may quote any of these. `write` gets the line with a
+ * newline. `close` awaits the promise that `write` returns, if any.
  */
 export function jsonLog(write: (line: string) => unknown): GatewayObserver {
   return {
@@ -24,7 +24,7 @@ export function jsonLog(write: (line: string) => unknown): GatewayObserver {
   }
 }
 
-/** Maximum length of a line in UTF-8 bytes, without the newline. */
+/** Maximum length of a line, in UTF-8 bytes without the newline. */
 const MAX_LINE = 4_096
 
 function formatLine(request: ObservedRequest, record: RequestRecord, firstContentMs: number | undefined): string {
@@ -77,7 +77,9 @@ function formatLine(request: ObservedRequest, record: RequestRecord, firstConten
 const MAX_TEXT = 200
 const MAX_LISTED = 5
 
-/** Escapes control characters, because terminals interpret them. `JSON.stringify` doesn't escape those above U+007F or line separators. */
+/**
+ * Escapes control characters, because terminals interpret them. `JSON.stringify` doesn't escape line separators or control characters above U+007F.
+ */
 function toJson(value: object): string {
   const text = JSON.stringify(value)
   if (/^[ -~]*$/.test(text)) return text
@@ -88,7 +90,7 @@ function toJson(value: object): string {
   )
 }
 
-/** Returns whether a line is short enough. Short strings needn't be encoded, because a UTF-16 code unit takes at most three bytes. */
+/** Returns whether a line is short enough. Encodes only long lines, because a UTF-16 code unit takes at most three bytes. */
 const fitsLine = (text: string) => text.length * 3 <= MAX_LINE || new TextEncoder().encode(text).length <= MAX_LINE
 
 function getLevel(record: RequestRecord): 'info' | 'warn' | 'error' {

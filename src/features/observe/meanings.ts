@@ -8,13 +8,13 @@ const operationNames: Partial<Record<string, string>> = {
   embed: 'embeddings',
 }
 
-/** Returns the conventions' name for an operation, or the gateway's name if there is none. */
+/** Returns an operation's name in the conventions or, if it has none, the gateway's own name for it. */
 export const getOperationName = (operation: string): string =>
   operationNames[operation] ?? operation.replaceAll('-', '_')
 
 const OUTCOMES_WITHOUT_STATUS: ReadonlySet<string> = new Set(['timeout', 'network', 'content', 'format', 'internal'])
 
-/** Returns the `error.type` of a failed attempt: the provider's status or, without one, the failure class. */
+/** Returns the `error.type` of a failed attempt: the provider's status or, if there is none, the failure class. */
 export function getAttemptErrorType({ outcome, status }: AttemptRecord, { isCut }: AttemptEnd): string | undefined {
   if (outcome === 'answered') return isCut ? 'cut' : undefined
   if (outcome === 'cancelled' || outcome === 'outrun' || outcome === 'refused') return undefined
@@ -22,8 +22,8 @@ export function getAttemptErrorType({ outcome, status }: AttemptRecord, { isCut 
 }
 
 /**
- * Returns the `error.type` of a request: the error code of the gateway, `cut`, or a 5xx status. Otherwise returns `undefined`, even if the client
- * disconnected.
+ * Returns the `error.type` of a request: the gateway's error code, `cut`, or a 5xx status. Returns `undefined` for any other request, even if the
+ * client disconnected.
  */
 export function getRequestErrorType({ status, end, error }: RequestRecord): string | undefined {
   if (end === 'cut') return 'cut'
@@ -32,7 +32,7 @@ export function getRequestErrorType({ status, end, error }: RequestRecord): stri
   return status >= 500 ? String(status) : undefined
 }
 
-/** Returns the status that the client received, even if the stream was cut off, or 499 if the client disconnected before a response. */
+/** Returns the status that the client received, even if the stream was cut off. Returns 499 if the client disconnected before a response. */
 export const getSentStatus = ({ status, sentStatus = status }: RequestRecord): number => sentStatus
 
 const rejectionReasons: Partial<Record<ErrorCode, string>> = {

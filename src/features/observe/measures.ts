@@ -1,6 +1,6 @@
 /*
- * All metrics as data, for Prometheus, OpenTelemetry, and the docs. `measuring.ts` updates them. Names starting with `gen_ai.` or `http.` come from
- * the OpenTelemetry conventions; the others are ours.
+ * All metrics as data, for Prometheus, OpenTelemetry, and the docs. `measuring.ts` updates them. Names that start with `gen_ai.` or `http.` come from
+ * the OpenTelemetry conventions; all others are ours.
  */
 
 /** The OpenTelemetry name of a label. */
@@ -18,7 +18,7 @@ export interface Metric {
   readonly buckets?: readonly number[]
 }
 
-/** All labels. Clients can't set any of them to arbitrary values. */
+/** All labels. Clients can't set any of them to an arbitrary value. */
 export const labels = {
   'gen_ai.operation.name':
     'The operation: `chat`, `text_completion`, `embeddings`, `rerank`, `count_tokens`, or others.',
@@ -52,13 +52,13 @@ export const labels = {
   'signalbox.version': 'The package version.',
 } as const
 
-/** Buckets in seconds for model calls. */
+/** Buckets for model calls, in seconds. */
 const SECONDS_BUCKETS = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 327.68,
 ]
-/** Buckets in seconds for HTTP requests. */
+/** Buckets for HTTP requests, in seconds. */
 const HTTP_SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
-/** Buckets in seconds for the time to first token. */
+/** Buckets for the time to first token, in seconds. */
 const FIRST_TOKEN_BUCKETS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const TOKEN_BUCKETS = Array.from({ length: 14 }, (_, power) => 4 ** power)
 const ATTEMPT_BUCKETS = [1, 2, 3, 4, 6, 10]
@@ -297,27 +297,27 @@ export const measures = {
   },
 } as const satisfies Record<string, Metric>
 
-/** The label value for everything else. */
+/** The label value that stands for all other values. */
 export const OTHER_LABEL = '_OTHER'
 
-/** Maximum label sets per metric, and in total. */
+/** Maximum number of label sets per metric and in total. */
 export const MAX_SERIES = { measure: 2_000, all: 20_000 }
 
 /** A label set of a metric. Labels that are `undefined` are absent. */
 export type LabelSet = Readonly<Partial<Record<LabelName, string>>>
 
-/** A metric with one label set. `add` increments a counter, sets a gauge, or records a histogram value. */
+/** A metric with one label set. `add` increments a counter, sets a gauge, or adds a value to a histogram. */
 export interface Series {
   add(value: number): void
 }
 
 /** Creates the series that measurements are added to. */
 export interface Meter {
-  /** Returns the series for these labels, always the same one for the same labels. */
+  /** Returns the series for these labels. Always returns the same series for the same labels. */
   series(measure: Metric, labels: LabelSet): Series
 }
 
-/** Convention names of providers whose IDs differ. */
+/** Provider names in the conventions, by provider ID, if they differ. */
 const conventionalNames: Readonly<Record<string, string>> = {
   azure: 'azure.ai.openai',
   bedrock: 'aws.bedrock',

@@ -32,11 +32,11 @@ export function createMetricsObserver(meter: Meter): GatewayObserver {
 }
 
 /**
- * Caches series by operation, route, model, and target. A request updates several series; if they are cached, it doesn't create any labels or
- * strings.
+ * Caches series by operation, route, model, and target. A request updates several series; if they are cached, the update doesn't allocate any labels
+ * or strings.
  */
 class SeriesCache {
-  /** Series without common labels. */
+  /** Series without shared labels. */
   readonly all: SeriesGroup
   readonly #meter: Meter
   readonly #operations = new Map<string, SeriesGroup>()
@@ -91,7 +91,7 @@ class SeriesCache {
 
 const createMap = <T>() => new Map<string, T>()
 
-/** Maximum cached names per map. Beyond that, the meter looks up each series. Only client-chosen names can exceed this. */
+/** Maximum number of cached names per map. Beyond that, the meter looks up each series. Only names chosen by clients can exceed this. */
 const MAX_KNOWN = 2_000
 
 function getOrAdd<T>(map: Map<string, T>, name: string, create: () => NoInfer<T>): T {
@@ -126,7 +126,7 @@ class SeriesGroup {
     )
   }
 
-  /** Returns a metric's series with more labels, plus the shared labels that the metric has. */
+  /** Returns a metric's series with these additional labels, and with those shared labels that the metric has. */
   getWith(measure: Metric, extraLabels: LabelSet): Series {
     const labels: LabelSet = { ...this.#labels, ...extraLabels }
     const seriesLabels = measure.labels.flatMap((name) => (labels[name] === undefined ? [] : [[name, labels[name]]]))
@@ -262,7 +262,7 @@ class MeasuredAttempt implements AttemptFollower {
       if (by === 'gateway') target.get(measures.promptCacheSaved).add(savedUsd)
     }
     if (costUsd !== undefined) target.get(measures.cost, 'signalbox.cost.source', costSource).add(costUsd)
-    // A failed attempt adds 0 to create its series.
+    // A failed attempt adds 0, so its series exist.
     addTokensByModality(target, measures.inputTokens, [
       usage?.inputTokens,
       usage?.inputImageTokens,
@@ -299,7 +299,7 @@ function addTokensByModality(
   else if (rest > 0) addTokens(target, measure, rest, 'text')
 }
 
-/** Returns the duration metric. The conventions have one each for chats, embeddings, and everything else. */
+/** Returns the duration metric. The conventions define one for chats, one for embeddings, and one for everything else. */
 function getDurationMetric(kind: ObservedRequest['kind'], operation: string): Metric {
   if (kind === 'embedding') return measures.embeddingsDuration
   return operation === 'chat' || operation === 'text_completion' || operation === 'compact'

@@ -19,7 +19,7 @@ export const createObserverListener = (observer: GatewayObserver, options: Liste
   new ObserverListener(observer, options)
 
 /**
- * Passes request events to an observer's followers. If a follower throws or rejects, the error goes to `onError`, and doesn't affect the request or
+ * Passes request events to an observer's followers. If a follower throws or rejects, its error goes to `onError` without affecting the request or
  * other observers.
  */
 class ObserverListener implements RequestListener {
@@ -115,7 +115,7 @@ class ObserverListener implements RequestListener {
 
 const maskKeys = (text: string | undefined) => text && redactClientKeys(text)
 
-/** Returns the scheme of the client's original request, as reported by any proxies. */
+/** Returns the scheme of the client's original request, as reported by proxies if there are any. */
 function getScheme(exchange: Exchange): string {
   const forwarded =
     exchange.header('x-forwarded-proto') ?? /\bproto="?(\w+)/i.exec(exchange.header('forwarded') ?? '')?.[1]

@@ -3,7 +3,7 @@ import type { AttemptRecord, RequestRecord } from '../../request/hook-records.ts
 import type { ClientFormat, Kind, LimitState } from '../../types.ts'
 
 /**
- * An entry of the `observe` option, which observes model requests as they run. Errors that it throws are logged and have no other effect. Observers
+ * An entry in the `observe` option, which observes model requests as they run. Errors that it throws are logged and have no other effect. Observers
  * never see prompts, responses, credentials, or client addresses.
  */
 export interface GatewayObserver {
@@ -13,11 +13,11 @@ export interface GatewayObserver {
   readonly page?: ObserverPage
 }
 
-/** A page that an observer serves below the base path, for `GET` and `HEAD`. */
+/** A page that an observer serves below the base path, for `GET` and `HEAD` requests. */
 export interface ObserverPage {
   /** The page's path under the base path, such as `/metrics`. */
   readonly path: string
-  /** A bearer token that grants access. Without it, the `management` option decides. */
+  /** A bearer token that grants access. If absent, the `management` option controls access. */
   readonly token?: string
   reply(exchange: Pick<Exchange, 'header'>, facts: GatewayFacts): Promise<Reply>
 }
@@ -28,9 +28,9 @@ export interface GatewayFacts {
   readonly isOneOfMany: boolean
   /** Targets that were called recently or are in cooldown. Rejects with `STORAGE_FAILED`. */
   targets(): Promise<TargetFact[]>
-  /** Usage of the gateway's limits and of the first 100 groups with limits. Rejects with the same errors as `targets`. */
+  /** The state of the gateway's limits and of the first 100 groups with limits. Rejects with the same errors as `targets`. */
   limits(): Promise<LimitState[]>
-  /** How old the newest prices of the catalog are, in ms, or `undefined` if the catalog has no date. */
+  /** The age of the catalog's newest prices, in ms, or `undefined` if the catalog has no date. */
   catalogAgeMs(): Promise<number | undefined>
 }
 
@@ -49,23 +49,23 @@ export interface ObservedRequest {
   /** The ID in the response header `x-signalbox-request-id`. */
   readonly id: string
   readonly method: string
-  /** The endpoint's path under the base path, with `{model}` in place of the model name, such as `/v1/chat/completions`. */
+  /** The endpoint's path below the base path, with `{model}` in place of the model name, such as `/v1/chat/completions`. */
   readonly route: string
-  /** The path as requested. */
+  /** The path that was requested. */
   readonly path: string
   /** `http` or `https`: the client's scheme. Behind a proxy, it comes from `x-forwarded-proto` or `forwarded`. */
   readonly scheme?: string
   readonly format: ClientFormat
   readonly operation: string
-  /** Absent for routes that don't call a model. */
+  /** Absent for endpoints that don't call a model. */
   readonly kind?: Kind
   /** Epoch ms. */
   readonly startedAt: number
-  /** Returns a trace header or `user-agent`, and `undefined` for any other header. `name` is lowercase. */
+  /** Returns a trace header or `user-agent`. Returns `undefined` for any other header. `name` is in lowercase. */
   header(name: string): string | undefined
 }
 
-/** Returns whether observers may see a header. Other headers could contain a credential or an address. */
+/** Returns whether observers may see a header. Any other header might contain a credential or an address. */
 export const isObservedHeader = (name: string): boolean =>
   /^(?:user-agent|traceparent|tracestate|baggage|b3|x-b3-[a-z]+|x-amzn-trace-id|x-cloud-trace-context|x-request-id)$/.test(
     name,
@@ -73,11 +73,11 @@ export const isObservedHeader = (name: string): boolean =>
 
 /** Follows one request. */
 export interface RequestFollower {
-  /** Called when the request has been read. `isKnown` tells whether the name is a known combo, alias, or model. */
+  /** Called when the request has been read. `isKnown` tells whether `model` is a known combo, alias, or model. */
   asked?(requested: { model: string; isKnown: boolean; stream: boolean }): void
-  /** Called before a provider is called. May return a follower for the attempt. */
+  /** Called before each provider call. May return a follower for the attempt. */
   attempt?(attempt: ObservedAttempt): AttemptFollower | undefined
-  /** Called once when the request ends: after its last byte or its failure. */
+  /** Called once when the request ends: after its last byte, or when it fails. */
   ended?(record: RequestRecord): void
 }
 
@@ -87,7 +87,7 @@ export interface ObservedAttempt {
   readonly number: number
   /** Whether this attempt is a hedge, which races a slow attempt. */
   readonly isHedge: boolean
-  /** Whether the client asked for a stream. */
+  /** Whether the client requested a stream. */
   readonly stream?: boolean
   readonly provider: string
   readonly connectionId: string
@@ -108,14 +108,14 @@ export interface AttemptFollower {
   headers?(): Readonly<Record<string, string>> | undefined
   /** Called when the stream's first content arrives, `afterMs` after the start. */
   begun?(afterMs: number): void
-  /** Called once when the attempt settles: after the last byte of its response or its failure. */
+  /** Called once when the attempt settles: after the last byte of its response, or when it fails. */
   ended?(record: AttemptRecord, end: AttemptEnd): void
 }
 
 /** How an attempt ended. */
 export interface AttemptEnd {
-  /** The time from the start to the last byte. */
+  /** The time from the start to the last byte, in ms. */
   readonly totalMs: number
-  /** Whether the stream was cut off; the outcome is still `answered` then. */
+  /** Whether the stream was cut off. If so, the outcome is still `answered`. */
   readonly isCut: boolean
 }

@@ -38,7 +38,7 @@ export function createObservers(
   }))
 }
 
-/** Creates an observer's page, protected by the page's own token if it has one, otherwise like `/api`. */
+/** Creates an observer's page. The page's own token protects it or, if it has none, the same rules as for `/api`. */
 const observerPage = (page: ObserverPage, facts: GatewayFacts): MountedPage =>
   createPage({
     path: page.path,

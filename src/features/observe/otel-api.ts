@@ -1,6 +1,6 @@
 /*
  * Structural types for the parts of `@opentelemetry/api` that we use. Your app passes in the module. If we depended on the package, a second copy
- * could be installed, and spans recorded through that copy would be lost.
+ * could be installed, and spans recorded through it would be lost.
  */
 
 export type Attributes = Record<string, string | number | boolean | string[]>

@@ -15,10 +15,10 @@ import type {
 import type { Attributes, OtelApi, OtelContext, OtelSpan } from './otel-api.ts'
 import { createOtelMeter } from './otel-meter.ts'
 
-/** Options of `otel`. */
+/** Options for `otel`. */
 export interface OtelOptions {
   /**
-   * The attribute names to write: `latest` of the OpenTelemetry GenAI conventions (as of the commits in the guide to metrics), `1.41`
+   * Which attribute names to write: `latest` of the OpenTelemetry GenAI conventions (as of the commits listed in the metrics guide), `1.41`
    * (supported by most backends), or `both`. Default: `latest`.
    */
   conventions?: Conventions
@@ -27,8 +27,8 @@ export interface OtelOptions {
 }
 
 /**
- * Writes spans and metrics through `@opentelemetry/api`: `observe: [otel(api)]`. Each model request has a span, with a child span per attempt. Only
- * attempt spans have tokens and cost. Spans contain no prompts or responses.
+ * Writes spans and metrics through `@opentelemetry/api`: `observe: [otel(api)]`. Each model request has a span with a child span for each attempt.
+ * Only attempt spans include tokens and cost. Spans contain no prompts or responses.
  */
 export function otel(api: OtelApi, { conventions = 'latest', outgoing = [] }: OtelOptions = {}): GatewayObserver {
   const tracer = api.trace.getTracer('signalbox', VERSION)
@@ -146,7 +146,7 @@ class TracedRequest implements RequestFollower {
 /** The request and the context of an attempt span. */
 interface AttemptOptions {
   request: ObservedRequest
-  /** The context with the request's span. */
+  /** The context that contains the request's span. */
   context: OtelContext
   tracing: Tracing
 }
@@ -234,7 +234,7 @@ function parseServerUrl(baseUrl: string): Attributes {
   }
 }
 
-/** Sets all headers except baggage, which may contain anything. */
+/** Sets all headers except baggage, which may contain arbitrary data. */
 const headerSetter = {
   set(carrier: Record<string, string>, name: string, value: string) {
     if (name === 'traceparent' || name === 'tracestate') carrier[name] = value
@@ -247,7 +247,7 @@ const headerGetter = {
   keys: () => ['traceparent', 'tracestate'],
 }
 
-/** Truncates strings that clients, providers, or record owners choose. */
+/** Truncates strings chosen by clients, providers, or record owners. */
 const truncate = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text)
 
 /** In UTF-16 code units. */

@@ -7,9 +7,9 @@ import { createMetricsObserver } from './measuring.ts'
 import type { GatewayObserver, TargetFact } from './observer.ts'
 import { Registry } from './registry.ts'
 
-/** Options of `prometheus`. */
+/** Options for `prometheus`. */
 export interface PrometheusOptions {
-  /** The bearer token for scrapes, at least 32 characters. Without it, the `management` option protects the metrics. */
+  /** The bearer token for scrapes, at least 32 characters. If absent, the `management` option protects the metrics. */
   token?: string
 }
 
@@ -29,7 +29,7 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
       ...(token !== undefined && { token }),
       async reply(exchange, facts) {
         if (facts.isOneOfMany) return ONE_OF_MANY_COMMENT
-        const listNone = () => [] // the storage may be unavailable, or the code that reads it may fail to load
+        const listNone = () => [] // used if the storage is unavailable or if the code that reads it fails to load
         const [targets, limits, ageMs] = await Promise.all([
           facts.targets().catch(listNone),
           facts.limits().catch(listNone),

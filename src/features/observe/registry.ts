@@ -26,7 +26,7 @@ export class NumberSeries implements Series {
   }
 }
 
-/** A histogram. `counts` has one more element than `bounds`, for values above all bounds. */
+/** A histogram. `counts` has one more element than `bounds`, for values above the last bound. */
 export class HistogramSeries implements Series {
   readonly labels: LabelSet
   readonly bounds: readonly number[]
@@ -52,7 +52,7 @@ export class HistogramSeries implements Series {
   }
 }
 
-/** All series of this process. After `MAX_SERIES`, new label sets share a series whose labels are `_OTHER`, and the overflow metric counts them. */
+/** All series of this process. Beyond `MAX_SERIES`, new label sets share a series with `_OTHER` labels, and the overflow metric counts them. */
 export class Registry implements Meter {
   readonly #families = new Map<Metric, Map<string, StoredSeries>>()
   #size = 0
@@ -67,7 +67,7 @@ export class Registry implements Meter {
     return this.#add(family, key, measure, labels)
   }
 
-  /** Returns the metrics that have series, in the order of their first use. */
+  /** Returns the metrics with series, in order of first use. */
   families(): Iterable<[Metric, Iterable<StoredSeries>]> {
     return [...this.#families].map(([measure, family]) => [measure, family.values()])
   }
@@ -110,6 +110,6 @@ export class Registry implements Meter {
   }
 }
 
-/** Returns a unique key for the label values. It includes the length of each value, because values may contain any character. */
+/** Returns a unique key for these label values. It contains their lengths, because values may contain any character. */
 const getSeriesKey = ({ labels: names }: Metric, labels: LabelSet): string =>
   names.map((name: LabelName) => `${labels[name]?.length ?? '-'}:${labels[name] ?? ''}`).join('')

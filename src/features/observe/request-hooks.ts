@@ -10,7 +10,7 @@ interface RequestHooks {
   onUsage?(usage: UsageRecord): unknown
 }
 
-/** Creates the listener that calls the hooks that are set. `call` handles their errors and rejections. */
+/** Creates a listener that calls the hooks. `call` handles their errors and rejections. */
 export function createHookListener(
   hooks: RequestHooks,
   call: (hook: () => unknown, request: RequestLog) => void,
@@ -31,8 +31,8 @@ export function createHookListener(
 }
 
 /**
- * Creates a usage record, or returns `undefined` without a successful response. Most requests have a key, many have token counts, and some have a
- * price.
+ * Creates a usage record. Returns `undefined` if there was no successful response. Most requests have a key, many have token counts, and some have a
+ * cost.
  */
 function createUsageRecord(request: RequestLog): UsageRecord | undefined {
   const { target, caller, spending, ending } = request

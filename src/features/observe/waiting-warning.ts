@@ -10,7 +10,10 @@ interface WaitingWarningOptions {
   platformFetch: UpstreamFetch
 }
 
-/** Warns when more calls are in flight than the platform runs concurrently. Returns `undefined` on platforms without such a limit. */
+/**
+ * Creates the feature that warns if more calls are in flight than the platform runs concurrently. Returns `undefined` on platforms without such a
+ * limit.
+ */
 export const createWaitingWarning = ({ warn, inFlight, upstream, platformFetch }: WaitingWarningOptions) =>
   warn && {
     name: 'waiting-warning',

@@ -4,18 +4,21 @@ import type { PromptCacheTtl } from '../../types.ts'
 
 /** How to add cache breakpoints to a provider's body. */
 export interface BreakpointOptions {
-  /** The lifetime of the tools and the instructions. */
+  /** The cache lifetime of the tools and the instructions. */
   ttl: PromptCacheTtl | undefined
-  /** Whether the client's own bytes go to the provider, in which case only the fields with breakpoints may change. */
+  /** Whether the provider gets the client's own bytes. If so, only the fields with breakpoints may change. */
   isPassThrough: boolean
-  /** Whether only the instructions get a breakpoint, because the conversation may never continue. */
+  /** Whether to add a breakpoint only to the instructions, because the conversation may never continue. */
   onlyInstructions: boolean
 }
 
 /** The changed fields of the body. `undefined` removes a field. */
 export type EditedFields = Record<string, unknown>
 
-/** Adds breakpoints where the target supports them. Never changes the given body. Returns no fields if nothing can have a breakpoint. */
+/**
+ * Adds breakpoints where the target supports them. Returns the changed fields without modifying the body. Returns no fields if nothing can have a
+ * breakpoint.
+ */
 export function addBreakpoints(body: JsonObject, places: BreakpointTraits, options: BreakpointOptions): EditedFields {
   switch (places.form) {
     case 'messages':
@@ -31,7 +34,7 @@ export function addBreakpoints(body: JsonObject, places: BreakpointTraits, optio
   }
 }
 
-/** Returns the parts of a body that no later request repeats, if its conversation has just begun and it has no tools. */
+/** Returns the instructions if the conversation has just begun and has no tools, because later requests may repeat only the instructions. */
 export function findSinglePrompt(body: JsonObject): { instructions: unknown } | undefined {
   const { tools, toolConfig, system, instructions } = body
   const turns = listTurns(body)
@@ -48,15 +51,15 @@ const isAnswer = ({ role, type }: JsonObject): boolean =>
   role === 'assistant' || type === 'function_call' || type === 'custom_tool_call'
 const isInstruction = ({ role }: JsonObject): boolean => role === 'system' || role === 'developer'
 
-/** A block in a conversation: the index of its message, and its index in that message. */
+/** A block in a conversation: the index of its message, and its index within that message. */
 interface Place {
   message: number
   block: number
 }
 
 /**
- * Finds where the previous request and this one end: the last block that can have a breakpoint, in the last user or tool message, and in the one
- * before the model's last response. A breakpoint at the end of the previous request always finds its cache entry, no matter what follows.
+ * Finds where the previous request and this one end: at the last eligible block of the last user or tool message, and of the last such message that
+ * precedes the model's last response. A breakpoint at the end of the previous request always finds its cache entry, no matter what follows.
  */
 function findEnds(messages: readonly unknown[], isEligible: (block: unknown) => boolean) {
   const isUserTurn = (message: unknown) => isObject(message) && !isAnswer(message) && !isInstruction(message)
@@ -72,7 +75,7 @@ function findEnds(messages: readonly unknown[], isEligible: (block: unknown) => 
 const toBlocks = (content: unknown): unknown[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : []
 
-/** Changes the blocks at some places, last place first, so added blocks don't shift the other places. */
+/** Changes the blocks at these places. Starts with the last place, so added blocks don't shift the other places. */
 function changeBlocks(
   messages: readonly unknown[],
   places: ReadonlyArray<Place | undefined>,
@@ -104,7 +107,7 @@ const CACHEABLE_BLOCK_TYPES = new Set<unknown>(['image', 'document', 'search_res
 const isCacheableBlock = (block: unknown): boolean =>
   isObject(block) && (block.type === 'text' ? hasWords(block.text) : CACHEABLE_BLOCK_TYPES.has(block.type))
 
-/** The API looks for an entry at most 20 blocks before a breakpoint. */
+/** Maximum distance between breakpoints, in blocks. The API looks for an entry at most 20 blocks before a breakpoint. */
 const LOOKBACK_BLOCKS = 18
 
 function addMessagesBreakpoints(
@@ -175,7 +178,7 @@ function addChatBreakpoints(body: JsonObject, { ttl, onlyInstructions }: Breakpo
   return { messages: changeBlocks(changed, [previous, end], (part) => [{ ...part, ...createBreakpoint() }]) }
 }
 
-/** Finds the last text of the instructions that come before the conversation. */
+/** Finds the last text of the instructions at the start of the conversation. */
 function findInstructions(messages: readonly unknown[], isEligible: (block: unknown) => boolean): Place | undefined {
   const first = messages.findIndex((message) => !isObject(message) || !isInstruction(message))
   const message = (first < 0 ? messages.length : first) - 1
@@ -185,7 +188,7 @@ function findInstructions(messages: readonly unknown[], isEligible: (block: unkn
 
 const EXPLICIT_BREAKPOINT = { prompt_cache_breakpoint: { mode: 'explicit' } }
 
-/** Adds a breakpoint at the end of the instructions; the model caches up to the newest message on its own. */
+/** Adds a breakpoint at the end of the instructions. The model caches the rest of the conversation on its own. */
 function addChatInstructionsBreakpoint({ messages }: JsonObject): EditedFields {
   const list: unknown[] = Array.isArray(messages) ? messages : []
   const place = findInstructions(list, isChatText)
@@ -195,7 +198,7 @@ function addChatInstructionsBreakpoint({ messages }: JsonObject): EditedFields {
 function addResponsesInstructionsBreakpoint({ instructions, input, prompt }: JsonObject): EditedFields {
   const items: unknown[] = Array.isArray(input) ? input : [{ type: 'message', role: 'user', content: input }]
   if (hasWords(instructions)) {
-    if (isObject(prompt)) return {} // the prompt's messages come between the instructions and the input
+    if (isObject(prompt)) return {} // the prompt's messages are inserted between the instructions and the input
     const content = [{ type: 'input_text', text: instructions, ...EXPLICIT_BREAKPOINT }]
     return { instructions: undefined, input: [{ type: 'message', role: 'developer', content }, ...items] }
   }

@@ -3,9 +3,7 @@ import type { TokenUsage } from '../../protocols/formats/format.ts'
 import { getPrice, type ModelReference } from '../../protocols/providers/catalog-model.ts'
 import type { Catalog } from '../../types.ts'
 
-/**
- * Calculates how much caching saved, in US dollars, compared with the same usage without caching. Returns `undefined` if a required price is unknown.
- */
+/** Calculates how many US dollars caching saved compared with the same usage without caching. Returns `undefined` if a required price is unknown. */
 export function calculateSavings(usage: TokenUsage, target: ModelReference, catalog: Catalog): number | undefined {
   const price = getPrice(catalog, target)
   const {

@@ -19,7 +19,7 @@ import type { SessionShares } from './session-shares.ts'
 import type { SessionTargets } from './session-targets.ts'
 import { mergeFields, writeFields } from './write-fields.ts'
 
-/** An attempt that may only be explained and never sent. */
+/** An attempt that may be sent or only explained. */
 export interface ExplainedAttempt {
   readonly request: CodecRequest
   readonly route: Route
@@ -27,7 +27,7 @@ export interface ExplainedAttempt {
   readonly mode: CachingMode
 }
 
-/** An attempt at a target whose prompts may be cached. */
+/** An attempt at a target that may cache prompts. */
 export interface CachedAttempt extends ExplainedAttempt {
   readonly log: EncodeControls['log']
   /** The catalog as it was when the request arrived. */
@@ -40,9 +40,9 @@ export interface CacheMemory {
   readonly shares: SessionShares
   readonly pauses: Pauses
   readonly prompts: KnownPrompts
-  /** The targets that rejected breakpoints or the key in the last hour. */
+  /** The targets that rejected breakpoints or a cache key in the last hour. */
   readonly rejecting: { get(target: string): true | undefined; set(target: string, value: true): void }
-  /** Hashes the request's session, so the provider never learns the client's own session ID. */
+  /** Hashes the request's session, so the provider never sees the client's own session ID. */
   createSessionKey(session: string, owner: string): Promise<string>
 }
 
@@ -50,20 +50,20 @@ const HOUR_MS = 60 * 60_000
 const CHARACTERS_PER_TOKEN = 4
 
 /**
- * Matches the names of fields with which clients set breakpoints or choose a cached prompt. They can't match within a string, because quotes in it
+ * Matches the names of fields with which clients set breakpoints or select a cached prompt. Names within strings don't match, because their quotes
  * are escaped.
  */
 const CACHE_FIELD =
   /"(?:cache_?[cC]ontrol|cachePoint|prompt_?[cC]ache_?(?:[bB]reakpoint|[oO]ptions)|cached_?[cC]ontent)"/
 
-/** Matches those fields with their values. A parameter of a tool may have the same name. */
+/** Matches such fields with their values, because a tool's parameter may have the same name. */
 const CLIENT_BREAKPOINTS = [
   /"(?:cache_?[cC]ontrol|cachePoint|prompt_cache_breakpoint|promptCacheBreakpoint)"\s*:\s*\{[^{}]*"(?:type|mode)"\s*:\s*"(?:ephemeral|default|explicit)"/,
   /"(?:prompt_cache_options|promptCacheOptions)"\s*:\s*\{/,
   /"cached_?[cC]ontent"\s*:\s*"/,
 ]
 
-/** The reasons for which no cache reads are expected. */
+/** Reasons for which cache misses are expected. */
 const EXPECTED_MISSES = new Set<CachingSkipReason | undefined>(['short', 'single', 'unsupported', 'hedge'])
 
 /** Matches errors about breakpoints or the cache key. */
@@ -76,12 +76,12 @@ export class CachedCall {
   readonly #memory: CacheMemory
   readonly #traits: CacheTraits
   readonly #targetKey: string
-  /** The owner and the target, which share a pause. */
+  /** Identifies the owner and the target, for which breakpoints can be paused. */
   readonly #pair: string
   readonly #isMoved: boolean
   #skipReason: CachingSkipReason | undefined
   #hasBreakpoints = false
-  /** Whether the body has a field that the client didn't send. */
+  /** Whether fields were added that the client didn't send. */
   #isChanged = false
   #isRepeated = false
   #isUnsent = false
@@ -115,7 +115,7 @@ export class CachedCall {
     return this.#isChanged ? this.#retryUnchanged(codec, encode) : codec
   }
 
-  /** Explains what `encode` would do. Remembers nothing. */
+  /** Explains what `encode` would do, without remembering anything. */
   async explain(encode: Encode): Promise<CacheExplanation> {
     const { request } = this.#attempt
     this.#isUnsent = true
@@ -140,7 +140,7 @@ export class CachedCall {
     }
   }
 
-  /** Learns from the settled attempt. Returns the field for its record, if its usage is known. */
+  /** Learns from the settled attempt. Returns the field for the attempt's record if its usage is known. */
   report(settled: AttemptRecord, catalog: Catalog): { promptCache?: PromptCacheRecord } {
     const promptCache = this.#createRecord(settled, catalog)
     return promptCache ? { promptCache } : {}
@@ -169,7 +169,10 @@ export class CachedCall {
     }
   }
 
-  /** Whether to add a key or header that keeps the session on one server. Clients that set their own breakpoints also need this. */
+  /**
+   * Whether to add breakpoints, or a key or header that keeps the session on one server. If the client sets its own breakpoints, only the key or
+   * header is added.
+   */
   get #addsFields(): boolean {
     const { acceptsKey, sessionHeader } = this.#traits
     if (this.#skipReason === 'client') return Boolean(acceptsKey || sessionHeader) && !this.#isRejecting
@@ -216,7 +219,7 @@ export class CachedCall {
     if (Object.keys(fields).length > 0) codec.request.body = writeFields(codec.request.body, fields)
   }
 
-  /** Returns the fields to change in a body, in the target's format. */
+  /** Returns the fields to change in a body that is in the target's format. */
   #getFields(body: JsonObject, { key, isPassThrough }: { key: string | undefined; isPassThrough: boolean }) {
     const fields = this.#addBreakpoints(body, isPassThrough)
     const needsKey = this.#traits.acceptsKey && key !== undefined && body.prompt_cache_key === undefined
@@ -232,8 +235,8 @@ export class CachedCall {
     const session = sessions.getSession(this.#attempt.request)
     if (this.#isUnsent ? pauses.wouldPause(this.#pair, session) : pauses.isPaused(this.#pair, session)) {
       this.#skipReason = 'unprofitable'
-      const isExclusive = body.prompt_cache_retention !== undefined // OpenAI rejects a request with both
-      return breakpoints.form === 'breakpoint' && !isExclusive ? { prompt_cache_options: { mode: 'explicit' } } : {} // otherwise, the provider sets its own breakpoints
+      const isExclusive = body.prompt_cache_retention !== undefined // OpenAI rejects requests that contain both fields
+      return breakpoints.form === 'breakpoint' && !isExclusive ? { prompt_cache_options: { mode: 'explicit' } } : {} // prevents the provider from setting its own breakpoints
     }
     const single = findSinglePrompt(body)
     const isKnown = (instructions: unknown) =>
@@ -254,14 +257,14 @@ export class CachedCall {
   }
 
   /**
-   * If the target rejects the added fields, repeats the request once as the client sent it. If that helps, the target's requests stay unchanged for
-   * an hour.
+   * If the target rejects the added fields, repeats the request once as the client sent it. If that succeeds, requests to the target stay unchanged
+   * for an hour.
    */
   #retryUnchanged(changed: Codec, encode: Encode): Codec {
     return {
       ...changed,
       followUp: async (received) => {
-        const isClients = this.#skipReason === 'client' // the only addition was then the key
+        const isClients = this.#skipReason === 'client' // the gateway then added only the key
         if (received.kind !== 'failure' || !isRejectedFor(received, isClients ? KEY_ERROR : BREAKPOINT_ERROR)) {
           const next = await changed.followUp?.(received)
           return next && this.#retryUnchanged(next, encode)
@@ -284,7 +287,10 @@ function isRejectedFor({ head, failure }: FailedResponse, reason: RegExp): boole
 
 const BREAKPOINT_FIELDS = ['cache_control', 'cachePoint', 'prompt_cache_breakpoint']
 
-/** Lists the paths of everything with a breakpoint: `tools[3]`, `messages[4].content[0]`, and `cache_control` for the entire request. */
+/**
+ * Lists the paths of everything that has a breakpoint, such as `tools[3]` and `messages[4].content[0]`. The path is `cache_control` for the entire
+ * request.
+ */
 function listBreakpointPaths(value: unknown, path = ''): string[] {
   if (Array.isArray(value))
     return value.flatMap((item: unknown, index) => listBreakpointPaths(item, `${path}[${index}]`))

@@ -7,15 +7,15 @@ import type { PromptCaching } from '../../types.ts'
 /** How an attempt's prompts are cached. */
 export type CachingMode = Exclude<PromptCaching, 'off'>
 
-/** The parts of a request that decide how its prompts are cached. */
+/** The parts of a request that determine how its prompts are cached. */
 type CachingInput = Pick<ModelRequest, 'settings' | 'call'> & {
   exchange: Pick<Exchange, 'header'>
   log: Pick<ModelRequest['log'], 'caller'>
 }
 
 /**
- * Returns how an attempt's prompts are cached, or `undefined` if they aren't. The first that sets a mode decides: the key, the account, the key's
- * group, the account's plan, the entry, the connection, or the settings.
+ * Returns how an attempt's prompts are cached, or `undefined` if they aren't. The first of these that sets a mode wins: the key, the account, the
+ * key's group, the account's plan, the entry, the connection, and the settings.
  */
 export function getCachingMode(
   { log, settings, exchange, call }: CachingInput,
@@ -38,5 +38,5 @@ export function checkCachingHeader(exchange: Pick<Exchange, 'header'>): void {
     })
 }
 
-/** The header with which a request turns prompt caching off. */
+/** The header that turns prompt caching off for a request. */
 const CACHING_HEADER = 'x-signalbox-prompt-caching'

@@ -14,16 +14,16 @@ export class KnownPrompts {
     this.#clock = clock
   }
 
-  /** Returns whether the same instructions were sent before, within their lifetime, and remembers them. */
+  /** Returns whether the same instructions have been sent before within their lifetime, and remembers them. */
   noteUse(owner: string, instructions: unknown, ttlMs: number): boolean {
     const key = getCacheKey(owner, instructions)
     const isKnown = this.isKnown(owner, instructions, ttlMs)
     if (!this.#lastUses.delete(key)) evictOldest(this.#lastUses, MAX_PROMPTS)
-    this.#lastUses.set(key, this.#clock.now()) // keeps the latest use last
+    this.#lastUses.set(key, this.#clock.now()) // moves the latest use to the end
     return isKnown
   }
 
-  /** Returns whether the same instructions were sent before, within their lifetime. */
+  /** Returns whether the same instructions have been sent before within their lifetime. */
   isKnown(owner: string, instructions: unknown, ttlMs: number): boolean {
     const lastUse = this.#lastUses.get(getCacheKey(owner, instructions))
     return lastUse !== undefined && lastUse > this.#clock.now() - ttlMs

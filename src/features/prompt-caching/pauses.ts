@@ -10,22 +10,22 @@ const MAX_PAIRS = 10_000
 const MAX_EVENTS = 1_000
 
 interface Pair {
-  /** The requests with breakpoints in the last hour. */
+  /** Requests with breakpoints in the last hour. */
   events: Array<{ at: number; written: number; savedUsd: number }>
   /** No request gets breakpoints before this time. */
   pausedUntil: number
   stops: number
-  /** The session that tests, after a pause, whether breakpoints pay off again. Empty until a session does. */
+  /** The session that tests, after a pause, whether breakpoints pay off again. Empty until a session is chosen. */
   probe: string | undefined
   /** The latest pause. */
   pause?: CachingPause
 }
 
-/** Stops adding breakpoints to an owner's requests to a target while they cost more than they save. */
+/** Stops adding breakpoints to an owner's requests to a target as long as they cost more than they save. */
 export interface Pauses {
   /** Returns whether a session's request must not get breakpoints. */
   isPaused(pair: string, session: string): boolean
-  /** Like `isPaused`, but doesn't make the session the one that tests after a pause. */
+  /** Like `isPaused`, but doesn't choose the session as the one that tests after a pause. */
   wouldPause(pair: string, session: string): boolean
   /** Counts a request with breakpoints. */
   note(
@@ -37,7 +37,7 @@ export interface Pauses {
   list(): CachingPause[]
 }
 
-/** Creates the pauses, which are kept in memory for each owner and target. Logs a line whenever one starts. */
+/** Creates the pauses, which are kept in memory by owner and target. Logs a warning whenever one starts. */
 export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; logger: Logger | undefined }): Pauses {
   const pairs = new Map<string, Pair>()
 

@@ -22,7 +22,7 @@ export interface PromptCacherDependencies {
 const REJECTING_MS = 60 * 60_000
 const MAX_TARGETS = 1_000
 
-/** Asks providers to cache a gateway's prompts. Its knowledge stays in memory. */
+/** Makes providers cache a gateway's prompts. Keeps what it learns in memory. */
 export class PromptCacher {
   readonly #memory: CacheMemory
 
@@ -41,29 +41,29 @@ export class PromptCacher {
     }
   }
 
-  /** Puts the target that last served the request's session first, if it is healthy. Returns the same routes otherwise. */
+  /** Moves the target that last served the request's session to the front, if it is healthy. Otherwise, returns the same routes. */
   prefer(request: ModelRequest, routes: RouteIterator): RouteIterator {
     return this.#memory.sessions.prefer(request, routes)
   }
 
-  /** Encodes the request of an attempt with cache breakpoints where they pay off. `encode` may be called again, without breakpoints. */
+  /** Encodes an attempt's request with cache breakpoints where they pay off. `encode` may be called again without breakpoints. */
   encode(attempt: CachedAttempt, encode: Encode): Promise<Codec> {
     const call = new CachedCall(attempt, this.#memory)
     attempt.log.extendRecord((settled) => call.report(settled, attempt.catalog))
     return call.encode(encode)
   }
 
-  /** Explains how `encode` would change the request. Changes nothing. */
+  /** Explains how `encode` would change the request, without changing any state. */
   explain(attempt: ExplainedAttempt, encode: Encode): Promise<CacheExplanation> {
     return new CachedCall(attempt, this.#memory).explain(encode)
   }
 
-  /** Returns the callers and targets that temporarily get no cache breakpoints because those didn't pay off. */
+  /** Lists the callers and targets whose requests temporarily get no cache breakpoints, because those didn't pay off. */
   listPauses(): CachingPause[] {
     return this.#memory.pauses.list()
   }
 
-  /** Returns the recent sessions that read less than 20% of their input from the cache. */
+  /** Lists the recent sessions that read less than 20% of their input from the cache. */
   listColdSessions(): ColdSession[] {
     return this.#memory.shares.listCold()
   }

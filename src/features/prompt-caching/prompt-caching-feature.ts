@@ -4,12 +4,12 @@ import type { CachingPause, ColdSession } from '../../types/caching-types.ts'
 import { checkCachingHeader, getCachingMode } from './caching-mode.ts'
 import type { PromptCacher, PromptCacherDependencies } from './prompt-cacher.ts'
 
-/** Asks providers to cache the prompts of requests with `promptCaching: 'auto'`. The code is loaded with the first such request. */
+/** Makes providers cache the prompts of requests with `promptCaching: 'auto'`. Its code loads with the first such request. */
 export interface PromptCachingFeature extends BuiltInFeature {
   load(): Promise<PromptCacher>
-  /** Returns the callers and targets that temporarily get no cache breakpoints because those didn't pay off. */
+  /** Lists the callers and targets whose requests temporarily get no cache breakpoints, because those didn't pay off. */
   listPauses(): CachingPause[]
-  /** Returns the recent sessions that read less than 20% of their input from the cache. */
+  /** Lists the recent sessions that read less than 20% of their input from the cache. */
   listColdSessions(): ColdSession[]
 }
 

@@ -5,7 +5,10 @@ import type { Clock } from '../../types.ts'
 
 const MAX_SESSIONS = 10_000
 const MAX_LISTED = 20
-/** Requests to ignore at the start of a session. The first one can't read anything, and the second one only what the first one wrote. */
+/**
+ * How many requests to ignore at the start of a session. The first one can't read anything from the cache, and the second one only what the first one
+ * wrote.
+ */
 const IGNORED_REQUESTS = 2
 const COLD_SHARE = 0.2
 const MAX_AGE_MS = 60 * 60_000
@@ -25,7 +28,7 @@ export class SessionShares {
     this.#clock = clock
   }
 
-  /** Counts a request of a session. */
+  /** Counts a session's request. */
   note(
     key: string,
     { input, read }: { input: number; read: number },
@@ -40,11 +43,11 @@ export class SessionShares {
       requests: requests + 1,
       input: previous.input + (isCounted ? input : 0),
       read: previous.read + (isCounted ? read : 0),
-      at: this.#clock.now(), // keeps the latest use last
+      at: this.#clock.now(), // moves the latest use to the end
     })
   }
 
-  /** Returns the sessions of the last hour that read less than 20% of their input, the lowest shares first. */
+  /** Lists the sessions of the last hour that read less than 20% of their input from the cache, lowest shares first. */
   listCold(): ColdSession[] {
     const from = this.#clock.now() - MAX_AGE_MS
     return [...this.#sessions.values()]

@@ -9,10 +9,10 @@ import type { Clock } from '../../types.ts'
 import { getCachingMode } from './caching-mode.ts'
 
 const MAX_SESSIONS = 10_000
-/** Maximum routes to search for the preferred one. */
+/** Maximum number of routes to search for the preferred one. */
 const MAX_ROUTES = 100
 
-/** The parts of a request that its session depends on. */
+/** The parts of a request that identify its session. */
 type SessionRequest = Pick<CodecRequest, 'call' | 'owner' | 'exchange'>
 
 interface ServedTarget {
@@ -21,7 +21,7 @@ interface ServedTarget {
   until: number
 }
 
-/** Remembers, in memory, which target last served each session, whose prompt is in its cache. */
+/** Remembers, in memory, which target last served each session, because that target has the prompt in its cache. */
 export class SessionTargets {
   readonly #clock: Pick<Clock, 'now'>
   readonly #served = new Map<string, ServedTarget>()
@@ -31,7 +31,7 @@ export class SessionTargets {
     this.#clock = clock
   }
 
-  /** Returns the session ID that the client sent, or else the start of the conversation; may be empty. */
+  /** Returns the session ID that the client sent or, without one, the start of the conversation. May be empty. */
   getSession({ call, owner, exchange }: SessionRequest): string {
     const cachedSession = this.#sessions.get(call.body)
     if (cachedSession !== undefined) return cachedSession
@@ -40,21 +40,21 @@ export class SessionTargets {
     return session
   }
 
-  /** Returns the target that has the session's prompt in its cache. */
+  /** Returns the target that has the session's prompt in its cache, if any. */
   find(request: SessionRequest): ServedTarget | undefined {
     const served = this.#served.get(this.getKey(request))
     return served && served.until > this.#clock.now() ? served : undefined
   }
 
-  /** Remembers that the target served the session, whose prompt it caches for `ttlMs`. */
+  /** Remembers that the target served the session and caches its prompt for `ttlMs`. */
   note(request: SessionRequest, { connection, model }: RouteTarget, ttlMs: number): void {
     if (this.getSession(request) === '') return
     const key = this.getKey(request)
     if (!this.#served.delete(key)) evictOldest(this.#served, MAX_SESSIONS)
-    this.#served.set(key, { connectionId: connection.id, model, until: this.#clock.now() + ttlMs }) // keeps the latest use last
+    this.#served.set(key, { connectionId: connection.id, model, until: this.#clock.now() + ttlMs }) // moves the latest use to the end
   }
 
-  /** Puts the session's target first, unless it is in cooldown, draining, or without prompt caching. */
+  /** Moves the session's target to the front, unless it is in cooldown, is draining, or no longer has prompt caching. */
   prefer(request: ModelRequest, routes: RouteIterator): RouteIterator {
     const served = this.find(request)
     if (!served) return routes
@@ -67,7 +67,7 @@ export class SessionTargets {
     return moveToFront(routes, isServed)
   }
 
-  /** Hashes the session and its owner, because they may be long and may identify people. */
+  /** Hashes the session and its owner, because these may be long and may identify people. */
   getKey(request: SessionRequest): string {
     const text = `${request.owner}\0${request.call.model}\0${this.getSession(request)}`
     return `${hashText(text)} ${hashText(text, SECOND_FACTOR)}`

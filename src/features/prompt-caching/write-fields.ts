@@ -3,14 +3,14 @@ import { insertFirstMember, withoutMember } from '../../lib/json-edit.ts'
 import { scanTopLevel } from '../../lib/json-scan.ts'
 import type { EditedFields } from './cache-breakpoints.ts'
 
-/** Sets fields of a body in their positions, and adds new ones last. */
+/** Sets fields of a body. Existing fields keep their positions; new ones come last. */
 export function mergeFields(body: JsonObject, fields: EditedFields): JsonObject {
   const merged: JsonObject = { ...body, ...fields }
   for (const [name, value] of Object.entries(fields)) if (value === undefined) delete merged[name]
   return merged
 }
 
-/** Sets fields of a JSON text in their positions, and adds new ones first. Keeps all other characters. */
+/** Sets fields in JSON text. Existing fields keep their positions; new ones come first. All other characters stay the same. */
 export function writeFields(text: string, fields: EditedFields): string {
   const names = Object.keys(fields)
   const added = new Set(names)

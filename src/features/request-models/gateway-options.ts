@@ -10,15 +10,15 @@ import type { DataTags } from '../../types.ts'
 
 const OPTIONS_PATH = 'providerOptions.gateway'
 
-/** The models to try after the call's own, and the order of each model's targets. */
+/** The models to try after the requested one, and the order of each model's targets. */
 export interface GatewaySelection {
   models: readonly string[]
   arrangement: TargetOrder
 }
 
 /**
- * Reads the AI SDK's options for its own gateway, and adds their rules and labels to the request. Returns `undefined` if they don't change the order
- * of targets. Throws `INVALID_REQUEST` with the malformed field, and `ACCOUNT_NOT_ALLOWED` if they name an account other than the caller's.
+ * Reads the AI SDK options for Vercel's own gateway, and adds their rules and labels to the request. Returns `undefined` if they don't change the
+ * order of targets. Throws `INVALID_REQUEST` that names a malformed field, and `ACCOUNT_NOT_ALLOWED` if they name an account other than the caller's.
  */
 export async function readGatewayOptions({
   call,
@@ -83,7 +83,7 @@ function listPolicies(options: JsonObject): DataPolicy[] {
   })
 }
 
-/** Maps each value of `sort` to a strategy. Throughput isn't measured, so `tps` sorts by time to first token, with a warning. */
+/** The strategy for each value of `sort`. Throughput isn't measured, so `tps` sorts by time to first token, with a warning. */
 const STRATEGY_BY_SORT = { cost: 'least-cost', ttft: 'least-latency', tps: 'least-latency' } as const
 
 function readSort({ sort = null }: JsonObject): (typeof STRATEGY_BY_SORT)[keyof typeof STRATEGY_BY_SORT] | undefined {
@@ -104,7 +104,7 @@ function readNames(options: JsonObject, name: string): string[] {
 
 const MAX_NAME = 512
 
-/** Lists the tags to record. A warning lists the others. */
+/** Lists the tags to record. A warning reports all others. */
 const listLabels = (options: JsonObject): string[] =>
   readNames(options, 'tags')
     .filter((tag) => tag.length <= LABEL_LIMITS.maxLength)
@@ -122,7 +122,7 @@ function getRank(
   return rank < 0 ? order.length : rank
 }
 
-/** Makes the request skip models that neither the catalog, nor a custom model, nor the connection's tag `vision` describes as reading images. */
+/** Makes the request skip models that can't read images according to the catalog, the custom models, and the connection's `vision` tag. */
 async function addVisionRule({
   call,
   catalog,

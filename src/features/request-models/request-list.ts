@@ -14,8 +14,8 @@ import type { GatewaySelection } from './gateway-options.ts'
 const MODELS_HEADER = 'x-signalbox-models'
 
 /**
- * Reads a request's model list and options from its header `x-signalbox-models` and, for AI SDK calls, from `providerOptions.signalbox`. A request
- * may use both, and `gateway` adds to them. Throws `INVALID_REQUEST` with the malformed field, `FORBIDDEN` if the settings don't allow lists, and
+ * Reads a request's model list and options from the `x-signalbox-models` header and, for AI SDK calls, from `providerOptions.signalbox`. A request
+ * may use both. `gateway` adds to these. Throws `INVALID_REQUEST` that names a malformed field, `FORBIDDEN` if the settings don't allow lists, and
  * `MODEL_NOT_ALLOWED` if the key may not use one of the models.
  */
 export function readRequestList(source: RequestSettingsSource, gateway: GatewaySelection | undefined): RequestSettings {
@@ -24,13 +24,13 @@ export function readRequestList(source: RequestSettingsSource, gateway: GatewayS
   const { params, timeoutMs, strict, session, user: _, reasoning, ...options } = readCallOptions(call)
   rejectForOtherKinds(kind, `"${CALL_OPTIONS}.`, { models: options.models, params, reasoning })
   const headers = new Map<string, string>()
-  if (strict) headers.set('x-signalbox-strict', 'true') // `false` is the default, and doesn't override the header
+  if (strict) headers.set('x-signalbox-strict', 'true') // `false` is the default and doesn't override the header
   if (session !== undefined) headers.set('x-signalbox-session', session)
   const listSettings: RequestSettings = {
     exchange: {
       query: exchange.query,
       header: (name) => headers.get(name) ?? exchange.header(name),
-      copyHeaders: (names, into) => exchange.copyHeaders(names, into), // the gateway's options aren't sent to providers
+      copyHeaders: (names, into) => exchange.copyHeaders(names, into), // headers set by options aren't sent to providers
     },
     ...(timeoutMs !== undefined && { timeout: { ms: timeoutMs, name: `${CALL_OPTIONS}.timeoutMs` } }),
   }
@@ -62,7 +62,7 @@ export function readRequestList(source: RequestSettingsSource, gateway: GatewayS
   }
 }
 
-/** Reads the gateway options from a call's body. Returns none if the call's format has no field for them. */
+/** Reads the gateway options from the body of a call. Returns none if the call's format has no field for them. */
 export function readCallOptions({
   endpoint,
   body: { providerOptions },
@@ -71,7 +71,7 @@ export function readCallOptions({
   return rawOptions === undefined || rawOptions === null ? {} : parseCallOptions(rawOptions)
 }
 
-/** Rejects fields that only chat supports. `path` is the prefix of a field's path. */
+/** Rejects fields that only chat supports. `path` is the prefix of the fields' paths. */
 export function rejectForOtherKinds(
   kind: Kind,
   path: string,
@@ -86,7 +86,7 @@ export function rejectForOtherKinds(
   })
 }
 
-/** Adds the list's parameters to one entry. The entry's own parameters take precedence. */
+/** Adds the list's parameters to an entry. The entry's own parameters take precedence. */
 export const addEntryParams = (params: EntryParams, entry: ComboModel): ComboModel =>
   typeof entry === 'string' ? { model: entry, params } : { ...entry, params: { ...params, ...entry.params } }
 
@@ -107,13 +107,13 @@ interface RequestListOptions extends Pick<RequestSettingsSource, 'call' | 'table
   log: Pick<RequestSettingsSource['log'], 'nameRules'>
   name: string
   arrangement?: TargetOrder | undefined
-  /** The limits that would apply without the list. */
+  /** The limits that would apply without a list. */
   limits: PipelineContext['limits']
 }
 
 /**
- * Converts the list to a group with this name, which shares no state with combos. A session that has moved to another entry stays on that entry as
- * long as it sends the same list.
+ * Converts the list to a group with this name. The group shares no state with combos. A session that has moved to another entry stays on that entry
+ * as long as it sends the same list.
  */
 export function createListGroup(
   list: RequestModels,
@@ -141,7 +141,7 @@ export function createListGroup(
   return arranged
 }
 
-/** Creates the rules of a list. They can only tighten the rules that would apply without them. */
+/** Creates a list's rules. They can only be stricter than the rules that would apply without them. */
 function createListRules(
   { maxAttempts, timeouts = {} }: RequestModels,
   limits: PipelineContext['limits'],

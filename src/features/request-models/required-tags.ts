@@ -4,7 +4,7 @@ import type { RequestSettingsSource } from '../../request/context.ts'
 import { addPolicies, type DataPolicy } from '../../request/data-policy.ts'
 import { TAG_NAME } from '../../types/records/tag-fields.ts'
 
-/** Adds the data policy of the `x-signalbox-require` header, if the request has it. Throws `INVALID_REQUEST` for a malformed one. */
+/** Adds the data policy from the `x-signalbox-require` header, if the request has one. Throws `INVALID_REQUEST` if it is malformed. */
 export function addRequiredTags(header: string | undefined, log: RequestSettingsSource['log']): void {
   if (header === undefined) return
   const policies = header.split(',').map((part): DataPolicy => {

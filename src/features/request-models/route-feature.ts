@@ -16,7 +16,7 @@ export interface RouteFeature extends BuiltInFeature {
   load(): Promise<Routing>
 }
 
-/** Creates the feature if there is a `route` function. Its code is loaded with the first model request. */
+/** Creates the feature if there is a `route` function. Its code loads with the first model request. */
 export function createRouteFeature(
   options: RouteFeatureOptions,
   core: { clock: Clock; onError(error: unknown): void },

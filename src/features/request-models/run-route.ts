@@ -52,7 +52,7 @@ export function createRouting(
   return { choose, answer: (call, next) => serveRoutedCall(call, next, (request) => choose(request, onError)) }
 }
 
-/** Lists the allowed targets of models, each once. */
+/** Lists the allowed targets of the models, each target once. */
 function listCandidates(request: RoutableRequest, models?: string | readonly string[]): RouteCandidate[] {
   const { call, context, table, list } = request
   const { catalog, health, targetStats } = context
@@ -91,8 +91,8 @@ function readResult(result: unknown): RequestModels {
 }
 
 /**
- * Returns the group of the chosen models. A single combo keeps its own rules, and a list gets the limits of the request. Throws if one of the names
- * doesn't exist, or none of them is available.
+ * Returns the group for the chosen models. A single combo keeps its own rules; a list gets the request's limits. Throws if one of the names doesn't
+ * exist or if none of them is available.
  */
 function chooseGroup(chosen: RequestModels, request: RoutableRequest): RoutedModels {
   const { call, table, unruled, settings, list } = request
@@ -143,7 +143,9 @@ async function serveRoutedCall(
   return next({ list: arrangement ? { ...group, arrangement } : group })
 }
 
-/** Applies a rule as if the request named its own model or, if the rule rejects that, a chosen model. Returns the error for its own model. */
+/**
+ * Applies a rule as if the request named its own model or, if the rule rejects that, one of the chosen models. Returns the error for its own model.
+ */
 function applyRule(
   rule: TargetRule,
   { request, route, model }: { request: Parameters<TargetRule>[0]; route: Route; model: string },

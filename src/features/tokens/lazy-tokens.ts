@@ -1,7 +1,7 @@
 import { once } from '../../lib/promises.ts'
 import type { TokenDependencies, TokenService } from './tokens.ts'
 
-/** Creates the token service. Its code is loaded with the first token. */
+/** Creates the token service. Its code loads with the first token. */
 export function createLazyTokens({
   accounts,
   ...deps

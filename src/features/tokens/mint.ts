@@ -23,7 +23,7 @@ export interface MintDependencies {
   findRef(account: string): Promise<string>
   /** Finds a plan by its ID or name. Returns `undefined` if there is none. */
   findPlan(idOrName: string): Promise<object | undefined>
-  /** The other sites whose pages may call the gateway, by origin. */
+  /** The origins of other sites whose pages may call the gateway. */
   allowedOrigins: readonly string[]
   /** The gateway's own origin. Absent if unknown. */
   publicOrigin?: string | undefined
@@ -44,7 +44,7 @@ export function createMinter(deps: MintDependencies): (input: unknown) => Promis
     await checkPlan(options)
     const { version, key } = await keys.signing()
     const revokedUntil = await revocations.getRevokedUntil(await findRef(options.account))
-    const issuedAt = Math.max(clock.now(), revokedUntil + 1) // later than the revocation, so it doesn't apply to the new token
+    const issuedAt = Math.max(clock.now(), revokedUntil + 1) // later than the revocation, which therefore doesn't apply to the new token
     const expiresAt = issuedAt + lifetimeS * 1_000
     const id = newId()
     const jws = await new SignJWT({ ...toClaims(options), iss: TOKEN_ISSUER, aud: audience, jti: id })
@@ -58,7 +58,7 @@ export function createMinter(deps: MintDependencies): (input: unknown) => Promis
   }
 }
 
-/** Checks the origins. A preflight request has no token, so a page of any other origin couldn't send the token. */
+/** Checks the origins. Preflight requests have no token, so pages of any other origin couldn't send the token. */
 function checkOrigins(
   { origins = [] }: TokenSettings,
   { allowedOrigins, publicOrigin }: Pick<MintDependencies, 'allowedOrigins' | 'publicOrigin'>,

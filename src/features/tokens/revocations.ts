@@ -8,19 +8,20 @@ import { CLOCK_TOLERANCE_MS, MAX_AHEAD_MS, MAX_LIFETIME_S } from './token-claims
 /** The accounts whose tokens were revoked, shared by all instances on one storage. */
 export interface Revocations {
   /**
-   * Returns the time in epoch ms up to which tokens issued to the account are revoked, or 0 if none are. Reads the storage only if the record may
-   * have changed. Rejects with `STORAGE_FAILED` if the record is damaged, and with `STORAGE_UNAVAILABLE` if it was never read.
+   * Returns the time, in epoch ms, until which the account's tokens are revoked: all tokens issued up to then are invalid. Returns 0 if none are
+   * revoked. Reads the storage only if the record may have changed. Rejects with `STORAGE_FAILED` if the record is damaged, and with
+   * `STORAGE_UNAVAILABLE` if it has never been read.
    */
   getRevokedUntil(ref: string): Promise<number>
-  /** Revokes all of the account's tokens. Rejects with the storage's error. */
+  /** Revokes all of the account's tokens. Rejects if the storage does, with the same error. */
   revoke(ref: string): Promise<void>
 }
 
-/** The single record of all revocations, so checking a token needs no read. */
+/** A single record for all revocations, so checking a token usually doesn't need a read. */
 interface RevokedRecord {
-  /** Tokens of any account issued up to this time are revoked, in epoch ms. */
+  /** Tokens of any account that were issued up to this time are revoked. In epoch ms. */
   all: number
-  /** Tokens of one account issued up to this time are revoked, in epoch ms by ref. */
+  /** Tokens of one account that were issued up to this time are revoked. In epoch ms, by ref. */
   refs: ReadonlyMap<string, number>
 }
 
@@ -74,9 +75,9 @@ export function createRevocations({
 
 export const REVOKED_KEY = 'tokens/revoked'
 const MAX_ENTRIES = 10_000
-/** The size of an entry in bytes, rounded up. */
+/** The size of an entry, in bytes, rounded up. */
 const ENTRY_BYTES = 48
-/** After this time, all tokens issued before an entry have expired. */
+/** Maximum age of an entry, in ms. By then, all tokens issued before it have expired. */
 const MAX_AGE_MS = MAX_LIFETIME_S * 1_000 + MAX_AHEAD_MS + CLOCK_TOLERANCE_MS
 
 function parseStored(text: string | undefined): RevokedRecord {
@@ -91,22 +92,22 @@ function parseStored(text: string | undefined): RevokedRecord {
   return { all: record.all, refs }
 }
 
-/** Creates the error for a damaged record, because treating it as empty would make revoked tokens valid again. */
+/** Creates the error for a damaged record. Treating it as empty instead would make revoked tokens valid again. */
 const createDamagedError = () =>
   gatewayError('STORAGE_FAILED', {
     message: `The stored record ${REVOKED_KEY} is damaged, so no token is accepted. Restore it from a backup, or delete it a day after the last token was revoked.`,
     data: { key: REVOKED_KEY },
   })
 
-/** Adds a revocation, at least a millisecond after the previous one, because `mint` dates new tokens right after that. */
+/** Adds a revocation. It is at least a millisecond later than the previous one, because `mint` gives new tokens the time right after that. */
 const addEntry = ({ all, refs }: RevokedRecord, ref: string, until: number): RevokedRecord => ({
   all,
   refs: new Map(refs).set(ref, Math.max(until, (refs.get(ref) ?? all) + 1)),
 })
 
 /**
- * Drops entries that no longer matter. If there are still too many, drops the older half. `all` moves to the latest dropped entry, so no revoked
- * token becomes valid again.
+ * Drops entries that no longer matter. If there are still too many, also drops the older half and sets `all` to the latest dropped entry, so no
+ * revoked token becomes valid again.
  */
 function dropOldest(
   { all, refs }: RevokedRecord,

@@ -4,7 +4,7 @@ import type { AddToken } from '../../request/door/authenticate-client.ts'
 import type { Identity } from '../../request/identity.ts'
 import type { VerifyToken } from './verify.ts'
 
-/** Creates a function that adds a token's account to a caller. `getAccount` rejects with the error that the client gets, such as `ACCOUNT_PAUSED`. */
+/** Creates a function that adds a token's account to a caller. `getAccount` rejects with the client's error, such as `ACCOUNT_PAUSED`. */
 export const createAddToken =
   (verify: VerifyToken, getAccount: (identity: Identity) => Promise<CallerAccount>): AddToken =>
   async ({ key, account: requestedAccount }, text, exchange) => {

@@ -3,18 +3,18 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { DataTags, Kind, UsageLimits } from '../../types.ts'
 
 /*
- * A token is `sbt_` followed by a JWS in compact form, signed with HS256. Anyone who has it can read its claims. A browser or a device uses it to act
- * for one account of your app.
+ * A token is `sbt_` followed by a JWS in compact form, signed with HS256. Anyone who has the token can read its claims. With it, a browser or a
+ * device acts for one account of your app.
  */
 
-/** What a token allows. */
+/** The permissions and limits of a token. */
 export interface TokenSettings {
   /** The account's ID. */
   account: string
   plan?: string
   models?: string[]
   kinds?: Kind[]
-  /** The tags that connections must have. */
+  /** The tags that connections must have to serve the token's requests. */
   require?: DataTags
   /** The origins of the pages that may use the token. If absent, the token also works outside browsers. */
   origins?: string[]
@@ -22,7 +22,7 @@ export interface TokenSettings {
   metadata?: Record<string, string>
 }
 
-/** A token with a valid signature. While it is cached, the same token yields the same object. */
+/** A token with a valid signature. While it is cached, verifying the same token returns the same object. */
 export interface VerifiedToken extends Readonly<TokenSettings> {
   readonly id: string
   /** The account's ref. */
@@ -37,17 +37,17 @@ export const TOKEN_PREFIX = 'sbt_'
 export const TOKEN_TYPE = 'sbt+jwt'
 export const TOKEN_ISSUER = 'signalbox'
 export const MAX_TOKEN_LENGTH = 1_800
-/** How much the clocks of instances may differ. */
+/** Maximum difference between the clocks of instances, in ms. */
 export const CLOCK_TOLERANCE_MS = 5_000
-/** How far ahead of the clock a token's issue time may be. */
+/** How far in the future a token's issue time may be, in ms. */
 export const MAX_AHEAD_MS = 60_000
-/** The longest lifetime of a token, in seconds. */
+/** Maximum lifetime of a token, in seconds. */
 export const MAX_LIFETIME_S = 86_400
 
-/** Returns the default audience. With it, tokens are valid at gateways with the same secret and base path. */
+/** Returns the default audience. It makes tokens valid at all gateways with the same secret and base path. */
 export const getDefaultAudience = (basePath: string): string => `signalbox:${basePath}`
 
-/** The claim names, which are short because a token travels with every request. */
+/** The claim names. They are short, because every request contains a token. */
 const CLAIM_NAMES = {
   account: 'sub',
   plan: 'pln',
@@ -60,7 +60,7 @@ const CLAIM_NAMES = {
 } as const satisfies Record<keyof TokenSettings, string>
 const KNOWN_CLAIMS: ReadonlySet<string> = new Set([...Object.values(CLAIM_NAMES), 'iss', 'aud', 'iat', 'exp', 'jti'])
 
-/** Converts a token's terms to claims. */
+/** Converts a token's settings to claims. */
 export const toClaims = (options: TokenSettings): JsonObject =>
   Object.fromEntries(
     Object.entries(CLAIM_NAMES).flatMap(([name, claim]) => {
@@ -70,8 +70,8 @@ export const toClaims = (options: TokenSettings): JsonObject =>
   )
 
 /**
- * Converts claims made by `toClaims` back to terms. Returns `undefined` if there are unknown claims, because a newer release may have added them to
- * restrict a token.
+ * Converts claims created by `toClaims` back to settings. Returns `undefined` if there are unknown claims, because a newer release may have added
+ * those to restrict a token.
  */
 export function toTokenSettings(claims: JsonObject): TokenSettings | undefined {
   if (!Object.keys(claims).every((claim) => KNOWN_CLAIMS.has(claim))) return undefined
@@ -80,7 +80,7 @@ export function toTokenSettings(claims: JsonObject): TokenSettings | undefined {
       claims[claim] === undefined ? [] : [[name, claims[claim]]],
     ),
   )
-  return options as JsonObject & TokenSettings // signed with this gateway's key, so `mint` has checked them
+  return options as JsonObject & TokenSettings // signed with this gateway's key, so `mint` has validated them
 }
 
 const TOKEN_MESSAGES = {

@@ -9,7 +9,7 @@ import { name, type Shape } from '../../types/records/shapes.ts'
 import { dataTags } from '../../types/records/tag-fields.ts'
 import { MAX_LIFETIME_S, type TokenSettings } from './token-claims.ts'
 
-/** Input to mint a token. Anyone who has the token can read all these fields except the lifetime. */
+/** Input for minting a token. Anyone who has the token can read all of these fields except the lifetime. */
 export interface NewToken extends TokenSettings {
   /** The lifetime, in seconds or as a string such as `15m`, from 30 to 86,400 seconds. Default: 900 seconds. */
   expiresIn?: number | string
@@ -26,7 +26,7 @@ export interface MintedToken {
 
 /** Operations for tokens. */
 export interface TokenOperations<Input = never> {
-  /** Mints a token for a browser or a device, which acts for one account. Rejects with `INVALID_REQUEST`. */
+  /** Mints a token with which a browser or a device acts for one account. Rejects with `INVALID_REQUEST`. */
   mint(options: NewToken | Input): Promise<MintedToken>
 }
 
@@ -39,7 +39,7 @@ const LIFETIME_MESSAGE = `must be ${MIN_LIFETIME_S} to ${MAX_LIFETIME_S} seconds
 const lifetimeSeconds = integerSchema(MIN_LIFETIME_S, MAX_LIFETIME_S, LIFETIME_MESSAGE)
 const lifetimeText = v.pipe(v.string(LIFETIME_MESSAGE), v.regex(/^\d{1,5}[smhd]$/, LIFETIME_MESSAGE))
 
-const optional = <T>(shape: Shape<T>) => v.exactOptional(createSchema(shape) as v.GenericSchema<T>) // matches the shape's type
+const optional = <T>(shape: Shape<T>) => v.exactOptional(createSchema(shape) as v.GenericSchema<T>) // the schema matches the shape's type
 
 export const newToken = closedObject({
   account: v.pipe(

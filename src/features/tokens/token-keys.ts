@@ -5,15 +5,15 @@ import type { VersionedSecret } from '../../records/keyring-record.ts'
 import { MIN_SECRET_LENGTH, readSecrets, type Secret } from '../../records/open-keyring.ts'
 import type { Storage } from '../../types.ts'
 
-/** The HMAC keys for tokens: one for each of the gateway's secrets. */
+/** The HMAC keys for tokens, one for each of the gateway's secrets. */
 export interface TokenKeys {
-  /** Returns the signing key, with the version of its secret. Rejects with `INVALID_REQUEST` if the gateway has no secret. */
+  /** Returns the signing key and the version of its secret. Rejects with `INVALID_REQUEST` if the gateway has no secret. */
   signing(): Promise<{ version: string; key: CryptoKey }>
   /** Returns the key for the secret with this version, or `undefined` if there is none. */
   find(version: unknown): Promise<CryptoKey | undefined>
 }
 
-/** Derives the keys on first use. Rejects with the storage's error if its own secret can't be read. */
+/** Derives the keys on first use. Rejects with the storage's error if the secret in the storage can't be read. */
 export function createTokenKeys({
   secret,
   storage,
@@ -39,8 +39,8 @@ const NO_SECRET_MESSAGE =
   'Tokens are signed with the gateway\'s secret, and it has none. Set the "secret" option of createGateway.'
 
 /**
- * Returns whether a secret is long enough to sign. A shorter one could be guessed, and can't have signed a token, but it may still decrypt older
- * data.
+ * Returns whether a secret is long enough for signing. A shorter one could be guessed. It can't have signed any tokens, but it may still decrypt
+ * older data.
  */
 const canSign = ({ value }: VersionedSecret) => typeof value !== 'string' || value.length >= MIN_SECRET_LENGTH
 

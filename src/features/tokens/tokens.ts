@@ -17,17 +17,17 @@ import { createVerify } from './verify.ts'
 /** Options for tokens. */
 export interface TokenOptions {
   /**
-   * The audience of tokens. The gateways that mint tokens and the ones that accept them must use the same audience. Default: `signalbox:` and the
+   * The audience of tokens. Gateways that accept tokens must have the same audience as those that mint them. Default: `signalbox:` and the
    * `basePath`. Set it to separate gateways that share a secret.
    */
   audience?: string
 }
 
-/** Tokens for browsers and devices. The code is loaded with the first token. */
+/** Tokens for browsers and devices. Its code loads with the first token. */
 export interface TokenService {
   addToken: AddToken
   mint: TokenOperations<unknown>['mint']
-  /** Revokes all tokens of the account with this ref. Rejects with the storage's error. */
+  /** Revokes all tokens of the account with this ref. Rejects if the storage does, with the same error. */
   revoke(ref: string): Promise<void>
 }
 

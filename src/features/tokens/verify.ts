@@ -19,8 +19,8 @@ import {
 import type { TokenKeys } from './token-keys.ts'
 
 /**
- * Verifies the token of a request, without reading the storage for it. Rejects with `TOKEN_INVALID`, `TOKEN_EXPIRED`, or `TOKEN_REVOKED`, with
- * `TOKEN_NOT_ALLOWED` for another origin, or as the storage does if the revocations were never read.
+ * Verifies a request's token without reading the storage for it. Rejects with `TOKEN_INVALID`, `TOKEN_EXPIRED`, or `TOKEN_REVOKED`, with
+ * `TOKEN_NOT_ALLOWED` for another origin, or with the storage's error if the revocations have never been read.
  */
 export type VerifyToken = (token: string, exchange: Pick<Exchange, 'method' | 'header'>) => Promise<VerifiedToken>
 
@@ -44,7 +44,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
       issuer: TOKEN_ISSUER,
       audience,
       requiredClaims: ['sub', 'jti', 'iat', 'exp'],
-      currentDate: new Date(0), // times are checked below, also for cached tokens
+      currentDate: new Date(0), // times are checked below, which includes cached tokens
     })
     const options = toTokenSettings(payload)
     const { jti: id, iat, exp } = payload
@@ -58,7 +58,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
     return key
   }
 
-  /** Reads a token without exposing its claims, because errors from `jose` contain them. */
+  /** Reads a token without leaking its claims, because errors from `jose` contain them. */
   const readSafely = (token: string) =>
     read(token).catch((error: unknown) => {
       throw isGatewayError(error) ? error : createTokenError('TOKEN_INVALID')
@@ -74,7 +74,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
     if (token.length > MAX_TOKEN_LENGTH || !TOKEN_PATTERN.test(token)) throw createTokenError('TOKEN_INVALID')
     const digest = await sha256Hex(token)
     const found = verifiedTokens.get(digest)
-    verifiedTokens.delete(digest) // reinserted below as the last entry
+    verifiedTokens.delete(digest) // reinserted below as the newest entry
     const verified = found ?? (await readSafely(token))
     checkTimes(verified)
     evictOldest(verifiedTokens, MAX_KNOWN)
@@ -89,7 +89,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
 
 const toMs = (seconds: number) => Math.round(seconds * 1_000)
 
-/** Returns whether the request comes from an allowed origin. Browsers send no `Origin` for a `GET` to the page's own origin. */
+/** Returns whether the request comes from an allowed origin. Browsers don't send `Origin` with a `GET` request to the page's own origin. */
 function hasAllowedOrigin(origins: readonly string[], exchange: Pick<Exchange, 'method' | 'header'>): boolean {
   const origin = exchange.header('origin')
   if (origin !== undefined) return origins.includes(origin)
@@ -98,8 +98,8 @@ function hasAllowedOrigin(origins: readonly string[], exchange: Pick<Exchange, '
 }
 
 /**
- * The shape of a token. The last character of the signature can have only 16 values, because its last two bits are unused. If others were accepted,
- * one token could be spelled in four ways.
+ * Matches a token. The last character of the signature can have only 16 values, because its last two bits are unused. If others were accepted, each
+ * token could be written in four ways.
  */
 const TOKEN_PATTERN = /^sbt_[\w-]+\.[\w-]+\.[\w-]{42}[AEIMQUYcgkosw048]$/
 const MAX_KNOWN = 20_000
