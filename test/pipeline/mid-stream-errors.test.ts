@@ -10,7 +10,7 @@ const test = suite('provider errors mid-stream')
 
 const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
 
-/** Each format's first and last events, and the path and body of a request. */
+/** Each format's first and last events, and a request's path and body. */
 const formats = {
   chat: {
     path: '/v1/chat/completions',
@@ -58,7 +58,7 @@ function data(value: object): string {
 const finishedWith = (fields: object) => data({ choices: [{ index: 0, delta: {}, finish_reason: 'error', ...fields }] })
 const error = { code: 'rate_limit_exceeded', message: 'Slow down' }
 
-/** Events between the first text and the end, and whether the format's clients recognize an error in them. */
+/** Events between the first text and the end, and whether clients of the format recognize an error in them. */
 const errors: readonly (readonly [Name, sent: string, isKnown: boolean, status: number])[] = [
   ['chat', data({ error: { message: 'Overloaded', code: 503 } }), true, 503],
   ['chat', data({ error: 'Overloaded' }), false, 502],
@@ -100,7 +100,7 @@ async function send(name: Name, chunks: readonly string[], mode: 'end' | 'stall'
 }
 
 for (const [name, sent, isKnown, status] of errors) {
-  test(`an error mid-stream ends the stream, and no normal end follows: ${name}, ${sent.trim()}`, async () => {
+  test(`a mid-stream error ends the stream without a normal end: ${name}, ${sent.trim()}`, async () => {
     const { begin, end, recorded } = formats[name]
     const isArray = name === 'gemini'
     for (const [mode, ...chunks] of [
@@ -124,14 +124,14 @@ for (const [name, sent, isKnown, status] of errors) {
   })
 }
 
-test('an error mid-stream counts even if its event lacks the blank line', async () => {
+test('a mid-stream error counts even if its event lacks the blank line', async () => {
   const { begin, recorded } = formats.chat
   const { text } = await send('chat', [begin, finishedWith({}).trimEnd()])
   assert.ok(text.startsWith(begin + finishedWith({})), text)
   assert.match(text, recorded)
 })
 
-test("a response whose text mentions errors isn't an error mid-stream", async () => {
+test("a response with text about errors doesn't count as a mid-stream error", async () => {
   const quoting = [
     chatChunk({ content: 'data: {"error":{"message":"x"}}\n\nevent: error\n' }),
     data({ error: null, choices: [{ index: 0, delta: { content: 'x' }, finish_reason: null }] }),
@@ -147,7 +147,7 @@ test("a response whose text mentions errors isn't an error mid-stream", async ()
   assert.is(full.text, begin + end)
 })
 
-test("an error mid-stream doesn't show the credential, in any encoding", async () => {
+test("a mid-stream error doesn't expose the credential in any encoding", async () => {
   const { begin } = formats.chat
   const spelled = finishedWith({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
   const { text } = await send('chat', [begin, spelled])
@@ -164,7 +164,7 @@ const saidErrors: Readonly<Record<string, string>> = {
 const getTypes = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type).slice(2)
 
 for (const [mode, sent] of Object.entries(saidErrors)) {
-  test(`a ${mode} error event from a Responses provider is passed on once, before one response.failed`, async () => {
+  test(`a ${mode} error event from a Responses provider is passed through once, before a single response.failed`, async () => {
     const { begin, end } = formats.responses
     for (const chunks of [
       [begin, sent, end],
@@ -180,7 +180,7 @@ for (const [mode, sent] of Object.entries(saidErrors)) {
     }
   })
 
-  test(`the official Responses client gets a ${mode} error event from its provider once`, async () => {
+  test(`the official Responses client gets its provider's ${mode} error event once`, async () => {
     const { begin, end } = formats.responses
     const { text } = await send('responses', [begin, sent, end])
     const client = new OpenAI({ apiKey: 'k', maxRetries: 0, fetch: async () => sse(text) })
@@ -196,7 +196,7 @@ for (const [mode, sent] of Object.entries(saidErrors)) {
   })
 }
 
-test('a Responses client of a translated provider gets one error and one response.failed', async () => {
+test('a Responses client gets one error and one response.failed from a translated provider', async () => {
   const { begin, end } = formats.chat
   const upstream = brokenBody(
     [begin, data({ error: { message: 'Overloaded', code: 503 } }), end].map((chunk) => new TextEncoder().encode(chunk)),

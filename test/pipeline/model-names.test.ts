@@ -4,11 +4,11 @@ import { assert, suite } from '../support/suite.ts'
 import { type FakeUpstream, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, type World } from './support/world.ts'
 
-const test = suite('the URL of a model request')
+const test = suite('the URLs of model requests')
 
 /**
  * Names with a part that leads to another folder, in any spelling, because some servers decode a path twice or treat a backslash as a slash. They are
- * rejected if the name is in the path.
+ * rejected for providers that put the name in the path.
  */
 const refusedFirst = [
   ...['.', '..', '%2e', '%2E', '.%2e', '%2e.', '%2E%2e', '%252e', '%252e%252E', '%25252e.'],
@@ -32,7 +32,7 @@ const refusedLater = [
 ]
 const rejected = [...refusedFirst, ...refusedLater]
 
-/** Names that are in a path as one segment. */
+/** Names that occupy a single path segment. */
 const kept = [
   'plain-1.5',
   'vendor/model',
@@ -72,9 +72,9 @@ const kept = [
 interface Place {
   provider: string
   settings?: ProviderSpecificData
-  /** The start of the names that tells a cloud their format. */
+  /** The prefix of the names, by which a cloud recognizes their format. */
   start?: string
-  /** The URL, with `{}` for the name. Without `{}`, the name is in the body. */
+  /** The URL, with `{}` in place of the name. Without `{}`, the name is in the body. */
   address: Record<'whole' | 'stream' | 'count', string>
 }
 
@@ -172,7 +172,7 @@ const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 type Kind = 'whole' | 'stream' | 'count'
 type RequestInput = [path: string, body: object]
 
-/** The requests of a format's client. Chat Completions has no token count. */
+/** Requests by clients of a format. Chat Completions has no token count. */
 const questions: Record<WireFormat, (model: string, kind: Kind) => RequestInput | undefined> = {
   'openai-chat': (model, kind) =>
     kind === 'count' ? undefined : ['/v1/chat/completions', { model, messages: hi, stream: kind === 'stream' }],
@@ -199,7 +199,7 @@ async function openPlace({ provider, settings }: Place, extra: { aliases?: Recor
   return { upstream, world: await openWorld({ fetch: upstream, catalog, connections, ...extra }) }
 }
 
-/** Resolves to the URLs that a request called, and its response. */
+/** Resolves to the URLs that a request called, and the response. */
 async function getAddresses(world: World, upstream: FakeUpstream, [path, body]: RequestInput) {
   const before = upstream.calls.length
   const response = await world.post(path, body)
@@ -217,7 +217,7 @@ function getName(url: URL, address: string): string | undefined {
 
 for (const [title, place] of Object.entries(places)) {
   for (const format of wireFormats) {
-    test(`any model name is one segment of the URL for ${title} (${format} client)`, async () => {
+    test(`every model name is a single URL segment for ${title} (${format} client)`, async () => {
       const { upstream, world } = await openPlace(place)
       let calls = 0
       for (const kind of ['whole', 'stream', 'count'] as const) {
@@ -248,7 +248,7 @@ for (const [title, place] of Object.entries(places)) {
 
 for (const [title, place] of Object.entries(places)) {
   if (!place.address.whole.includes('{}') || place.start) continue
-  test(`the URL for ${title} stays in its folder through an alias, a combo, and a second target`, async () => {
+  test(`the URL for ${title} stays in its folder when the model is reached through an alias, a combo, or a fallback`, async () => {
     for (const name of rejected) {
       const model = `${place.provider}/${name}`
       const { upstream, world } = await openPlace(place, { aliases: { short: model } })
@@ -262,12 +262,12 @@ for (const [title, place] of Object.entries(places)) {
       await world.chat({ model: 'both', messages: hi })
       for (const { url } of upstream.calls) assert.is(url.href, 'http://chat.test/v1/chat/completions', name)
       if (place.provider !== 'azure')
-        assert.is(upstream.calls.length, 1, 'the target that needs no name in its path is asked')
+        assert.is(upstream.calls.length, 1, 'the target without a model name in its path is called')
     }
   })
 }
 
-test('the URL of a request for a Google tuned model is in the folder of tuned models, for every client', async () => {
+test('requests for a Google tuned model use the folder of tuned models, for every client', async () => {
   const place = places.gemini as Place
   const { upstream, world } = await openPlace(place)
   for (const format of wireFormats) {

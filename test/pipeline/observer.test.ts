@@ -15,13 +15,13 @@ async function listen(hooks: Hooks) {
   return { lines, events: events as RequestListener, reportError: createReportError(hooks, logger, background) }
 }
 
-test('hooks listen only to the events they need', async () => {
+test('hooks subscribe only to the events they need', async () => {
   assert.equal(Object.keys((await listen({ onError() {} })).events), [])
   assert.equal(Object.keys((await listen({ onAttempt() {} })).events), ['responded'])
   assert.equal(Object.keys((await listen({ onUsage() {} })).events), ['ended'])
 })
 
-test('a failing hook is logged, and not passed to the error hook', async () => {
+test('a failing hook is logged, but not reported to the error hook', async () => {
   const errors: unknown[] = []
   const { events, lines, reportError } = await listen({
     onError: (error) => errors.push(error),

@@ -30,7 +30,7 @@ function* bodyChunks(bytes: Uint8Array) {
   for (let index = 0; index < bytes.length; index += 611) yield bytes.subarray(index, index + 611)
 }
 
-/** Resolves to the text that the client assembles, and the error it throws. */
+/** Resolves to the text that the client assembles and the error it throws. */
 async function read({ openai, anthropic }: Awaited<ReturnType<typeof clients>>, api: Recording['api']) {
   let text = ''
   try {
@@ -62,14 +62,14 @@ test('the official clients accept the gateway as their fetch', async () => {
   assert.is((await fetch(new URL('http://gateway/v1/models'), { method: 'OPTIONS' })).status, 204)
 })
 
-test('the official clients read recorded streams as they do without a gateway', async () => {
+test('the official clients read recorded streams the same with and without a gateway', async () => {
   const all = await clients()
   for (const { name, api, bytes, read: expected } of recordedStreams()) {
     if (!expected.ok || bytes.length > 12_000) continue
     all.send(bytes)
     const { text, error } = await read(all, api)
     assert.is(error, undefined, `${name}: ${error}`)
-    if (!/mistral|openllmetry/.test(name)) assert.is(text, expected.text, name) // these responses have text in parts, or are completions
+    if (!/mistral|openllmetry/.test(name)) assert.is(text, expected.text, name) // these responses have text in several parts, or are legacy completions
   }
 })
 
@@ -91,7 +91,7 @@ test('the official clients get an error and no duplicated text if the stream is 
   }
 })
 
-test('the official clients read an error mid-stream as an API error, with its message', async () => {
+test('the official clients read a mid-stream error as an API error with its message', async () => {
   const all = await clients()
   const encode = (events: string[]) => new TextEncoder().encode(events.join(''))
   all.send(
@@ -109,7 +109,7 @@ test('the official clients read an error mid-stream as an API error, with its me
   const messages = await read(all, 'anthropic')
   assert.is(messages.text, 'Hello there, ')
   assert.match(String(messages.error), /Overloaded/)
-  assert.is(all.upstream.calls.length, 2, 'nothing else is tried')
+  assert.is(all.upstream.calls.length, 2, 'no other target is tried')
 })
 
 test('the official clients read errors before the first content with their status and message', async () => {
@@ -128,10 +128,10 @@ test('the official clients read errors before the first content with their statu
     .create({ model: 'talk', max_tokens: 9, messages: [] })
     .catch((error: unknown) => error)
   assert.ok(talk instanceof AnthropicError && talk.status === 529, String(talk))
-  assert.is(upstream.calls.length, 4, 'neither asks again: both targets were tried')
+  assert.is(upstream.calls.length, 4, 'neither client retries, and both targets were tried')
 })
 
-test("breaking out of an official client's stream cancels the provider's call", async () => {
+test("breaking out of an official client's stream cancels the provider call", async () => {
   const upstream = fakeUpstream(
     () => new Response(getBody(chatEvents().slice(0, 4), 'hang'), { headers: { 'content-type': 'text/event-stream' } }),
   )

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** Creates a gateway with any options, like a caller without types. */
+/** Creates a gateway with arbitrary options, like an untyped caller. */
 const make = (options: unknown) => Reflect.apply(createGateway, undefined, [options])
 const storage = memoryStorage()
 
@@ -100,7 +100,7 @@ for (const [options, oldName, newName] of renamed) {
   })
 }
 
-test('a secret for encryption must have 32 characters, and a shorter one may follow to decrypt older data', () => {
+test('an encryption secret must have 32 characters, but an older secret for decryption may be shorter', () => {
   make({ storage, secret: 'x'.repeat(32) })
   make({
     storage,

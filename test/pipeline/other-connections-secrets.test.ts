@@ -68,7 +68,7 @@ const responseEvents = () => {
   ]
 }
 
-/** The events that each provider sends before an error, and the error. */
+/** The events that each provider sends before an error, and the error itself. */
 const streams: Record<
   string,
   { start: () => (string | Uint8Array)[]; error: (message: string) => string | Uint8Array }
@@ -119,7 +119,7 @@ function assertHidden(text: string, secret: string) {
 
 for (const [provider, { start, error }] of Object.entries(streams)) {
   for (const format of wireFormats) {
-    test(`other connections' keys stay out of an error mid-stream (${provider} provider, ${format} client)`, async () => {
+    test(`a mid-stream error doesn't expose other connections' keys (${provider} provider, ${format} client)`, async () => {
       for (const secret of OTHERS) {
         const frames: (string | Uint8Array)[] = [error(`Bad key: ${secret}, sorry`)]
         if (typeof frames[0] === 'string') frames.push(frames[0].replaceAll('/', '\\/'), frames[0].trimEnd())
@@ -147,7 +147,7 @@ for (const [provider, error] of Object.entries({
   claude: (code: string) => data({ type: 'error', error: { type: code, message: 'Bad key' } }, 'error'),
 })) {
   for (const format of wireFormats) {
-    test(`other connections' keys stay out of the code of an error mid-stream (${provider} provider, ${format} client)`, async () => {
+    test(`the code of a mid-stream error doesn't expose other connections' keys (${provider} provider, ${format} client)`, async () => {
       for (const secret of OTHERS) {
         const respond = () => sse([...(streams[provider]?.start() ?? []), error(`key_${secret}`)].map(String))
         const world = await openWorld({ fetch: fakeUpstream(respond), catalog, connections })
@@ -161,7 +161,7 @@ for (const [provider, error] of Object.entries({
 }
 
 for (const stream of [false, true]) {
-  test(`other connections' keys stay out of the headers of a successful response, passed through or translated${stream ? ', streamed' : ''}`, async () => {
+  test(`the headers of a successful response don't expose other connections' keys, passed through or translated${stream ? ', streamed' : ''}`, async () => {
     for (const secret of OTHERS) {
       for (const value of [secret, `Bearer ${secret}`, `x;${secret};y`]) {
         if (/["\\]/.test(secret) && value.includes(' ')) continue
@@ -196,7 +196,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test("other connections' keys stay out of headers as soon as they are known, and again when they change", async () => {
+test("headers don't expose other connections' keys once they are loaded, even after they change", async () => {
   let quoted = 'a-key-that-comes-later-1'
   const upstream = fakeUpstream(() => json(chatResponse(), 200, { 'x-debug': quoted }))
   const world = await openWorld({ fetch: upstream, catalog, connections })
@@ -209,7 +209,7 @@ test("other connections' keys stay out of headers as soon as they are known, and
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), null)
 })
 
-test("the call's key isn't in the headers of a successful response", async () => {
+test("the headers of a successful response don't expose the call's own key", async () => {
   const upstream = fakeUpstream(() => json(chatResponse(), 200, { 'x-debug': 'Bearer the-credential-of-chat' }))
   const world = await openWorld({ fetch: upstream, catalog, connections })
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), null)

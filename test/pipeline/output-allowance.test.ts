@@ -8,7 +8,7 @@ const test = suite('streams that need permission to continue')
 
 const text = Array.from({ length: 50 }, (_, index) => `word${index} `).join('')
 
-/** Opens a gateway whose streams may have `first` tokens, and `more` each time they ask, up to `most`. */
+/** Opens a gateway with streams that may produce `first` tokens, and `more` each time they ask, up to `most`. */
 async function createRequest(most: number, { first = 20, more = 20, model = 'two/m' } = {}) {
   const requests: number[] = []
   const settled: Array<string | undefined> = []
@@ -50,7 +50,7 @@ test('a response requests more allowance each time it runs out, and continues if
   }, 20)
 })
 
-test('a response sends nothing while it waits for the decision', async () => {
+test('a response pauses while it waits for the decision', async () => {
   let resume: (tokens: number) => void = () => {}
   const step: AttemptStep = (attempt, next) => {
     attempt.allowOutput({ tokens: 0, extend: () => new Promise((resolve) => (resume = resolve)) })
@@ -75,7 +75,7 @@ for (const [path, sign] of [
   ['/v1/messages', 'event: error\ndata: {"type":"error"'],
   ['/v1/responses', '"type":"error"'],
 ] as const) {
-  test(`a response that may not continue ends with an error event (${path})`, async () => {
+  test(`a response that is denied more allowance ends with an error event (${path})`, async () => {
     const { respond, requests, settled } = await createRequest(40)
     const output = await respond(path)
     assert.ok(output.includes(sign) && output.includes('Nothing is left.'), output.slice(-400))
@@ -85,7 +85,7 @@ for (const [path, sign] of [
   })
 }
 
-test('a response that the provider has already sent in full is passed on completely', async () => {
+test('a response that the provider has already sent in full is delivered completely', async () => {
   const rejectAttempt: AttemptStep = (attempt, next) => {
     const rejected = gatewayError('FORBIDDEN', { status: 402, message: 'Nothing is left.' })
     attempt.allowOutput({ tokens: 1, extend: () => Promise.reject(rejected) })

@@ -16,7 +16,7 @@ const sized = (contextWindows: Record<string, number>) =>
 
 const tooLong = { message: 'maximum context length is 8000 tokens', code: 'context_length_exceeded', param: 'messages' }
 
-test('the error keeps the message and code for a prompt that was too long, followed by the other failures', async () => {
+test('the error keeps the message and code of a prompt that was too long, followed by the other failures', async () => {
   for (const [responses, attempts, others] of [
     [
       { one: () => json({ error: tooLong }, 400), two: fault(503, 'two rests', { 'retry-after': '7' }) },
@@ -54,7 +54,7 @@ test('the error keeps the message and code for a prompt that was too long, follo
   }
 })
 
-test("if two prompts were too long, only the larger target's error is reported", async () => {
+test("if the prompt was too long for two targets, only the larger target's error is reported", async () => {
   const world = await openWorld({
     fetch: fakeUpstream(() => json({ error: tooLong }, 400)),
     catalog: sized({ one: 8_000, two: 200_000 }),

@@ -42,7 +42,7 @@ test('the bytes of a request are passed through, except for the model name', asy
 
 const PLACE = 'the place of the name'
 
-test('every JSON object is passed through', async () => {
+test('any JSON object is passed through', async () => {
   const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream })
   const spaces = fc.constantFrom(undefined, 2, '\t')
@@ -163,7 +163,7 @@ test('only client headers that are meaningful to providers are passed through', 
   assert.equal(others, passed)
 })
 
-test("a header that the client names in Connection isn't passed through", async () => {
+test("a header listed in the client's Connection header isn't passed through", async () => {
   const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream })
   await world.chat({}, { headers: { connection: 'close, Anthropic-Beta', 'anthropic-beta': 'x', 'openai-beta': 'y' } })
@@ -171,7 +171,7 @@ test("a header that the client names in Connection isn't passed through", async 
   assert.is(upstream.calls[0]?.headers.get('openai-beta'), 'y')
 })
 
-test('Messages requests have a version whether or not the client sends one, and only ?beta=true of the query', async () => {
+test('Messages requests always have a version, and keep only ?beta=true from the query', async () => {
   const upstream = fakeUpstream(() => json({ content: [] }))
   const world = await openWorld({ fetch: upstream })
   const paths = ['/v1/messages', '/v1/messages/count_tokens']
@@ -192,7 +192,7 @@ test('Messages requests have a version whether or not the client sends one, and 
   }
 })
 
-test('an invalid upstream header is dropped, and repeated headers are joined', async () => {
+test('drops invalid upstream headers, and joins repeated headers', async () => {
   const head: Array<[string, string]> = [
     ['content-type', 'application/json'],
     ['x-note', '“quoted”'],
@@ -226,7 +226,7 @@ function once(text: string) {
   }
 }
 
-test("the gateway's responses are JSON and must not be cached", async () => {
+test("the gateway's own responses are JSON and must not be cached", async () => {
   const world = await openWorld()
   const response = await world.post('/v1/chat/completions', 'no')
   assert.is(response.headers.get('content-type'), 'application/json')

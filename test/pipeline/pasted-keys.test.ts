@@ -16,7 +16,7 @@ const messages = [{ role: 'user', content: 'Hi' }]
 
 const percentEncode = (text: string) => Array.from(text, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
 
-/** Requests with the key in some place, and whether a provider may be called. */
+/** Requests with the key in different places, and whether a provider may be called. */
 const places: Record<string, (key: string) => { path?: string; body?: object; headers?: Record<string, string> }> = {
   'the model of a chat request': (key) => ({ body: { model: key, messages } }),
   'the model with a prefix': (key) => ({ body: { model: `one/${key}`, messages } }),

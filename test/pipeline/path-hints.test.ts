@@ -12,14 +12,14 @@ async function output(path: string, options: Partial<GatewayOptions> = {}) {
   return `${reply.status} ${await reply.text()}`
 }
 
-test('AI SDK routes without the base path get an error that gives the right base URL', async () => {
+test('AI SDK routes without the base path get an error with the right base URL', async () => {
   for (const route of ['language-model', 'embedding-model', 'image-model', 'speech-model', 'transcription-model'])
     for (const base of ['', '/v1', '/v2', '/v3', '/v4', '/ai', '/v1/ai', '/v1beta'])
       assert.match(await output(`${base}/${route}`), /^404 .*\/v4\/ai \(AI SDK 6: \/v3\/ai\)/s, `${base}/${route}`)
   assert.match(await output('/x/language-model', { basePath: '/x' }), ' /x/v4/ai (AI SDK 6: /x/v3/ai)')
 })
 
-test('the 404 for the dashboard and the metrics at a wrong path gives the right path', async () => {
+test('the 404 for the dashboard or the metrics at a wrong path contains the right path', async () => {
   const server = { dashboard: dashboard(), observe: [prometheus()] }
   for (const path of ['/dashboard', '/dashboard/keys', '/ui'])
     assert.match(await output(path, server), 'The dashboard is at /admin/.', path)

@@ -45,7 +45,7 @@ for (const [source, status, body] of barred)
     assert.match(failure.message, /Check both at the provider/)
   })
 
-test('a 400 from Google means that the key has expired', async () => {
+test('a 400 from Google can mean that the key has expired', async () => {
   const body = google(400, 'INVALID_ARGUMENT', 'API key expired. Please renew the API key.')
   assert.match((await recordFailure(400, body)).message, /Give the connection a new one/)
 })

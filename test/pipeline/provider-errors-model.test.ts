@@ -208,7 +208,7 @@ for (const [source, status, body] of ofAddress)
     assert.match(failure.message, /status 404: the URL does not exist\. Check the base URL/)
   })
 
-test('a 404 for a field other than the model is a client error, regardless of the wording', async () => {
+test('a 404 about a field other than the model is a client error, whatever its wording', async () => {
   for (const message of ['Not Found', '', 'No such file'])
     assert.is((await recordFailure(404, openai(message, { param: 'file_id' }))).class, 'client')
 })

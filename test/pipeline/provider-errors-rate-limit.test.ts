@@ -76,7 +76,7 @@ for (const [source, status, body] of [
   test(`a rate limit from ${source} applies to the account`, async () =>
     assert.is((await recordFailure(status, body)).level, undefined))
 
-test('a 413 with a rate limit code is treated as an account limit, which another target may not have', async () => {
+test("a 413 with a rate limit code counts as the model's rate limit", async () => {
   const text =
     'Request too large for model `x` in organization `o` on tokens per minute (TPM): Limit 6000, Requested 7000'
   const failure = await recordFailure(413, openai(text, { type: 'tokens', code: 'rate_limit_exceeded' })) // Groq

@@ -56,7 +56,7 @@ const ofAccount: Rejection[] = [
     }),
   ],
   [
-    'OpenAI about its spending limit',
+    'OpenAI about its own spending limit',
     400,
     openai('Billing hard limit has been reached', { code: 'billing_hard_limit_reached' }),
   ],
@@ -90,7 +90,7 @@ const ofClient: Rejection[] = [
     google(403, 'PERMISSION_DENIED', 'You do not have permission to access the File abc or it may not exist.'),
   ],
   ['Google about a cache', 403, google(403, 'PERMISSION_DENIED', 'CachedContent not found (or permission denied)')],
-  ['Google about something else', 404, google(404, 'NOT_FOUND', 'Requested entity was not found.')],
+  ['Google about an unrelated problem', 404, google(404, 'NOT_FOUND', 'Requested entity was not found.')],
   [
     'xAI about the content of the prompt',
     403,
@@ -197,7 +197,7 @@ const echoes: Rejection[] = [
   ],
   ['a server that quotes a truncated value', 400, openai(`Invalid value: "${'x'.repeat(600)} prompt is too long"`)],
   [
-    'a server with such words next to the error',
+    'a server with such words in a field next to the error',
     400,
     {
       error: { message: 'Bad request', request: { prompt: 'API_KEY_INVALID: API key not valid' } },
@@ -250,7 +250,7 @@ for (const text of [
   test(`a 403 with only the message "${text}" is a client error`, async () =>
     assert.is((await recordFailure(403, openai(text))).class, 'client'))
 
-test('a 402 from OpenRouter about in-flight requests is a rate limit, and one about an expensive request affects only that request', async () => {
+test('a 402 from OpenRouter is a rate limit if it is about in-flight requests, and affects only the request if that is too expensive', async () => {
   const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }
   assert.is((await recordFailure(402, { error: { code: 402, message: 'Retry later', metadata } })).class, 'rate-limit')
   const tooExpensive = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }
@@ -260,7 +260,7 @@ test('a 402 from OpenRouter about in-flight requests is a rate limit, and one ab
   )
 })
 
-test('an account without credit is recognized with any status', async () => {
+test('recognizes an account without credit, whatever the status', async () => {
   for (const [status, body] of [
     [429, openai('x', { code: 'insufficient_quota' })],
     [400, anthropic('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.')],
@@ -271,13 +271,13 @@ test('an account without credit is recognized with any status', async () => {
   assert.match((await recordFailure(400, other)).message, /not allowed to call from this location/)
 })
 
-test("an account isn't out of credit if its router lacks credit at an upstream provider", async () => {
+test("an account isn't out of credit if its router lacks credit with an upstream provider", async () => {
   const raw = JSON.stringify(openai('You exceeded your current quota', { code: 'insufficient_quota' }))
   const body = { error: { code: 429, message: 'Provider returned error', metadata: { raw, provider_name: 'OpenAI' } } }
   assert.is((await recordFailure(429, body)).class, 'rate-limit')
 })
 
-test("a limit called a quota doesn't mean that the credit is exhausted", async () => {
+test("a limit called a quota doesn't mean that the credit is used up", async () => {
   const body = google(
     429,
     'RESOURCE_EXHAUSTED',
@@ -289,4 +289,4 @@ test("a limit called a quota doesn't mean that the credit is exhausted", async (
 for (const status of [500, 502, 503, 504, 529])
   test(`a ${status} is a server error`, async () => assert.is((await recordFailure(status, '')).class, 'server'))
 
-test('a 408 is treated as a timeout', async () => assert.is((await recordFailure(408, '')).class, 'timeout'))
+test('a 408 counts as a timeout', async () => assert.is((await recordFailure(408, '')).class, 'timeout'))

@@ -5,7 +5,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('recorded streams')
 
-/** Passes each recording through the gateway in the pieces that `cut` creates. */
+/** Passes each recording through the gateway in the chunks that `cut` creates. */
 async function passAll(recordings: readonly Recording[], cut: (bytes: Uint8Array) => Iterable<Uint8Array>) {
   let current: Recording | undefined
   const fetch = rawUpstream(() => getChunks(cut(current?.bytes ?? new Uint8Array(0))))
@@ -23,17 +23,17 @@ const send = (world: Awaited<ReturnType<typeof openWorld>>, { api }: Pick<Record
     ? askRaw(world.gateway, '/v1/chat/completions', { model: 'one/m', stream: true })
     : askRaw(world.gateway, '/v1/messages', { model: 'claude/c', stream: true })
 
-test('recorded streams pass through byte for byte, unsplit', async () => {
+test('recorded streams pass through byte for byte in a single chunk', async () => {
   const world = await passAll(recordedStreams(), (bytes) => [bytes])
   const failed = world.recorded.requests.filter(({ status }) => status !== 200)
   assert.equal(
     failed.map(({ status }) => status),
     [400],
-    'only the one whose provider reports an error in mid stream',
+    'only the recording with a mid-stream provider error',
   )
 })
 
-test('recorded streams pass through byte for byte, split anywhere', async () => {
+test('recorded streams pass through byte for byte when split at any point', async () => {
   const random = seeded(7)
   await passAll(recordedStreams(), (bytes) =>
     cutAt(
@@ -43,7 +43,7 @@ test('recorded streams pass through byte for byte, split anywhere', async () => 
   )
 })
 
-test('recorded streams pass through byte for byte if each byte arrives separately, and reach the client event by event', async () => {
+test('recorded streams pass through byte for byte and event by event if each byte arrives separately', async () => {
   const short = recordedStreams().filter(({ bytes }) => bytes.length < 3_000)
   assert.ok(short.length > 20)
   await passAll(short, (bytes) =>
@@ -54,7 +54,7 @@ test('recorded streams pass through byte for byte if each byte arrives separatel
   )
 })
 
-test("the usage of recorded streams matches the vendor's client, or the sum of the runs that it lists", async () => {
+test("the usage of recorded streams matches the vendor client's usage, or the sum of the iterations it lists", async () => {
   const recordings = recordedStreams().filter(({ read }) => read.ok && read.usage)
   const world = await passAll(recordings, (bytes) => cutAt(bytes, [500, 1_000, bytes.length - 700]))
   assert.ok(recordings.length > 60)
@@ -74,13 +74,13 @@ test("the usage of recorded streams matches the vendor's client, or the sum of t
   })
 })
 
-/** Returns the last `usage.iterations` of a stream, if it has any. */
+/** Returns the last `usage.iterations` in a stream, if there are any. */
 function findRuns(sse: string): Array<Record<string, unknown>> | undefined {
   const found = [...sse.matchAll(/"iterations":\s*(\[\{.*?\}\])\s*[,}]/g)].at(-1)?.[1]
   return found && JSON.parse(found)
 }
 
-/** Yields the same numbers in each run. */
+/** Yields the same numbers in every run. */
 function seeded(seed: number) {
   let state = seed
   return () => {

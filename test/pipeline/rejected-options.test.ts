@@ -33,7 +33,7 @@ const bodies = (upstream: ReturnType<typeof strictServer>) =>
   upstream.calls.map(({ body }): JsonObject => JSON.parse(body))
 const getWarnings = (response: Response) => response.headers.get('x-signalbox-warning')
 
-/** Servers' errors for an unknown field. */
+/** Errors that servers return for an unknown field. */
 const wordings: Record<string, Rejection> = {
   'a server in Go': unknownField,
   'a server in Rust': (field) => ({
@@ -88,7 +88,7 @@ const wordings: Record<string, Rejection> = {
 }
 
 for (const [name, refusal] of Object.entries(wordings)) {
-  test(`a field that ${name} rejects is dropped with a warning, and not sent again`, async () => {
+  test(`a field that ${name} rejects is dropped with a warning and omitted from later requests`, async () => {
     const upstream = strictServer(['top_k'], refusal)
     const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
     const first = await messages(callOptions)
@@ -106,7 +106,7 @@ for (const [name, refusal] of Object.entries(wordings)) {
   })
 }
 
-test('a streaming request is also sent again without the rejected option', async () => {
+test('a streaming request is also retried without the rejected option', async () => {
   const upstream = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const response = await messages({ ...callOptions, stream: true })
@@ -122,7 +122,7 @@ test("a warning for a Gemini client contains Gemini's name for the field", async
   assert.equal([response.status, getWarnings(response)], [200, 'dropped:generationConfig.topK'])
 })
 
-test('a rejected nested field is recognized by its last name', async () => {
+test('a rejected nested field is recognized by the last part of its path', async () => {
   const message = `Invalid JSON payload received. Unknown name "topK" at 'generation_config': Cannot find field.`
   const upstream = fakeUpstream(({ body }) =>
     'topK' in JSON.parse(body).generationConfig
@@ -134,7 +134,7 @@ test('a rejected nested field is recognized by its last name', async () => {
   assert.equal([response.status, getWarnings(response), upstream.calls.length], [200, 'dropped:top_k', 2])
 })
 
-test('several fields are dropped one at a time', async () => {
+test('several fields are dropped one after another', async () => {
   const upstream = strictServer(['top_k', 'safety_identifier', 'stop'], unknownField)
   const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const response = await messages({ ...callOptions, metadata: { user_id: 'u' }, stop_sequences: ['x'] })
@@ -147,7 +147,7 @@ test('several fields are dropped one at a time', async () => {
   assert.is(upstream.calls.length, 4)
 })
 
-test('one attempt drops fields up to three times, and the next request continues from there', async () => {
+test('an attempt drops fields up to three times, and the next request drops those and continues', async () => {
   const upstream = strictServer(['top_k', 'safety_identifier', 'stop', 'temperature'], unknownField)
   const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const body = { ...callOptions, metadata: { user_id: 'u' }, stop_sequences: ['x'] }
@@ -166,7 +166,7 @@ test('the option that requests stream usage is dropped if rejected', async () =>
   assert.equal([response.status, getWarnings(response), upstream.calls.length], [200, null, 3])
 })
 
-test('an option rejected by one connection is still sent to others', async () => {
+test('an option that one connection rejects is still sent to others', async () => {
   const upstream = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: upstream, connections: ['one', 'two'] })
   await messages(callOptions)
@@ -182,7 +182,7 @@ test('an option rejected by one connection is still sent to others', async () =>
   )
 })
 
-test('an option that was rejected is sent again after a day', async () => {
+test('a rejected option is sent again after a day', async () => {
   const upstream = strictServer(['top_k'], unknownField)
   const { messages, clock } = await openWorld({ fetch: upstream, connections: ['one'] })
   await messages(callOptions)
@@ -191,7 +191,7 @@ test('an option that was rejected is sent again after a day', async () => {
   assert.is(upstream.calls.length, 4)
 })
 
-/** Errors that the client should get, each after one call. */
+/** Errors that the client should get, each after a single call. */
 const kept: Record<string, [fields: string[], refusal: Rejection, status: number]> = {
   'a value out of range': [
     ['top_k'],
@@ -225,7 +225,7 @@ for (const [name, [fields, refusal, status]] of Object.entries(kept)) {
   })
 }
 
-test("a strict request gets the provider's rejection", async () => {
+test("a strict request returns the provider's rejection", async () => {
   const upstream = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const response = await messages(callOptions, { headers: { 'x-signalbox-strict': 'true' } })
@@ -233,15 +233,15 @@ test("a strict request gets the provider's rejection", async () => {
   assert.match(await response.text(), /unknown field/)
 })
 
-test("a provider that still rejects an option after its removal isn't called a third time", async () => {
+test("a provider that still rejects an option after it was dropped isn't called a third time", async () => {
   const upstream = fakeUpstream(() => json(unknownField('top_k').body, 400))
   const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   assert.equal([(await messages(callOptions)).status, upstream.calls.length], [400, 2])
   await messages(callOptions)
-  assert.ok('top_k' in JSON.parse(upstream.calls[2]?.body ?? ''), 'it was wrong about the field, which is sent again')
+  assert.ok('top_k' in JSON.parse(upstream.calls[2]?.body ?? ''), "the field wasn't the cause, so it is sent again")
 })
 
-test('a passed-through field of the client is never dropped', async () => {
+test('a field in a passed-through request is never dropped', async () => {
   const upstream = strictServer(['top_k'], unknownField)
   const { chat } = await openWorld({ fetch: upstream, connections: ['one'] })
   assert.equal([(await chat({ ...callOptions })).status, upstream.calls.length], [400, 1])

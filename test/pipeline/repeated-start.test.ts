@@ -36,21 +36,21 @@ const finish = [
   { type: 'message_stop' },
 ]
 
-/** The events of a provider, and the text and calls of the single message that the client should get. */
+/** A provider's events, and the text and calls of the single message that the client should get. */
 const table: Record<string, [events: JsonObject[], text: string, calls?: number]> = {
   'directly after the first': [[start(), start(), ...text(0, 'Hello'), ...call(1), ...finish], 'Hello', 1],
   'after the first and a ping': [[start(), { type: 'ping' }, start(), ...text(0, 'Hello'), ...finish], 'Hello'],
-  'of another message, after the end of the first': [
+  'of another message, after the end of the first one': [
     [start(), ...text(0, 'Hello'), ...finish, start(), ...text(0, 'again'), ...finish],
     'Hello',
   ],
-  'of another message, after the stop reason of the first': [
+  'of another message, after the stop reason of the first one': [
     [start(), ...text(0, 'Hello'), ...finish.slice(0, 1), start(), ...text(0, 'again'), ...finish],
     'Hello',
   ],
 }
 
-/** The events of a provider that restarts, and the text before the restart. */
+/** A provider's events with a restart, and the text before the restart. */
 const cutTable: Record<string, [events: JsonObject[], text: string]> = {
   'between two blocks': [[start(), ...text(0, 'Hel'), start(), ...text(1, 'lo'), ...finish], 'Hel'],
   'between two blocks, with indices from 0 again': [
@@ -65,7 +65,7 @@ const cutTable: Record<string, [events: JsonObject[], text: string]> = {
     [start(), begin(0), createTextDelta(0, 'Hel'), start({}, 'm2'), ...text(0, 'lo'), ...finish],
     'Hel',
   ],
-  'before the end': [[start(), ...text(0, 'Hello'), start(), ...finish], 'Hello'],
+  'right before the end': [[start(), ...text(0, 'Hello'), start(), ...finish], 'Hello'],
   'in an open call': [
     [
       start(),
@@ -80,14 +80,14 @@ const cutTable: Record<string, [events: JsonObject[], text: string]> = {
 const writeEvents = (events: readonly JsonObject[]) =>
   events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
 
-/** Ways to split the bytes of a stream. */
+/** Ways to split a stream into chunks. */
 const cuts: Record<string, (events: string[]) => string[]> = {
   'one event per chunk': (events) => events,
   'all in one chunk': (events) => [events.join('')],
   'one character per chunk': (events) => [...events.join('')],
 }
 
-/** Creates Anthropic's helper for a stream from the gateway. */
+/** Creates Anthropic's stream helper for a stream from the gateway. */
 function getHelper(gateway: Gateway) {
   const client = new Anthropic({
     ...{ apiKey: 'k', baseURL: 'http://gateway', maxRetries: 0 },
@@ -167,7 +167,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
 
     for (const format of wireFormats) {
       if (format === 'anthropic-messages') continue
-      test(`a second start ${name} gives a ${format} client an error and no incomplete tool call (${mode})`, async () => {
+      test(`a second start ${name} gives a ${format} client an error without an incomplete tool call (${mode})`, async () => {
         const world = await openWorld({
           fetch: fakeUpstream(() => sse(cut(writeEvents(events)))),
           catalog: streamCatalog,
@@ -235,7 +235,7 @@ test('a response that restarts before its first content falls back to the next t
   }
 })
 
-test("events that restart in an unrequested stream aren't a response", async () => {
+test("events that restart in an unrequested stream aren't a valid response", async () => {
   const [events] = cutTable['in an open call'] ?? [[]]
   const upstream = fakeUpstream(({ provider }) =>
     provider === 'claude' ? sse(writeEvents(events)) : json(chatResponse('two')),
@@ -250,7 +250,7 @@ test("events that restart in an unrequested stream aren't a response", async () 
   assert.match(await response.text(), /two/)
 })
 
-test('the tokens of the second message_start are counted', async () => {
+test('counts the tokens of the second message_start', async () => {
   const events = [start({ input_tokens: 0, output_tokens: 0 }), start(), ...text(0, 'Hello'), ...finish]
   const { messages, recorded } = await openWorld({
     fetch: fakeUpstream(() => sse(writeEvents(events))),
@@ -260,7 +260,7 @@ test('the tokens of the second message_start are counted', async () => {
   assert.equal([recorded.usages[0]?.inputTokens, recorded.usages[0]?.outputTokens], [7, 5])
 })
 
-test('a stream with a single start is passed on byte for byte', async () => {
+test('a stream with a single start is passed through byte for byte', async () => {
   const events = writeEvents([start(), ...text(0, 'message_start"'), ...call(1), ...finish]).join('')
   const { messages } = await openWorld({ fetch: fakeUpstream(() => sse(events)), connections: ['claude'] })
   assert.is(await (await messages({ stream: true })).text(), events)

@@ -20,7 +20,7 @@ const clouds = ['x-amzn-requestid', 'apim-request-id', 'x-goog-request-id']
 
 for (const client of wireFormats)
   for (const from of wireFormats)
-    test(`the provider's request id reaches the client (${from} provider, ${client} client)`, async () => {
+    test(`the provider's request ID reaches the client (${from} provider, ${client} client)`, async () => {
       for (const name of sentIn)
         for (const [kind, respond] of Object.entries({
           whole: () => json(fullResponses[from], 200, { [name]: 'req_1' }),
@@ -39,7 +39,7 @@ for (const client of wireFormats)
         }
     })
 
-test("the provider's request id is in the format's header if the provider sends two, and missing if it sends none", async () => {
+test("the format's header takes precedence if the provider sends two request IDs, and is missing if the provider sends none", async () => {
   for (const client of wireFormats)
     for (const from of wireFormats) {
       const model = `${providerOf[from]}/m`
@@ -51,7 +51,7 @@ test("the provider's request id is in the format's header if the provider sends 
     }
 })
 
-test("the provider's request ID falls back to the cloud's request ID", async () => {
+test("without a provider request ID, the client gets the cloud's request ID", async () => {
   for (const name of clouds) {
     const respond = () => json(fullResponses.gemini, 200, { [name]: 'req_1' })
     const { response } = await send({ client: 'anthropic-messages', model: 'gemini/m', respond })

@@ -13,7 +13,7 @@ const respond = () =>
 
 const getId = (response: Response) => response.headers.get('x-signalbox-request-id')
 
-test("every reply of a model endpoint has its record's id, including errors, and ids are unique", async () => {
+test("every model endpoint response, including errors, has its record's unique id", async () => {
   const world = await openWorld({ fetch: respond(), limits: { maxBodyBytes: 1_000 } })
   const asking = [
     () => world.chat({}),
@@ -55,7 +55,7 @@ test("every reply of a model endpoint has its record's id, including errors, and
   )
 })
 
-test('a request rejected because of its key has a record, which includes the key if it is known', async () => {
+test('a request rejected because of its key has a record, which identifies the key if it is known', async () => {
   const world = await openWorld({ fetch: respond() })
   const { key, id } = await world.api.keys.create({ name: 'team' })
   await world.api.keys.update(id, { isActive: false })
@@ -98,7 +98,7 @@ test('listings, probes, preflights, and unknown paths have no id or record', asy
   assert.equal(world.recorded.requests, [])
 })
 
-test('requests rejected for too much concurrency or by a closed gateway each have a record', async () => {
+test('requests rejected by the concurrency limit or a closed gateway each have a record', async () => {
   const world = await openWorld({ fetch: respond(), limits: { maxParallelRequests: 1 } })
   const streaming = await world.chat({ stream: true })
   const busy = await world.chat({})
@@ -116,7 +116,7 @@ test('requests rejected for too much concurrency or by a closed gateway each hav
   )
 })
 
-test('a broken stream is recorded as cut, and a client disconnect as aborted, with the usage so far', async () => {
+test('a broken stream is recorded as cut, and a client disconnect as aborted, each with the usage so far', async () => {
   const cut = [...chatEvents().slice(0, 3)]
   const world = await openWorld({ fetch: fakeUpstream(() => sse(cut, 'error')) })
   await (await world.chat({ stream: true })).text()

@@ -14,7 +14,7 @@ const createBody = (extra = '') => `${HEAD}${extra} }`
 const sendBody = (body: string) =>
   body.replace('{ ', '{"stream_options":{"include_usage":true}, ').replace('one/m', 'm')
 
-/** The response of a provider that got the option. */
+/** A provider's response if the request has the option. */
 const events = chatEvents()
 const isUsage = (event: string) => event.includes('"choices":[]')
 const withoutUsage = events.filter((event) => !isUsage(event)).join('')
@@ -47,14 +47,14 @@ test('stream usage is requested by default', async () => {
   assert.equal(usages, [[7, 3, 'counted']])
 })
 
-test("if includeStreamUsage is off, stream usage isn't requested, and bytes stay unchanged in both directions", async () => {
+test("if includeStreamUsage is off, stream usage isn't requested, and bytes are unchanged in both directions", async () => {
   const { upstream, world } = await open(undefined, { includeStreamUsage: false })
   const response = await world.post(chat, createBody())
   assert.is(await response.text(), events.join(''))
   assert.is(upstream.calls[0]?.body, createBody().replace('one/m', 'm'))
 })
 
-test("stream usage is requested, counted, and hidden from a client that hasn't requested it", async () => {
+test("stream usage is requested, counted, and hidden from a client that didn't request it", async () => {
   const { upstream, world } = await open()
   const response = await world.post(chat, createBody())
   assert.is(await response.text(), withoutUsage)
@@ -78,7 +78,7 @@ test('stream usage is priced', async () => {
   assert.is(world.recorded.usages[0]?.costUsd, 7 + 3 * 2)
 })
 
-/** The client's `stream_options`, and the options that the provider gets. */
+/** The client's `stream_options`, and the options that the provider receives. */
 const rewritten: Record<string, string> = {
   null: '{"include_usage":true}',
   '{ }': '{"include_usage":true }',
@@ -98,9 +98,9 @@ for (const [input, wanted] of Object.entries(rewritten)) {
   })
 }
 
-/** Values that the client set itself, and values that no provider accepts, which the provider reports. */
+/** Values that need no change, and values that no provider accepts, which the provider rejects itself. */
 for (const input of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"', '[]']) {
-  test(`stream usage isn't requested again if the client's stream_options are ${input}`, async () => {
+  test(`the client's stream_options stay unchanged if they are ${input}`, async () => {
     const { upstream, world } = await open()
     const body = createBody(`, "stream_options":${input}`)
     const response = await world.post(chat, body)
@@ -132,7 +132,7 @@ test('stream usage is requested for legacy completions', async () => {
   assert.is(world.recorded.usages[0]?.inputTokens, 7)
 })
 
-test("stream usage isn't requested if the provider is known to reject that", async () => {
+test("stream usage isn't requested if the provider is known to reject the option", async () => {
   const catalog = { mistral: { baseUrl: 'http://mistral.test/v1', models: [{ id: 'm' }] } }
   const { upstream, world } = await open(undefined, { catalog, connections: ['mistral'] })
   const response = await world.post(chat, createBody().replace('one/m', 'mistral/m'))
@@ -140,7 +140,7 @@ test("stream usage isn't requested if the provider is known to reject that", asy
   assert.is(upstream.calls[0]?.body, createBody().replace('one/m', 'm'))
 })
 
-test('stream usage is hidden event by event, for any split and any line ending', async () => {
+test('stream usage is hidden event by event, wherever the stream is split and whatever its line endings', async () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const withLineEnds = (text: string) => text.replaceAll('\n', end)
     const bytes = new TextEncoder().encode(withLineEnds(chatEvents('Hällo wörld 😀').join('')))
@@ -166,7 +166,7 @@ test('hiding stream usage leaves no gaps', async () => {
   assert.is(await pieces({}), (await pieces({ stream_options: { include_usage: true } })) - 1)
 })
 
-test('stream usage is only hidden if an event contains nothing else', async () => {
+test('stream usage is only hidden if its event contains nothing else', async () => {
   const usage = '"usage":{"prompt_tokens":7,"completion_tokens":3}'
   const others = [
     'data: {"choices":[],"prompt_filter_results":[{"x":1}],"usage":null}\n\n',
@@ -199,7 +199,7 @@ test('a stream that ends early is an error even if it has reported its usage', a
   assert.match(text, /"code":"upstream_cut"/)
 })
 
-test("an error in the same event as the usage, the same chunk, or the next one isn't hidden", async () => {
+test("hiding usage doesn't hide an error in the same event, the same chunk, or the next chunk", async () => {
   const error = 'data: {"error":{"message":"Overloaded","code":503}}\n\n'
   const both = `data: {"choices":[],"usage":{"prompt_tokens":7},"error":{"message":"Overloaded","code":503}}\n\n`
   const first = chatChunk({ content: 'Hi' })
@@ -218,7 +218,7 @@ test('stream usage is hidden if it arrives without a blank line at the very end'
   assert.is(world.recorded.usages[0]?.inputTokens, 7)
 })
 
-test("stream usage is requested from each target in the target's format", async () => {
+test("stream usage is requested from each target in the target's own format", async () => {
   const { upstream, world } = await open(
     ({ provider }) => {
       if (provider === 'one') return json({ error: { message: 'Down' } }, 500)
@@ -247,14 +247,17 @@ test("stream usage is requested from each target in the target's format", async 
   )
 })
 
-test('stream usage changes nothing for clients of other formats', async () => {
+test('requesting stream usage changes nothing for clients of other formats', async () => {
   const { upstream, world } = await open(({ provider }) => sse(provider === 'claude' ? messageEvents() : events))
   const body = { model: 'claude/c', max_tokens: 9, messages: [], stream: true }
   const response = await world.messages(body)
   assert.is(await response.text(), messageEvents().join(''))
   assert.is(upstream.calls[0]?.body, JSON.stringify({ ...body, model: 'c' }))
   assert.match(await (await world.messages({ model: 'one/m', stream: true })).text(), /event: message_stop/)
-  assert.ok(upstream.calls[1]?.body.includes('"stream_options":{"include_usage":true}'), 'translation asks in any case')
+  assert.ok(
+    upstream.calls[1]?.body.includes('"stream_options":{"include_usage":true}'),
+    'translation always requests usage',
+  )
 })
 
 for (const [status, error] of [
@@ -288,7 +291,7 @@ for (const [status, error] of [
   })
 }
 
-test("an unrelated error isn't treated as a rejection of the usage request", async () => {
+test("an unrelated error doesn't count as a rejection of the usage request", async () => {
   const error = { error: { message: 'stream_options is required, messages is empty' } }
   const { upstream, world } = await open(() => json(error, 400))
   const response = await world.post(chat, createBody())
@@ -305,7 +308,7 @@ test('a stream with requested usage ends immediately when the client disconnects
   assert.is(world.recorded.requests[0]?.end, 'aborted')
 })
 
-test('stream usage is removed from the empty response that the client gets if all are empty', async () => {
+test('stream usage is removed from the empty response that the client gets if all responses are empty', async () => {
   const empty = [chatChunk({ role: 'assistant', content: '' }), FINISH]
   const { world } = await open(() => sse([...empty, usageEvent, 'data: [DONE]\n\n']), { connections: ['one'] })
   const response = await world.post(chat, createBody())

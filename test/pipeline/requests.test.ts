@@ -17,12 +17,12 @@ const rejected: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, mes
   ['blanks', ' \n', /empty/],
   ['invalid JSON', '{"model":"one/m"', /not valid JSON/],
   ['JSON with a trailing comma', '{"model":"one/m",}', /not valid JSON/],
-  ['a list', '["one/m"]', /must be a JSON object/],
+  ['a JSON array', '["one/m"]', /must be a JSON object/],
   ['text', '"one/m"', /must be a JSON object/],
   ['null', 'null', /must be a JSON object/],
   ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), /not valid UTF-8/],
-  ['JSON of 65 levels', nestJson(65), /deeper than 64 levels/],
-  ['JSON of a million levels', '['.repeat(1_000_000), /deeper than 64 levels/],
+  ['JSON with 65 levels', nestJson(65), /deeper than 64 levels/],
+  ['JSON with a million levels', '['.repeat(1_000_000), /deeper than 64 levels/],
   ['a body without a model', '{"messages":[]}', /"model" is required/],
   ['a blank model', '{"model":" "}', /"model" is required/],
   ['a model that is not a string', '{"model":{"a":1}}', /"model" is required/],
@@ -32,7 +32,7 @@ const rejected: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, mes
 ]
 
 for (const [label, body, message] of rejected) {
-  test(`a request with ${label} gets a 400 that explains it in the client's format`, async () => {
+  test(`a request with ${label} gets a 400 that explains the problem in the client's format`, async () => {
     const { upstream, world } = await open()
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
       const response = await world.gateway.fetch(new Request(`http://gateway${path}`, { method: 'POST', body }))
@@ -68,7 +68,7 @@ test('a byte order mark is accepted', async () => {
   assert.is((await world.post('/v1/chat/completions', '\ufeff{"model":"one/m"}')).status, 200)
 })
 
-test('a body over the limit returns 413, based on its declared length before it is read', async () => {
+test('a body over the limit returns a 413, based on its declared length before it is read', async () => {
   const { upstream, world } = await open({ maxBodyBytes: 1_000 })
   const body = JSON.stringify({ model: 'one/m', text: 'x'.repeat(900) })
   assert.is((await world.post('/v1/chat/completions', body)).status, 200)
@@ -83,7 +83,7 @@ test('a body over the limit returns 413, based on its declared length before it 
   assert.is(upstream.calls.length, 1)
 })
 
-test('a body that is longer than declared returns 413', async () => {
+test('a body that is longer than declared returns a 413', async () => {
   const { upstream, world } = await open({ maxBodyBytes: 1_000 })
   const body = JSON.stringify({ model: 'one/m', text: 'x'.repeat(1_000) })
   const response = await world.post('/v1/chat/completions', body, { headers: { 'content-length': '10' } })
@@ -91,7 +91,7 @@ test('a body that is longer than declared returns 413', async () => {
   assert.is(upstream.calls.length, 0)
 })
 
-test('a body without a length is counted while it is read, and reading stops at the limit', async () => {
+test('a body without a declared length is counted while it is read, and reading stops at the limit', async () => {
   const { world } = await open({ maxBodyBytes: 1_000 })
   let canceled = false
   let pulled = 0
@@ -111,7 +111,7 @@ test('a body without a length is counted while it is read, and reading stops at 
   assert.ok(pulled < 15, `${pulled}`)
 })
 
-test("a truncated body is the client's fault", async () => {
+test('a truncated body is a client error', async () => {
   const { upstream, world } = await open()
   const init = { method: 'POST', body: getBody(['{"model":'], 'error'), duplex: 'half' } as RequestInit
   const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
@@ -120,7 +120,7 @@ test("a truncated body is the client's fault", async () => {
   assert.equal(world.recorded.errors, [])
 })
 
-test('counting tokens never streams, even if the body requests it', async () => {
+test('a token count request never streams, even if the body requests it', async () => {
   const upstream = fakeUpstream(() => new Response(getBody(['{"input_tokens":7}'])))
   const world = await openWorld({ fetch: upstream })
   const response = await world.post('/v1/messages/count_tokens', { model: 'claude/c', stream: true })
@@ -128,7 +128,7 @@ test('counting tokens never streams, even if the body requests it', async () => 
   assert.is(world.recorded.requests[0]?.streamed, false)
 })
 
-test('compressed requests get a 415', async () => {
+test('compressed requests return a 415', async () => {
   const { upstream, world } = await open()
   for (const encoding of ['gzip', 'br', 'zstd', 'x-custom', 'gzip, identity']) {
     const response = await world.chat({}, { headers: { 'content-encoding': encoding } })
@@ -140,7 +140,7 @@ test('compressed requests get a 415', async () => {
   assert.is(upstream.calls.length, 3)
 })
 
-test('bodies with a declared charset other than UTF-8 get a 415', async () => {
+test('bodies with a declared charset other than UTF-8 return a 415', async () => {
   const { upstream, world } = await open()
   const types = [
     'application/json; charset=utf-16',
@@ -160,7 +160,7 @@ test('bodies with a declared charset other than UTF-8 get a 415', async () => {
     )
 })
 
-test('a page on another site can send requests only after a preflight request', async () => {
+test("a page on another site can't send a request without a preflight request", async () => {
   const { upstream, world } = await open()
   const origin = 'http://page.test'
   for (const type of [
@@ -178,7 +178,11 @@ test('a page on another site can send requests only after a preflight request', 
     'application/vnd.x+json',
   ])
     assert.is((await world.chat({}, { headers: { origin, 'content-type': type } })).status, 200, type)
-  assert.is((await world.chat({}, { headers: { 'content-type': 'text/plain' } })).status, 200, 'no browser, no matter')
+  assert.is(
+    (await world.chat({}, { headers: { 'content-type': 'text/plain' } })).status,
+    200,
+    'a non-browser client may send any content type',
+  )
 })
 
 test('other methods, including HEAD and OPTIONS probes, get a 405 that lists the allowed method', async () => {

@@ -22,7 +22,7 @@ async function open() {
   }
 }
 
-test('a Responses client reads every format', async () => {
+test('a Responses client can use providers of every format', async () => {
   const { world } = await open()
   for (const model of ['one/m', 'claude/c']) {
     const response = await (await world.post('/v1/responses', { model, input: 'Hi' })).json()
@@ -48,7 +48,7 @@ test("a Responses client can't reference state stored by a provider of any forma
   assert.is(upstream.calls.length, 1)
 })
 
-test('a Responses client is passed through if the vendor supports it, unless the connection sets another URL or format', async () => {
+test('a Responses request is passed through if the vendor supports the format, unless the connection sets another URL or format', async () => {
   const both = { ...catalog.one, baseUrl: 'http://both.test/v1', alsoSpeaks: ['openai-responses'] } as const
   const other = { provider: 'both', providerSpecificData: { baseUrl: 'http://own.test/v1' } }
   const recorded = { provider: 'both', providerSpecificData: { format: 'openai-chat' } } as const
@@ -62,7 +62,7 @@ test('a Responses client is passed through if the vendor supports it, unless the
     await world.post('/v1/responses', { model: 'both/m', input: 'Hi', tools: [{ type: 'image_generation' }] })
     await world.post('/v1/responses', { model: 'both/m', input: 'Hi' })
     assert.is(upstream.calls.at(-1)?.url.href, url)
-    assert.is(upstream.calls.length, url.endsWith('/responses') ? 2 : 1, 'tools of the vendor cannot be translated')
+    assert.is(upstream.calls.length, url.endsWith('/responses') ? 2 : 1, "vendor tools can't be translated")
     await world.chat({ model: 'both/m' })
     assert.match(upstream.calls.at(-1)?.url.pathname ?? '', /\/chat\/completions$/)
   }

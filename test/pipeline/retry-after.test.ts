@@ -11,7 +11,7 @@ async function chained(responses: Record<string, () => Response>) {
   return { world: await openWorld({ fetch, combos: { chain: ['one/m', 'two/m', 'three/m'] } }) }
 }
 
-test('the retry-after of the final error is the shortest requested wait, in seconds, up to a minute', async () => {
+test("the final error's retry-after is the shortest requested wait in seconds, up to a minute", async () => {
   const date = new Date(Date.UTC(2026, 0, 1, 0, 0, 30)).toUTCString()
   const waits: Array<[one: object, two: object, expected: string]> = [
     [{ 'retry-after': '30' }, { 'retry-after': '20' }, '20'],
@@ -26,27 +26,27 @@ test('the retry-after of the final error is the shortest requested wait, in seco
   }
 })
 
-test('the retry-after of the final error reports when the first failed target recovers, if none requested a wait', async () => {
+test("if no target requested a wait, the final error's retry-after is the time until the first failed target recovers", async () => {
   for (const headers of [{}, { 'retry-after': 'soon' }, { 'retry-after': '-1' }]) {
     const { world } = await chained({ one: fault(429, 'A', headers), two: fault(429, 'B'), three: fault(401, 'C') })
     const response = await world.chat({ model: 'chain' })
-    assert.match(response.headers.get('retry-after') ?? '', /^[12]$/) // one second, and up to a tenth more
+    assert.match(response.headers.get('retry-after') ?? '', /^[12]$/) // one second plus jitter of up to a tenth
   }
   const { world } = await chained({ one: fault(500, 'A') })
   const waits: unknown[] = []
   for (let index = 0; index < 5; index++) waits.push((await world.chat({ model: 'one/m' })).headers.get('retry-after'))
-  assert.equal(waits.slice(0, 4), [null, null, null, null], 'it may be used at once')
+  assert.equal(waits.slice(0, 4), [null, null, null, null], 'the target may be called again immediately')
   assert.match(String(waits[4]), /^[56]$/)
 })
 
-test("a rejected key and an account without credit set no retry-after, because waiting doesn't help", async () => {
+test("a rejected key or an account without credit sets no retry-after, because waiting doesn't help", async () => {
   for (const respond of [fault(401, 'A'), fault(429, 'You exceeded your current quota, please check your plan.')]) {
     const { world } = await chained({ one: respond })
     assert.is((await world.chat({ model: 'one/m' })).headers.get('retry-after'), null)
   }
 })
 
-test('rejected keys in cooldown and missing models set no retry-after either', async () => {
+test('a rejected key in cooldown or a missing model sets no retry-after either', async () => {
   const findMissing = () => json({ error: { message: 'no such model', code: 'model_not_found' } }, 404)
   for (const item of [fault(401, 'A'), findMissing]) {
     const { world } = await chained({
@@ -59,8 +59,8 @@ test('rejected keys in cooldown and missing models set no retry-after either', a
     await world.chat({ model: 'one/m' })
     await world.clock.advance(1_000)
     const wait = async (model: string) => (await world.chat({ model })).headers.get('retry-after')
-    assert.is(await wait('pair'), null, 'the other one may be used at once')
-    assert.is(await wait('pool'), '60', 'of the limit')
+    assert.is(await wait('pair'), null, 'the other target may be called again immediately')
+    assert.is(await wait('pool'), '60', 'from the rate-limited target')
   }
 })
 
@@ -76,13 +76,13 @@ test('the final error has no retry-after if another request has just failed with
   )
 })
 
-test('a client error gets no retry-after from earlier targets', async () => {
+test('a client error has no retry-after from earlier targets', async () => {
   const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '30' }), two: fault(400, 'B') })
   const response = await world.chat({ model: 'chain' })
   assert.equal([response.status, response.headers.get('retry-after')], [400, null])
 })
 
-test('a target in cooldown that recovers sooner also counts', async () => {
+test('a target in cooldown counts if it recovers sooner', async () => {
   const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '20' }), two: fault(500, 'B') })
   const chain = { name: 'pair', models: ['one/m', 'two/m'] }
   await world.api.combos.create(chain)
@@ -91,10 +91,10 @@ test('a target in cooldown that recovers sooner also counts', async () => {
   const response = await world.chat({ model: 'pair' })
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=skipped:rate-limit;\S* two\/m=500:server$/)
   const seconds = Number(response.headers.get('retry-after'))
-  assert.ok(seconds >= 15 && seconds <= 17, `${seconds}`) // up to a tenth longer, so instances don't probe in step
+  assert.ok(seconds >= 15 && seconds <= 17, `${seconds}`) // plus jitter of up to a tenth, so instances don't probe in lockstep
 })
 
-test('the retry-after of the final error is a second if the next request can reach an untried target', async () => {
+test("the final error's retry-after is one second if the next request can reach an untried target", async () => {
   const fetch = fakeUpstream(({ provider }) => (provider === 'three' ? json(chatResponse()) : limited()))
   const limited = fault(429, 'A', { 'retry-after': '30' })
   const models = { chain: ['one/m', 'two/m', 'three/m'] }
@@ -105,7 +105,7 @@ test('the retry-after of the final error is a second if the next request can rea
   assert.is((await world.chat({ model: 'chain' })).status, 200)
 })
 
-test("the retry-after of the final error is the recovery of an untried target, and absent if the failed targets aren't in cooldown", async () => {
+test("the final error's retry-after is the time until an untried target recovers, and is absent if the failed targets aren't in cooldown", async () => {
   const down: Record<string, () => Response> = { three: fault(429, 'C', { 'retry-after': '20' }) }
   const fetch = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatResponse()))
   const chain = ['one/m', 'two/m', 'three/m']
@@ -120,7 +120,7 @@ test("the retry-after of the final error is the recovery of an untried target, a
   }
 })
 
-test('the retry-after of the final error ignores untried targets if the combo only repeats the failed ones', async () => {
+test("the final error's retry-after ignores untried targets if the combo only repeats the failed ones", async () => {
   const fetch = fakeUpstream(() => fault(429, 'A', { 'retry-after': '30' })())
   const world = await openWorld({
     fetch,

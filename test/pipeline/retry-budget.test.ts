@@ -8,7 +8,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('the retry budget')
 
-/** Opens a gateway with `perSecond` requests for `seconds` that never puts its targets in cooldown. Resolves to its upstream calls. */
+/** Sends `perSecond` requests per second for `seconds` to a gateway that never puts its targets into cooldown. Resolves to the upstream calls. */
 async function load(perSecond: number, seconds: number) {
   let nowMs = 0
   const upstream = fakeUpstream(() => json({ error: { message: 'down' } }, 503))
@@ -32,7 +32,7 @@ test('targets that always fail get at most 1.2 calls per request plus ten per se
     const { calls } = await load(perSecond, seconds)
     const requests = perSecond * seconds
     assert.ok(calls <= 1.2 * requests + 10 * seconds, `${calls} calls for ${requests} requests in ${seconds} s`)
-    assert.ok(calls > requests, 'some are tried again')
+    assert.ok(calls > requests, 'some requests are retried')
   }
 })
 
@@ -52,12 +52,12 @@ test('when the budget is exhausted, the client gets the first failure with an ex
   assert.is(response.status, 503)
   assert.is(response.headers.get('x-should-retry'), 'false')
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=503:server;via=chain:fallback, stopped=retry-budget')
-  assert.is(response.headers.get('retry-after'), '1', 'then there is a budget again')
+  assert.is(response.headers.get('retry-after'), '1', 'the budget has refilled by then')
   const message = "down. No further attempt was made because the gateway's retry budget is used up."
   assert.equal(await response.json(), { error: { message } })
 })
 
-test('a request that succeeds at its first or only target takes nothing from the budget', async () => {
+test('a request without a retry uses none of the budget', async () => {
   const { world } = await load(1_000, 0.1)
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=503:server')
@@ -74,5 +74,5 @@ test("the budget doesn't grow in periods without failures or requests", async ()
     await world.chat({ model: 'chain' })
   }
   const retries = upstream.calls.length - before - 200
-  assert.is(retries, 50, 'a fifth of the requests, and ten')
+  assert.is(retries, 50, 'a fifth of the requests, plus ten')
 })

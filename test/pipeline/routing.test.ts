@@ -21,10 +21,10 @@ test("a model can be requested under any of its provider's three names", async (
     connections: [{ provider: 'vendor', providerSpecificData: { prefix: ' work ' } }],
   })
   for (const model of ['work/m', 'filed/m', 'vendor/m']) assert.is(await prefixed(model), 'vendor/m')
-  assert.match(await prefixed('v/m'), /^404 /, 'the prefix takes the place of the alias')
+  assert.match(await prefixed('v/m'), /^404 /, "the prefix replaces the provider's alias")
 })
 
-test('ids may contain slashes, and the longest matching provider name wins', async () => {
+test('model IDs can contain slashes, and the longest matching provider name wins', async () => {
   const { asked } = await routing({
     connections: [
       { provider: 'one', providerSpecificData: createConnection('one') },
@@ -44,7 +44,7 @@ test('ids may contain slashes, and the longest matching provider name wins', asy
   assert.match(await asked('ONE/m'), /^404 /)
 })
 
-test('connections of a provider are used by priority, then by age, and never while inactive', async () => {
+test("a provider's connections are used by priority, then by age, and never while inactive", async () => {
   const connection = (host: string, extra: object) => ({
     provider: 'one',
     providerSpecificData: createConnection(host),
@@ -82,15 +82,15 @@ test('an alias can point to a model, another alias, or a combo', async () => {
   for (const alias of ['fast', 'faster', 'fastest']) assert.is(await asked(alias), 'one/m')
   assert.is(await asked('team'), 'three/m')
   assert.is(await asked('with/slash'), 'two/m')
-  assert.is(await asked('one/m2'), 'three/x', 'an alias goes before a provider')
+  assert.is(await asked('one/m2'), 'three/x', 'an alias takes precedence over a provider')
 })
 
-test('a combo takes precedence over an alias of the same name', async () => {
+test('a combo takes precedence over an alias with the same name', async () => {
   const { asked } = await routing({ aliases: { both: 'one/m' }, combos: { both: ['two/m'] } })
   assert.is(await asked('both'), 'two/m')
 })
 
-test('names with any characters appear in the headers, percent-encoded', async () => {
+test('names with arbitrary characters appear percent-encoded in the headers', async () => {
   const { world } = await routing({
     connections: [{ provider: 'one', providerSpecificData: createConnection('one', { prefix: 'größe, x' }) }],
   })
@@ -119,7 +119,7 @@ test('the headers list each attempt in order, and the target that responded', as
   )
 })
 
-test('if two connections share a name, the one with a priority goes first, even with different providers', async () => {
+test('if two connections share a name, the one with a priority is used first, even with different providers', async () => {
   const { asked } = await routing({
     connections: [
       { provider: 'two', providerSpecificData: createConnection('two', { prefix: 'shared' }) },

@@ -3,11 +3,11 @@ import { chatResponse } from './support/responses.ts'
 import { type FakeUpstream, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from './support/world.ts'
 
-const test = suite('retries of the same target')
+const test = suite('same-target retries')
 
 type Replies = ReadonlyArray<() => Response>
 
-/** Opens a world whose upstream sends these responses, and then repeats the last one. */
+/** Opens a gateway with an upstream that sends these responses, and then repeats the last one. */
 async function lone(responses: Replies, options: WorldOptions = {}): Promise<{ upstream: FakeUpstream; world: World }> {
   const upstream = fakeUpstream((_, index) => (responses[index - 1] ?? responses.at(-1))?.() ?? json(chatResponse()))
   return { upstream, world: await openWorld({ fetch: upstream, ...options }) }
@@ -52,7 +52,7 @@ for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'U
   })
 }
 
-test("the same target is retried immediately if Deno's message, which has no code, reports that nothing was sent", async () => {
+test("the same target is retried immediately if Deno's error, which has no code, says that nothing was sent", async () => {
   for (const [words, code] of [
     ['tcp connect error: Connection refused (os error 111)', 'ECONNREFUSED'],
     ['dns error: failed to lookup address information: Name or service not known', 'ENOTFOUND'],
@@ -72,7 +72,7 @@ test("the same target is retried immediately if Deno's message, which has no cod
   }
 })
 
-test('if nothing was sent, the same target is retried once more, without a wait', async () => {
+test('if nothing was sent, the same target is retried once, without a wait', async () => {
   const { upstream, world } = await lone([unsent('ECONNREFUSED')])
   const response = await world.chat({})
   assert.is(response.status, 502)
@@ -81,7 +81,7 @@ test('if nothing was sent, the same target is retried once more, without a wait'
   assert.match(await response.text(), /The provider \\"one\\" is unreachable \(ECONNREFUSED\)/)
 })
 
-test('a request retries the same target no more often than its number of attempts', async () => {
+test("same-target retries count toward a request's maximum number of attempts", async () => {
   const { upstream, world } = await lone([rejectWith(503, { 'x-should-retry': 'true' })])
   const { status, attempts, tookMs } = await sendChat(world, upstream)
   assert.is(status, 503)
@@ -98,7 +98,7 @@ test("the same target isn't retried if the request may have been read", async ()
   }
 })
 
-test("the same target isn't retried if the response doesn't suggest it", async () => {
+test("the same target isn't retried if the response doesn't suggest a retry", async () => {
   for (const [status, headers] of [
     [500, {}],
     [503, {}],
@@ -143,7 +143,7 @@ test('the same target is retried after the wait that the response requests', asy
   }
 })
 
-test('a target whose last attempt also fails is reported with the latest message', async () => {
+test("if a target's retry also fails, the latest message is reported", async () => {
   const last = json({ error: { message: 'still not' } }, 503)
   const { upstream, world } = await lone([rejectWith(503, { 'retry-after': '0' }), () => last])
   const { status, text, attempts, header } = await sendChat(world, upstream)
@@ -153,14 +153,14 @@ test('a target whose last attempt also fails is reported with the latest message
   assert.is(header('x-should-retry'), 'false')
 })
 
-test('a retry of the same target waits no longer than the client does', async () => {
+test("a same-target retry never waits longer than the client's timeout", async () => {
   const { upstream, world } = await lone([rejectWith(503, { 'retry-after': '1' }), well])
   const response = await world.chat({}, { headers: { 'x-signalbox-timeout-ms': '800' } })
   assert.is(response.status, 503)
   assert.is(upstream.calls.length, 1)
 })
 
-test('the wait for a retry of the same target ends when the client disconnects', async () => {
+test('a client disconnect ends the wait for a same-target retry', async () => {
   const { upstream, world } = await lone([rejectWith(503, { 'retry-after': '1' }), well])
   const controller = new AbortController()
   const pending = world.chat({}, { signal: controller.signal })
@@ -173,27 +173,27 @@ test('the wait for a retry of the same target ends when the client disconnects',
   assert.is(world.recorded.requests.at(-1)?.status, 499)
 })
 
-test('the same target is retried after all other targets, and only if none of them succeeds', async () => {
+test('the same target is retried only after all other targets have failed', async () => {
   const combos = { chain: ['one/m', 'two/m'] }
   const other = await lone([unsent('ECONNREFUSED'), well], { combos })
   assert.is(
     (await sendChat(other.world, other.upstream, 'chain')).attempts,
     'one/m=502:network;via=chain:fallback, two/m=200',
-    'the other target',
+    'no retry if the other target succeeds',
   )
   const again = await lone([unsent('ECONNREFUSED'), rejectWith(500, {}), well], { combos })
   const { attempts } = await sendChat(again.world, again.upstream, 'chain')
   assert.is(attempts, 'one/m=502:network;via=chain:fallback, two/m=500:server, one/m=200')
 })
 
-test('the same target is listed once among the failed targets', async () => {
+test('a retried target is listed once among the failed targets', async () => {
   const combos = { chain: ['one/m', 'two/m'] }
   const { upstream, world } = await lone([unsent('ECONNREFUSED'), rejectWith(500, {})], { combos })
   const { text } = await sendChat(world, upstream, 'chain')
   assert.match(text, /All 2 targets failed/)
 })
 
-test('retries of the same target use the retry budget', async () => {
+test('same-target retries use the retry budget', async () => {
   const { upstream, world } = await lone([unsent('ENOTFOUND')], { limits: { maxAttempts: 2 } })
   let last = new Response()
   for (let request = 0; request < 20; request++) {
@@ -207,7 +207,7 @@ test('retries of the same target use the retry budget', async () => {
   assert.match(await last.text(), /No further attempt was made because the gateway's retry budget/)
 })
 
-test('a target that a combo lists twice is retried once', async () => {
+test('a target that appears twice in a combo is retried once', async () => {
   const { upstream, world } = await lone([rejectWith(500, {})], {
     combos: { chain: ['one/m', 'inner', 'one/m'], inner: ['one/m', 'two/m'] },
   })

@@ -8,7 +8,7 @@ const test = suite('SDKs that disconnect')
 
 for (const [name, { create }] of Object.entries(clients)) {
   for (const format of wireFormats) {
-    test(`aborting ends the call to the provider, while waiting and mid-stream (${name}, ${format} provider)`, async () => {
+    test(`aborting cancels the provider call, both while waiting and mid-stream (${name}, ${format} provider)`, async () => {
       const { events } = outputBy(format).response
       const started = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       for (const stream of [false, true]) {

@@ -41,7 +41,7 @@ test('the official clients list the models, in three formats', async () => {
   )
 })
 
-test('the official clients retrieve one model, in three formats', async () => {
+test('the official clients retrieve a single model, in three formats', async () => {
   const { gateway } = await openWorld({ combos: { chain: ['one/m', 'two/m'] } })
   const fetch: Fetch = (input, init) => gateway.fetch(new Request(input, init))
   for (const id of ['chain', 'claude/c']) {
@@ -51,7 +51,7 @@ test('the official clients retrieve one model, in three formats', async () => {
   }
 })
 
-/** Each client's call for counting the tokens in a prompt. */
+/** Each client's call to count the tokens in a prompt. */
 const counting: Readonly<Record<string, (fetch: Fetch) => Promise<number | undefined>>> = {
   openai: async (fetch) =>
     (await openai(fetch).responses.inputTokens.count({ model: MODEL, input: QUESTION })).input_tokens,

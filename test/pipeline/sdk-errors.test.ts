@@ -18,21 +18,21 @@ interface Recorded {
   google: string
 }
 
-/** Errors as the vendors word them. Anthropic has a separate status for overload. */
+/** Errors as worded by the vendors. Anthropic has a separate status for overload. */
 const errors: Readonly<Record<string, Recorded>> = {
-  'a limit of the rate': {
+  'a rate limit': {
     status: 429,
     openai: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
     anthropic: 'rate_limit_error',
     google: 'RESOURCE_EXHAUSTED',
   },
-  'a request that is refused': {
+  'an invalid request': {
     status: 400,
     openai: { type: 'invalid_request_error', code: null },
     anthropic: 'invalid_request_error',
     google: 'INVALID_ARGUMENT',
   },
-  'a failure': {
+  'a server error': {
     status: 500,
     openai: { type: 'server_error', code: null },
     anthropic: 'api_error',
@@ -71,7 +71,7 @@ function getStatus(error: unknown): number | undefined {
   return undefined
 }
 
-/** The classes of the AI SDK's gateway by error name. */
+/** The error classes of the AI SDK's gateway, by error name. */
 const gatewayStatuses: Readonly<Record<string, number>> = {
   GatewayRateLimitError: 429,
   GatewayInvalidRequestError: 400,
@@ -88,7 +88,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
 
 for (const [name, { create }] of Object.entries(clients)) {
   for (const format of wireFormats) {
-    test(`each error of a provider has the right class in the SDK (${name}, ${format} provider)`, async () => {
+    test(`the SDK uses the right class for each provider error (${name}, ${format} provider)`, async () => {
       for (const [label, recorded] of Object.entries(errors)) {
         for (const stream of [false, true]) {
           const { fetch } = await openBefore(
@@ -129,7 +129,7 @@ for (const [name, { create }] of Object.entries(clients)) {
     })
   }
 
-  test(`a wrong key and an unknown model have the right error class in the SDK (${name})`, async () => {
+  test(`the SDK uses the right error class for a wrong key and an unknown model (${name})`, async () => {
     const { world, fetch } = await openBefore(
       'openai-chat',
       fakeUpstream(() => json({}, 500)),

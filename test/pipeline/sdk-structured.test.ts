@@ -110,7 +110,7 @@ const asking: Readonly<Record<string, [ClientFormat, (fetch: Fetch) => Promise<u
               {
                 type: 'image',
                 source: { type: 'base64', media_type: image.mediaType as 'image/png', data: image.data },
-              }, // it is a PNG
+              }, // the image is a PNG
             ],
           },
         ],
@@ -180,7 +180,7 @@ for (const [name, [own, send]] of Object.entries(asking)) {
   }
 }
 
-/** Returns the provider's response with another text. */
+/** Returns the provider's response with different text. */
 function createOutput(format: WireFormat, content: string): JsonObject {
   const escapeJson = (text: string) => JSON.stringify(text).slice(1, -1)
   const [first, second] = ANSWER

@@ -13,9 +13,12 @@ for (const [name, { create, format: own, refers }] of Object.entries(clients)) {
         const { fetch, requests } = await openToolLoop(format, own)
         assert.equal(await create(fetch).converse(MODEL, { stream }), EXPECTED)
         assert.is(requests.length, 2)
-        if (format === 'openai-chat') return // it sends no data that only it understands
+        if (format === 'openai-chat') return // Chat Completions providers send no opaque data to return
         if (refers && format === own) return
-        assert.ok(JSON.stringify(requests[1]).includes(SIGNATURE), 'by the client, or out of memory')
+        assert.ok(
+          JSON.stringify(requests[1]).includes(SIGNATURE),
+          "returned by the client or restored from the gateway's memory",
+        )
       })
     }
   }

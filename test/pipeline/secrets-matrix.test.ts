@@ -16,29 +16,29 @@ const bodies: Record<string, (words: string) => unknown> = {
   google: (message) => ({
     error: { code: 400, message, status: 'INVALID_ARGUMENT', details: [{ metadata: message }] },
   }),
-  'an array of google': (message) => [{ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }],
+  "Google's array": (message) => [{ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }],
   vllm: (message) => ({ object: 'error', message, type: 'BadRequestError', param: null, code: 400 }),
   'a status and a message': (message) => ({ status: 400, message }),
-  'a status and words': (message) => ({ statusCode: 400, error: 'Bad Request', message }),
-  'a problem': (detail) => ({ type: 'about:blank', title: 'Bad Request', status: 400, detail }),
+  'a status, a reason phrase, and a message': (message) => ({ statusCode: 400, error: 'Bad Request', message }),
+  'problem details': (detail) => ({ type: 'about:blank', title: 'Bad Request', status: 400, detail }),
   details: (msg) => ({ detail: [{ loc: ['header', 'x-api-key'], msg, input: msg }] }),
-  'a response that failed': (message) => ({
+  'a failed response': (message) => ({
     type: 'response.failed',
     response: { id: 'r1', status: 'failed', output: [], error: { code: 'server_error', message } },
   }),
-  'a chunk of chat completions': (content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
-  'a delta of messages': (text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
-  'a delta of responses': (delta) => ({ type: 'response.output_text.delta', output_index: 0, content_index: 0, delta }),
-  'a chunk of google': (text) => ({ candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0 }] }),
-  'a text': (text) => text,
+  'a Chat Completions chunk': (content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
+  'a Messages delta': (text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+  'a Responses delta': (delta) => ({ type: 'response.output_text.delta', output_index: 0, content_index: 0, delta }),
+  'a Google chunk': (text) => ({ candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0 }] }),
+  'a string': (text) => text,
 }
 
-/** Bodies that are content in a format and not errors. Model output stays unchanged. */
+/** Bodies that are valid content in a format rather than errors. Model output stays unchanged. */
 const contentOf: Record<string, string> = {
-  chat: 'a chunk of chat completions',
-  claude: 'a delta of messages',
-  responses: 'a delta of responses',
-  google: 'a chunk of google',
+  chat: 'a Chat Completions chunk',
+  claude: 'a Messages delta',
+  responses: 'a Responses delta',
+  google: 'a Google chunk',
 }
 
 const formatOf: Record<string, string> = {
@@ -48,15 +48,15 @@ const formatOf: Record<string, string> = {
   google: 'gemini',
 }
 
-/** The places that are tested if a stream is translated, so none of its bytes are passed through. */
+/** The positions tested for a translated stream, which passes none of its bytes through. */
 const TRANSLATED: ReadonlySet<string> = new Set([
-  ...['an event', 'an event named error', 'JSON alone', 'an event without an end, in a stream that breaks off'],
+  ...['an event', 'an event named error', 'bare JSON', 'an event without an end, in a stream that breaks off'],
 ])
 
-/** Bodies that also quote the call's own key, which ends a stream that is passed through. */
-const OF_OWN: ReadonlySet<string> = new Set(['openai', 'a status and a message', 'a text'])
+/** Bodies that also quote the call's own key, which ends a passed-through stream. */
+const OF_OWN: ReadonlySet<string> = new Set(['openai', 'a status and a message', 'a string'])
 
-/** The positions of a body in a stream, and the rest of the stream after it. */
+/** The position of a body in a stream, and how the stream ends after it. */
 const places: Record<string, (body: unknown) => [text: string, end?: End]> = {
   'an event': (body) => [data(body)],
   'an event named error': (body) => [data(body, 'error')],
@@ -66,12 +66,12 @@ const places: Record<string, (body: unknown) => [text: string, end?: End]> = {
   'an event without an end, in a stream that breaks off': (body) => [data(body).trimEnd(), 'error'],
   'half an event in a stream that breaks off': (body) => [data(body).trimEnd().slice(0, -1), 'error'],
   'an event, and a stream that breaks off': (body) => [data(body), 'error'],
-  'JSON alone': (body) => [`${plain(body)}\n\n`],
-  'JSON alone without an end': (body) => [plain(body)],
-  'JSON alone with escapes': (body) => [`${escapeBody(body)}\n\n`],
-  'an answer of HTTP': (body) => [`HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\n\r\n${plain(body)}\r\n\r\n`],
+  'bare JSON': (body) => [`${plain(body)}\n\n`],
+  'bare JSON without an end': (body) => [plain(body)],
+  'bare JSON with escapes': (body) => [`${escapeBody(body)}\n\n`],
+  'an HTTP response': (body) => [`HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\n\r\n${plain(body)}\r\n\r\n`],
   'a comment': (body) => [`: ${plain(body)}\n\n`],
-  'an event behind the end of another': (body) => [`${data({ error: { message: 'first' } })}${data(body)}`],
+  'an event glued to another': (body) => [`${data({ error: { message: 'first' } })}${data(body)}`],
 }
 
 const plain = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body))
@@ -83,7 +83,7 @@ const words = (quoted: string) => `Incorrect API key provided: ${quoted}. Find y
 for (const provider of Object.keys(starts)) {
   if (provider === 'bedrock') continue
   for (const client of wireFormats) {
-    test(`an error body in a stream shows no key (${provider} provider, ${client} client)`, async () => {
+    test(`an error body in a stream exposes no key (${provider} provider, ${client} client)`, async () => {
       const world = await openQuoting()
       for (const [label, bodyWith] of Object.entries(bodies)) {
         if (contentOf[provider] === label) continue
@@ -103,7 +103,7 @@ for (const provider of Object.keys(starts)) {
 
 for (const client of wireFormats) {
   for (const provider of Object.keys(starts)) {
-    test(`an error, by its status or in a 200, shows no key (${provider} provider, ${client} client)`, async () => {
+    test(`an error with an error status or in a 200 exposes no key (${provider} provider, ${client} client)`, async () => {
       const world = await openQuoting()
       for (const stream of [false, true, 'count'] as const) {
         for (const status of [200, 400]) {

@@ -57,7 +57,7 @@ test("a credential quoted in an error's header is removed", async () => {
   assert.match(await assertKept(response, 'a header'), /"no"/)
 })
 
-/** Keys that nobody has. */
+/** Made-up keys. */
 const SHAPES = [
   'sk-proj-abcDEF0123456789abcDEF0123456789',
   'sk-ant-api03-abcDEF0123456789_abcDEF-0123456789',
@@ -70,7 +70,7 @@ const SHAPES = [
 ]
 
 for (const status of [400, 429, 500]) {
-  test(`everything in a ${status} that looks like a credential is redacted, and the rest is unchanged`, async () => {
+  test(`anything in a ${status} that looks like a credential is redacted, and the rest is unchanged`, async () => {
     for (const shape of SHAPES) {
       for (const [output, kept] of [
         [`Key ${shape} is odd`, 'Key [credential] is odd'],
@@ -90,7 +90,7 @@ for (const status of [400, 429, 500]) {
   })
 }
 
-test('a long text full of strings that start like a credential is passed on without delay', async () => {
+test('a long text full of strings that start like a credential is passed through without delay', async () => {
   for (const piece of ['eyJ-', 'sk-', 'AIza-', 'bearer ', '://a:']) {
     const output = piece.repeat(60_000 / piece.length)
     const { world } = await open(() => json({ error: { message: output } }, 400))
@@ -105,7 +105,7 @@ test('a long text full of strings that start like a credential is passed on with
   }
 })
 
-test('words that only resemble a credential are kept', async () => {
+test("words that only resemble a credential aren't redacted", async () => {
   for (const output of [
     'Missing bearer or basic authentication in header',
     'The task-force-of-many-members is not a model',
@@ -117,7 +117,7 @@ test('words that only resemble a credential are kept', async () => {
   }
 })
 
-test('a quoted credential of another, unused connection is replaced', async () => {
+test('a quoted credential of another, unused connection is redacted', async () => {
   const other = 'the+key-of/another+account'
   const spare = { provider: 'two', apiKey: other }
   for (const status of [400, 429, 500]) {
@@ -132,7 +132,7 @@ test('a quoted credential of another, unused connection is replaced', async () =
   }
 })
 
-test('account names are removed from the headers of responses and errors', async () => {
+test('account names are removed from response and error headers', async () => {
   const account = { 'openai-organization': 'org-1', 'openai-project': 'proj-1', 'anthropic-organization-id': 'a-1' }
   for (const status of [200, 400, 500]) {
     const body = status === 200 ? chatResponse() : { error: { message: 'no' } }
@@ -143,33 +143,33 @@ test('account names are removed from the headers of responses and errors', async
   }
 })
 
-test('the body of a successful response is passed on unchanged', async () => {
+test('the body of a successful response is passed through unchanged', async () => {
   const response = { ...chatResponse(`Use ${SHAPES.join(' or ')}`), id: SHAPES[0] }
   const { world } = await open(() => json(response))
   assert.equal(await (await world.chat({})).json(), response)
 })
 
-test('everything in an error mid-stream that looks like a credential is redacted', async () => {
+test('anything in a mid-stream error that looks like a credential is redacted', async () => {
   const [shape = ''] = SHAPES
   const error = `data: ${JSON.stringify({ error: { message: `Bad: ${shape}` } })}\n\n`
   for (const request of ['chat', 'messages'] as const) {
     const { world } = await open(() => sse([...chatEvents(shape).slice(0, 2), error]))
     const text = await (await world[request]({ model: 'one/m', stream: true })).text()
     assert.match(text, 'Bad: [credential]')
-    assert.is(text.split(shape).length, 2, 'only the answer has it')
+    assert.is(text.split(shape).length, 2, 'only the model output contains it')
   }
 })
 
 const chatError = `data: ${JSON.stringify({ error: { message: `Bad: ${SECRET}` } })}\n\n`
 const messageError = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'api_error', message: `Bad: ${SECRET}` } })}\n\n`
 
-test('an error mid-stream that quotes a credential is replaced by another error', async () => {
+test('a mid-stream error that quotes a credential is replaced by another error', async () => {
   for (const rest of ['', 'data: [DONE]\n\n', 'data: [DONE]']) {
     for (const glued of [false, true]) {
       const events = [...chatEvents().slice(0, 3), chatError + rest]
       const { world, assertKept } = await open(() => sse(glued ? [events.join('')] : events))
       const text = await assertKept(await world.chat({ stream: true }), `${rest} ${glued}`)
-      assert.is(text.includes('Hello '), !glued, 'what came with it is lost')
+      assert.is(text.includes('Hello '), !glued, 'everything in the same chunk is dropped')
       assert.match(
         text,
         /data: \{"error":\{"message":"The provider's response contained the connection's credential\."[^\n]*\n\n\[/,
@@ -185,7 +185,7 @@ test('an error mid-stream that quotes a credential is replaced by another error'
   )
 })
 
-test('a credential quoted in an error mid-stream without a blank line is removed', async () => {
+test('a credential quoted in a mid-stream error without a blank line is removed', async () => {
   const { world, assertKept } = await open(() => sse([...chatEvents().slice(0, 3), chatError.trimEnd()]))
   assert.match(
     await assertKept(await world.chat({ stream: true }), 'no blank line'),

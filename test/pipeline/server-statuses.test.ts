@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('statuses that the gateway returns only for a failing provider')
+const test = suite('statuses that the gateway returns only for a provider failure')
 
 const chat = { messages: [{ role: 'user', content: 'Hi' }] }
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]

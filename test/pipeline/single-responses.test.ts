@@ -8,7 +8,7 @@ import { typed } from './support/unrequested-streams.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 
-const test = suite('single responses to streaming requests')
+const test = suite('non-streaming responses to streaming requests')
 
 const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }
 const calling = {

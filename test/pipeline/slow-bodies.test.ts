@@ -3,7 +3,7 @@ import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, getBody, json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
-const test = suite('a request body that stalls')
+const test = suite('stalled request bodies')
 
 const createStalled = (headers: Record<string, string> = {}) =>
   ({
@@ -23,7 +23,7 @@ const errors: Record<string, (body: Record<string, Record<string, unknown>>) => 
 
 for (const [path, getMessage] of Object.entries(errors)) {
   for (const length of [{}, { 'content-length': '500' }] as Record<string, string>[]) {
-    test(`a request body that stalls gets a 408 after five minutes (${path}, ${length['content-length'] ? 'with' : 'without'} a content length)`, async () => {
+    test(`a stalled request body gets a 408 after five minutes (${path}, ${length['content-length'] ? 'with' : 'without'} a content length)`, async () => {
       const upstream = fakeUpstream(() => json(chatResponse()))
       const world = await openWorld({ fetch: upstream })
       let response: Response | undefined
@@ -43,14 +43,14 @@ for (const [path, getMessage] of Object.entries(errors)) {
   }
 }
 
-test('a request body that stalls is awaited for the configured time', async () => {
+test('a stalled request body gets a 408 after the configured time', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())), limits: { bodyTimeoutMs: 1_500 } })
   const pending = world.gateway.fetch(new Request('http://gateway/v1/chat/completions', createStalled()))
   await world.clock.advance(1_500)
   assert.match((await (await pending).json()).error.message, /within 1\.5 s/)
 })
 
-test("a request body's timer ends when the body has arrived or is too large, or when the client has disconnected", async () => {
+test("a request body's timer stops when the body is complete or too large, or when the client has disconnected", async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())), limits: { maxBodyBytes: 1_000 } })
   assert.is((await world.chat({ messages: [] })).status, 200)
   assert.is((await world.chat({ messages: ['x'.repeat(1_000)] })).status, 413)

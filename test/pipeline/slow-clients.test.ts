@@ -5,13 +5,13 @@ import { chatChunk, messageEvents } from './support/responses.ts'
 import { fakeUpstream, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('clients that are slow to read')
+const test = suite('slow-reading clients')
 
 const MOST_BYTES = 64 * 1024
-/** The number of slow clients, which is lower on a developer's machine. */
+/** The number of slow clients, which is lower on developer machines. */
 const SLOW = isCi ? 5_000 : 500
 
-/** Opens a gateway whose providers never finish. `translated` makes the provider use a format other than the client's. */
+/** Opens a gateway with providers that never finish. `translated` makes the providers use another format than the client. */
 async function openEndless({ translated }: { translated: boolean }) {
   const text = 'x'.repeat(1_000)
   const [start = '', ...extra] = messageEvents()
@@ -31,7 +31,7 @@ async function openEndless({ translated }: { translated: boolean }) {
   return { upstream, world, send }
 }
 
-/** Waits until nothing more is pulled. */
+/** Waits until no more data is pulled. */
 async function waitUntilSettled(upstream: { pulled: number }): Promise<number> {
   for (let before = -1; before !== upstream.pulled; ) {
     before = upstream.pulled
@@ -43,7 +43,7 @@ async function waitUntilSettled(upstream: { pulled: number }): Promise<number> {
 for (const translated of [false, true]) {
   const mode = translated ? 'translated' : 'passed through'
 
-  test(`500 clients that never read take at most 64 KiB each, for any length of time: ${mode}`, async () => {
+  test(`500 clients that never read take at most 64 KiB each, however long they stay: ${mode}`, async () => {
     const { upstream, world, send } = await openEndless({ translated })
     const controller = new AbortController()
     await Promise.all(Array.from({ length: 500 }, () => send(controller.signal)))

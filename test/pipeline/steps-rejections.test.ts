@@ -90,12 +90,12 @@ test('a forbidden target is skipped, and the client gets the error if all target
     assert.equal([rejected.status, error.code], [403, 'model_not_allowed'])
     assert.match(error.message, `Not openai-compatible-${model.slice(0, 3)}.`)
     const count = await post('/v1/messages/count_tokens', { model })
-    assert.is(count.status, 403, 'the own count of the gateway is refused as well')
+    assert.is(count.status, 403, "the gateway's own count is rejected too")
   }
   assert.is(upstream.calls.length, 1)
 })
 
-test("a forbidden target isn't treated as untried", async () => {
+test("a forbidden target doesn't count as untried", async () => {
   const { chat, requests } = await openWith({
     aroundRequest: [
       preparing(({ log }) => {
@@ -109,7 +109,7 @@ test("a forbidden target isn't treated as untried", async () => {
   assert.is(requests[0]?.stopped, undefined)
 })
 
-test('a step learns that an attempt has settled before the request reaches its next target, and before its reply', async () => {
+test('a step learns that an attempt has settled before the request moves to its next target or gets its reply', async () => {
   const seen: string[] = []
   const { chat } = await openWith({
     aroundRequest: [
@@ -166,7 +166,7 @@ for (const [code, status, openai, anthropic, google] of codes)
     })
   })
 
-test('a step runs before each further call of an attempt, and may end the request', async () => {
+test('a step runs before each additional call of an attempt, and can end the request', async () => {
   for (const isRefused of [false, true]) {
     const spent: number[] = []
     const { post, upstream, requests } = await openWith({

@@ -9,7 +9,7 @@ import { fakeUpstream, json } from './support/upstream.ts'
 
 const test = suite('steps')
 
-test("a step around requests can reject with any status in each client's format, before a provider is called", async () => {
+test("a step around requests can reject with any status, in each client's format, before a provider is called", async () => {
   const { post, upstream, requests, keyId } = await openWith({
     aroundRequest: [
       async () => {
@@ -42,7 +42,7 @@ test("a step around requests can reject with any status in each client's format,
   )
 })
 
-test('steps around requests only see model requests, and may add headers to their replies', async () => {
+test('steps around requests only see model requests, and can add headers to their replies', async () => {
   const seen: string[] = []
   const { gateway, chat } = await openWith({
     aroundRequest: [
@@ -72,7 +72,7 @@ test('steps around requests only see model requests, and may add headers to thei
   assert.equal(seen, ['generate me 36', 'generate me 36'])
 })
 
-test('a step around attempts reserves before each attempt, and settles its usage after the last byte', async () => {
+test('a step around attempts can reserve before each attempt, and settle the usage after the last byte', async () => {
   const events: string[] = []
   const { chat } = await openWith(settling(events))
   assert.is((await chat({})).status, 200)
@@ -84,7 +84,7 @@ test('a step around attempts reserves before each attempt, and settles its usage
   assert.is(events.at(-1), 'two answered 3')
 })
 
-test('an attempt settles once if its stream breaks off, or if its client disconnects during or before the stream', async () => {
+test('an attempt settles once if its stream breaks off, or if its client disconnects before or during the stream', async () => {
   const events: string[] = []
   const { chat, requests } = await openWith(settling(events), chatEvents().slice(0, 3))
   await (await chat({ model: 'two/m', stream: true })).text()
@@ -105,7 +105,7 @@ test('an attempt settles once if its stream breaks off, or if its client disconn
   )
 })
 
-test("a target that a step rejects is skipped, and the steps around it learn that it wasn't called", async () => {
+test("a target that a step rejects is skipped, and the steps around that step learn that it wasn't called", async () => {
   const events: string[] = []
   const { aroundAttempt } = settling(events)
   const { chat, upstream } = await openWith({
@@ -126,7 +126,7 @@ test("a target that a step rejects is skipped, and the steps around it learn tha
   assert.equal(events, ['reserve one', 'one refused -', 'reserve two', 'two answered 1'])
 })
 
-test('the client gets the first rejection if all targets are rejected, otherwise the failure of a called target', async () => {
+test("the client gets the first rejection if all targets are rejected; otherwise, a called target's failure", async () => {
   const createRejecting = (name: string): Pick<Steps, 'aroundAttempt'> => ({
     aroundAttempt: [
       async ({ target }, next) => {
@@ -142,7 +142,7 @@ test('the client gets the first rejection if all targets are rejected, otherwise
   assert.equal([second.status, (await second.json()).error.message], [503, 'Overloaded'])
 })
 
-test('a bug in a step is reported, rejects the target before an attempt, and changes nothing after one', async () => {
+test('a bug in a step is reported, rejects the target if it occurs before the attempt, and has no effect after the attempt', async () => {
   for (const isBefore of [true, false]) {
     const events: string[] = []
     const { aroundAttempt } = settling(events)
@@ -161,7 +161,7 @@ test('a bug in a step is reported, rejects the target before an attempt, and cha
   }
 })
 
-test('a step learns when a request has completely ended, for a stream after the last byte', async () => {
+test('a step is notified when a request has completely ended, which for a stream is after the last byte', async () => {
   const ended: string[] = []
   const { chat } = await openWith({
     aroundRequest: [
@@ -200,7 +200,7 @@ test('a step that ends a request after its stream has started leaves no call ope
   }
 })
 
-test("a client that disconnects while a step waits ends its request, and the step still learns the attempt's outcome", async () => {
+test("a client disconnect ends the request while a step is waiting, and the step still learns the attempt's outcome", async () => {
   const events: string[] = []
   let resume = () => {}
   const waiting = new Promise<void>((resolve) => {
@@ -231,7 +231,7 @@ test("a client that disconnects while a step waits ends its request, and the ste
   assert.is(upstream.calls.length, 0)
 })
 
-test('a rejected target takes nothing from the retry budget', async () => {
+test('a rejected target uses none of the retry budget', async () => {
   const { gateway, chat, upstream } = await openWith({
     aroundAttempt: [
       async ({ target }, next) => {
@@ -258,7 +258,7 @@ const responses = {
   gemini: { candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }] },
 }
 
-/** A request in the path's format, the request that a provider of the format gets, and the warning. */
+/** A request in the path's format, the request that a provider of the given format receives, and the warning. */
 const limits: Array<
   [path: string, format: keyof typeof responses, body: object, sent: object, warning: string | null]
 > = [
@@ -327,7 +327,7 @@ for (const [path, format, body, sent, warning] of limits)
       assert.is(reply.headers.get('x-signalbox-warning'), warning)
     })
 
-test('an attempt with an unreadable or empty response settles with the usage that its provider reported', async () => {
+test("an attempt with an unreadable or empty response settles with its provider's reported usage", async () => {
   for (const [response, status] of [
     [
       {

@@ -12,7 +12,7 @@ const test = suite('translated stream chunks')
 
 for (const provider of wireFormats)
   for (const client of wireFormats.filter((format) => format !== provider))
-    test(`the client gets one chunk for each chunk of the provider, with everything in it (${provider} provider, ${client} client)`, async () => {
+    test(`the client gets one complete chunk for each provider chunk (${provider} provider, ${client} client)`, async () => {
       const reads = getReads(provider)
       let taken = 0
       function* countChunks() {
@@ -42,10 +42,10 @@ for (const provider of wireFormats)
         words: getWords(reads.slice(0, index + 1).join('')),
       }))
       const end = { taken: reads.length, words: getWords(reads.join('')) }
-      assert.equal(seen, provider === 'gemini' ? [...expected, end] : expected) // its end mark is the end of the body
+      assert.equal(seen, provider === 'gemini' ? [...expected, end] : expected) // its end marker is the end of the body
     })
 
-/** Returns the events of a format's long stream with its end mark, several per read. */
+/** Returns a format's long stream including its end marker, with several events per read. */
 function getReads(format: WireFormat): string[] {
   const events = longStreams[format].map(
     ([event, payload]) => `${event ? `event: ${event}\n` : ''}data: ${JSON.stringify(payload)}\n\n`,
@@ -57,5 +57,5 @@ function getReads(format: WireFormat): string[] {
   return reads
 }
 
-/** Returns the number of distinct words of the long streams in a text. */
+/** Returns how many distinct words of the long streams occur in a text. */
 const getWords = (text: string) => new Set(text.match(/also the word \d+/g)).size

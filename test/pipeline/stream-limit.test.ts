@@ -12,7 +12,7 @@ const event = (data: { type?: string; [name: string]: unknown }) =>
   `${data.type ? `event: ${data.type}\n` : ''}data: ${JSON.stringify(data)}\n\n`
 const place = { output_index: 0, content_index: 0, item_id: 'i' }
 
-/** One text event in each format, and the events before the first. */
+/** One text event in each format, and the events that precede the first one. */
 const message: Record<WireFormat, { start?: string; event(text: string): string }> = {
   'openai-chat': { event: (content) => event({ id: 'c', choices: [{ index: 0, delta: { content } }] }) },
   'openai-responses': {
@@ -28,7 +28,7 @@ const message: Record<WireFormat, { start?: string; event(text: string): string 
   gemini: { event: (text) => event({ candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] } }] }) },
 }
 
-const test = suite('the size limit of a stream')
+const test = suite('the stream size limit')
 
 for (const provider of wireFormats)
   for (const client of wireFormats)
@@ -47,7 +47,7 @@ for (const provider of wireFormats)
 
 for (const provider of wireFormats)
   for (const client of wireFormats)
-    test(`the size limit of a stream counts only text, not the events around it (${provider} provider, ${client} client)`, async () => {
+    test(`the stream size limit counts only text, not the events around it (${provider} provider, ${client} client)`, async () => {
       const { start = '', event } = message[provider]
       const events = Array.from({ length: 3_000 }, () => event('ab'))
       assert.ok(events.join('').length > MOST)
@@ -58,7 +58,7 @@ for (const provider of wireFormats)
       assert.is(text.match(/"ab"/g)?.length, 3_000)
     })
 
-test('the stream limit counts text that a translation holds back, in bytes', async () => {
+test('the stream size limit counts the bytes of content that a translation buffers', async () => {
   const piece = event({ id: 'c', choices: [{ index: 0, delta: { audio: { data: 'A'.repeat(1_000) } } }] })
   function* sounds() {
     yield message['openai-chat'].event('a')
@@ -71,52 +71,49 @@ test('the stream limit counts text that a translation holds back, in bytes', asy
   assert.ok(upstream.pulled < 2 * MOST, `${upstream.pulled} bytes`)
 })
 
-const busy = suite('the limit on concurrent requests')
+const busy = suite('the concurrency limit')
 
 for (const format of wireFormats)
-  busy(
-    `a request over the concurrency limit gets a 503 in the format of a ${format} client, without being read`,
-    async () => {
-      const upstream = fakeUpstream(() => never())
-      const provider = 'openai-chat'
-      const world = await openWorld({
-        fetch: upstream,
-        catalog: streamCatalog,
-        connections: [provider],
-        limits: { maxParallelRequests: 2 },
-      })
-      const controller = new AbortController()
-      const [path, body] = streamRequests[format](`${provider}/m`)
-      const waiting = [0, 1].map(() => world.post(path, body, { signal: controller.signal }))
-      while (upstream.calls.length < 2) await world.clock.advance(1)
-      let isRead = false
-      const unread = new ReadableStream(
-        {
-          pull() {
-            isRead = true
-            return never()
-          },
+  busy(`a request over the concurrency limit gets a 503 in the ${format} format without being read`, async () => {
+    const upstream = fakeUpstream(() => never())
+    const provider = 'openai-chat'
+    const world = await openWorld({
+      fetch: upstream,
+      catalog: streamCatalog,
+      connections: [provider],
+      limits: { maxParallelRequests: 2 },
+    })
+    const controller = new AbortController()
+    const [path, body] = streamRequests[format](`${provider}/m`)
+    const waiting = [0, 1].map(() => world.post(path, body, { signal: controller.signal }))
+    while (upstream.calls.length < 2) await world.clock.advance(1)
+    let isRead = false
+    const unread = new ReadableStream(
+      {
+        pull() {
+          isRead = true
+          return never()
         },
-        { highWaterMark: 0 },
-      )
-      const response = await world.post(
-        path,
-        unread as unknown as string,
-        { body: unread, duplex: 'half' } as RequestInit,
-      )
-      assert.is(response.status, 503)
-      assert.is(response.headers.get('retry-after'), '1')
-      assert.is(response.headers.get('x-should-retry'), null)
-      assert.match(await response.text(), /Too many concurrent requests/)
-      assert.is(isRead, false)
-      controller.abort()
-      for (const item of waiting) assert.is((await item).status, 499)
-      assert.equal(
-        world.recorded.requests.map(({ status }) => status),
-        [503, 499, 499],
-      )
-    },
-  )
+      },
+      { highWaterMark: 0 },
+    )
+    const response = await world.post(
+      path,
+      unread as unknown as string,
+      { body: unread, duplex: 'half' } as RequestInit,
+    )
+    assert.is(response.status, 503)
+    assert.is(response.headers.get('retry-after'), '1')
+    assert.is(response.headers.get('x-should-retry'), null)
+    assert.match(await response.text(), /Too many concurrent requests/)
+    assert.is(isRead, false)
+    controller.abort()
+    for (const item of waiting) assert.is((await item).status, 499)
+    assert.equal(
+      world.recorded.requests.map(({ status }) => status),
+      [503, 499, 499],
+    )
+  })
 
 busy('the concurrency limit admits the next request only after a stream has ended', async () => {
   const chunk = message['openai-chat'].event('a')

@@ -5,7 +5,7 @@ const test = suite('stream_options in a non-streaming request')
 
 const message = '"messages" : [{"role":"user","content":"a \\"stream_options\\": b 1.0"}]'
 
-/** The bodies that clients send, and the bodies that a provider of their format gets. */
+/** The bodies that clients send, and the bodies that a provider of the same format receives. */
 const table: Record<string, [sent: string, passed: string]> = {
   'before other fields': [
     `{"stream_options":{"include_usage":true}, "model":"one/m",${message}}`,
@@ -22,20 +22,20 @@ const table: Record<string, [sent: string, passed: string]> = {
 }
 
 for (const [name, [sent, passed]] of Object.entries(table)) {
-  test(`stream_options ${name} aren't passed on, and everything else is unchanged`, async () => {
+  test(`stream_options ${name} aren't passed through, and everything else is unchanged`, async () => {
     const { world, upstream } = await open()
     const response = await world.post('/v1/chat/completions', sent)
     assert.equal([response.status, upstream.calls[0]?.body], [200, passed])
   })
 }
 
-test("stream_options in a non-streaming request aren't passed on to legacy completions either", async () => {
+test("stream_options in a non-streaming request aren't passed through to legacy completions either", async () => {
   const { world, upstream } = await open()
   await world.post('/v1/completions', '{"model":"one/m","prompt":"a","stream_options":{"include_usage":true}}')
   assert.is(upstream.calls[0]?.body, '{"model":"m","prompt":"a"}')
 })
 
-test('stream_options are passed on in a streaming request, and if they are unknown', async () => {
+test('stream_options are passed through in a streaming request, even with unknown fields', async () => {
   const { world, upstream } = await open(both)
   const streamed = `{"model":"one/m",${message},"stream":true,"stream_options":{"include_usage":true}}`
   await world.post('/v1/chat/completions', streamed)

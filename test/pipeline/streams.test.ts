@@ -7,7 +7,7 @@ import { openWorld } from './support/world.ts'
 const test = suite('streams')
 const encode = (text: string) => new TextEncoder().encode(text)
 
-/** Resolves to the stream that a client reads when the provider sends these chunks. */
+/** Resolves to the stream that a client reads if the provider sends these chunks. */
 async function relay(path: 'chat' | 'messages', chunks: Iterable<string>, end: 'close' | 'error' = 'close') {
   const fetch = rawUpstream(() => getChunks([...chunks].map(encode), end))
   const world = await openWorld({ fetch })
@@ -40,7 +40,7 @@ test("streams have the right content type, and aren't stored or buffered", async
   assert.is(headers.get('x-accel-buffering'), 'no')
 })
 
-test('a stream may end without a blank line, and without an end marker after a finish reason', async () => {
+test('a stream can end without a blank line, and without an end marker after a finish reason', async () => {
   const events = chatEvents()
   for (const [sent, received] of [
     [events.join('').trimEnd(), events.join('')],
@@ -65,17 +65,17 @@ test('an incomplete event at the end is replaced by an error', async () => {
       const { text, recorded } = await relay('chat', [output + half], end)
       assert.ok(text.startsWith(`${output}data: {"error":{`), JSON.stringify([half, end]))
       assert.ok(text.endsWith('}\n\n'))
-      assert.is(text.slice(output.length).split('\n\n').length, 2, 'one event more')
+      assert.is(text.slice(output.length).split('\n\n').length, 2, 'one additional event')
       assert.is(recorded.requests[0]?.status, 502)
     }
   }
   const message = messageEvents()
   const finished = message.slice(0, -1).join('')
   const { text } = await relay('messages', [`${finished}event: message_stop\n`])
-  assert.is(text, finished, 'a name without data would be an event that no client can read')
+  assert.is(text, finished, 'an event name without data would be an event that no client can read')
 })
 
-test('an event that lacks only its blank line is complete, and is sent before the error', async () => {
+test('an event that lacks only its blank line counts as complete, and is sent before the error', async () => {
   const output = chatEvents().slice(0, 3).join('')
   for (const end of ['close', 'error'] as const) {
     const { text } = await relay('chat', [output.trimEnd()], end)
@@ -83,7 +83,7 @@ test('an event that lacks only its blank line is complete, and is sent before th
   }
 })
 
-test('an error mid-stream is passed on once and ends the stream, and no other target is tried', async () => {
+test('a mid-stream error is passed through once and ends the stream, and no other target is tried', async () => {
   const error = 'data: {"error":{"code":400,"message":"Token limit reached"}}\n\n'
   for (const rest of ['', 'data: [DONE]\n\n']) {
     const sent = chatEvents().slice(0, 3).join('') + error
@@ -99,7 +99,7 @@ test('an error mid-stream is passed on once and ends the stream, and no other ta
   assert.is(recorded.requests[0]?.status, 529)
 })
 
-test('an event named error is treated as an error, and no end marker follows', async () => {
+test('an event named error counts as an error, and no end marker follows', async () => {
   for (const data of ['{"message":"Over"}', '{"detail":"Over"}', '{}', 'Over', '""']) {
     const output = [...chatEvents().slice(0, 3), `event: error\ndata: ${data}\n\n`]
     const { text, recorded } = await relay('chat', [...output, 'data: [DONE]\n\n'])
@@ -123,7 +123,7 @@ test('an event named error before the first content fails the attempt', async ()
   await response.text()
 })
 
-test("a stream cut off in the middle is reported in the client's format", async () => {
+test("a stream cut off in the middle causes an error in the client's format", async () => {
   const chat = await relay('chat', chatEvents().slice(0, 3), 'error')
   assert.match(
     chat.text,
@@ -148,13 +148,13 @@ test('a connection error after the last event has no effect', async () => {
   }
 })
 
-test("pings and comments are passed on, and aren't treated as a response", async () => {
+test("pings and comments are passed through, but don't count as a response", async () => {
   const events = [': wait\n\n', ...messageEvents().slice(0, 3), ping, ping, ': still\n\n', textDelta('late')]
   const { text } = await relay('messages', [...events, ...messageEvents().slice(-3)])
   assert.is(text, [...events, ...messageEvents().slice(-3)].join(''))
 })
 
-test("the start of a tool call is content, and the start of empty text isn't", async () => {
+test("the start of a tool call counts as content, but the start of empty text doesn't", async () => {
   const [start = '', text = ''] = messageEvents()
   const tool = text.replace('"type":"text","text":""', '"type":"tool_use","id":"t1","name":"f","input":{}')
   const over = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
@@ -166,7 +166,7 @@ test("the start of a tool call is content, and the start of empty text isn't", a
   }
 })
 
-test('usage is found in the finish chunk, after it, and next to large last chunks', async () => {
+test('finds usage in the finish chunk, after it, and next to large last chunks', async () => {
   const usage = { prompt_tokens: 5, completion_tokens: 4 }
   const finish = chatChunk({}, 'stop')
   const beside = finish.replace('"choices"', `"usage":${JSON.stringify(usage)},"choices"`)
@@ -179,7 +179,7 @@ test('usage is found in the finish chunk, after it, and next to large last chunk
   }
 })
 
-test('a stream without content is abandoned after some megabytes', async () => {
+test('a stream without content is aborted after a few megabytes', async () => {
   const comment = encode(`: ${'x'.repeat(100_000)}\n\n`)
   let sent = 0
   let canceled = false
@@ -196,7 +196,7 @@ test('a stream without content is abandoned after some megabytes', async () => {
   assert.is(canceled, true)
 })
 
-test('an event over 16 MiB is rejected, before the first content and after it', async () => {
+test('an event larger than 16 MiB is rejected, before and after the first content', async () => {
   function* endless() {
     for (let sent = 0; sent < 17; sent++) yield 'x'.repeat(1024 * 1024)
   }
@@ -206,7 +206,7 @@ test('an event over 16 MiB is rejected, before the first content and after it', 
   assert.match(behind.text, /longer than 16 MiB.*upstream_invalid/)
 })
 
-test("a client that doesn't read causes at most 64 KiB to be read from the provider", async () => {
+test("for a client that doesn't read, the gateway reads at most 64 KiB from the provider", async () => {
   const event = chatChunk({ content: 'x'.repeat(1_000) })
   function* endless() {
     for (;;) yield event

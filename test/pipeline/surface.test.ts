@@ -23,7 +23,7 @@ const matches = (route: string, path: string) =>
   new RegExp(`^${route.replace(/:\w+\+/g, '.+').replace(/:\w+/g, '[^/]+')}$`).test(concrete(path))
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-/** The result for each credential in an area before a route is matched: a status, or access. */
+/** The expected result for each credential, by area, before a route is matched: a status, or access. */
 const gates = {
   models: { none: 401, wrong: 401, client: 'through', paused: 403, admin: 401 },
   management: { none: 401, wrong: 401, client: 401, paused: 401, admin: 'through' },
@@ -55,7 +55,7 @@ test('every route × method × credential is accepted or rejected as the tables 
             .map((route) => route.method as string)
           const isProbe = method === 'HEAD' || method === 'OPTIONS'
           const isServed = served.includes(method === 'HEAD' ? 'GET' : method) || (isProbe && response.status === 204)
-          const isBare = method === 'POST' && path.endsWith('/models/:id+') // only matches with a method after the model's name
+          const isBare = method === 'POST' && path.endsWith('/models/:id+') // only matches with a method after the model name
           assert.is(response.status === 405, !isServed || isBare, location)
         }
         const text = await response.text()
@@ -69,7 +69,7 @@ test('every route × method × credential is accepted or rejected as the tables 
 })
 
 for (const basePath of ['', '/ai']) {
-  test(`the authorized path is always the routed path (${spellings.length} spellings below "${basePath}")`, async () => {
+  test(`the authorized path always equals the routed path (${spellings.length} spellings below "${basePath}")`, async () => {
     const { world, key } = await open({ basePath })
     for (const [spelling, area] of spellings) {
       if (basePath && /^[/\\]{1,3}(?:\.|x|\t|%|[/\\])|^\\/.test(spelling)) continue // these leave the base path, or start outside it
@@ -83,7 +83,7 @@ for (const basePath of ['', '/ai']) {
       const client = await send(key)
       const admin = await send(token)
       const location = `${spelling}: ${client.status} to a client, ${admin.status} to the admin`
-      assert.not.ok(client.text.includes('"keys"'), `${location}: a client reads the keys`)
+      assert.not.ok(client.text.includes('"keys"'), `${location}: a client read the keys`)
       if (area === 'elsewhere') assert.equal([client.status, admin.status], [404, 404], location)
       else if (area === 'health') assert.equal([client.status, admin.status], [200, 200], location)
       else if (area === 'management') assert.ok(client.status === 401 && admin.status !== 401, location)
@@ -92,7 +92,7 @@ for (const basePath of ['', '/ai']) {
   })
 }
 
-test('the 404 for an unknown path suggests a similar one', async () => {
+test('the 404 for an unknown path suggests a similar path', async () => {
   const { world } = await open()
   await world.api.settings.update({ requireApiKey: false })
   for (const [request, hint] of [
@@ -140,11 +140,11 @@ test('a host name in the request target has no effect', async () => {
     )
 })
 
-test("a Host that isn't a host name is rejected, because some runtimes build the URL from it", async () => {
+test('an invalid Host header is rejected, because some runtimes build the URL from it', async () => {
   const { world } = await open()
   const { gateway } = world
   const rejected = '{"error":"The Host header is not a valid host name."}'
-  /** Creates a request as Deno and Bun pass it, which `new Request` can't create. */
+  /** Creates a request as Deno and Bun pass it, which the `Request` constructor can't produce. */
   const sendRequest = (url: string, host?: string) =>
     Object.defineProperty(new Request('http://gateway/', host === undefined ? {} : { headers: { host } }), 'url', {
       value: url,
@@ -166,7 +166,7 @@ test("a Host that isn't a host name is rejected, because some runtimes build the
       assert.equal([response?.status, await response?.text()], [400, rejected], `${host} ${url}`)
     assert.type(gateway.matches(url), 'boolean')
   }
-  assert.is((await gateway.fetch(sendRequest('/api/keys'))).status, 401, 'HTTP/1.0 knows no Host')
+  assert.is((await gateway.fetch(sendRequest('/api/keys'))).status, 401, 'HTTP/1.0 requests have no Host')
   assert.is((await gateway.fetch(sendRequest('//evil/api/keys'))).status, 404)
   for (const host of ['localhost:4000', '[::1]:80', 'my_host.example.com', 'xn--mnchen-3ya.de'])
     assert.is((await gateway.fetch(sendRequest(`http://${host}/api/keys`, host))).status, 401, host)

@@ -9,7 +9,7 @@ const test = suite('the tail of a stream')
 /** Creates an event of this many bytes that starts with this number. */
 const getEvent = (number: number, bytes: number) => `data: ${`${number} `.padEnd(bytes - 8, '.')}\n\n`
 
-/** Creates a tail, and returns the numbers of the events it has kept. */
+/** Creates a tail, and returns the numbers of the events it kept. */
 function tailOf(pieces: readonly string[]): number[] {
   const seen: number[] = []
   const tail = new StreamTail(
@@ -22,18 +22,22 @@ function tailOf(pieces: readonly string[]): number[] {
 }
 
 for (const [label, sizes, kept] of [
-  ['the tail of a single small event has that event', [100], [0]],
-  ['the tail of a single large event has that event', [5_000], [0]],
-  ['the tail of two large events has both', [5_000, 70_000], [0, 1]],
-  ['the tail of four large events has the last two', [5_000, 5_000, 5_000, 5_000], [2, 3]],
-  ['the tail of large events and a small one has the last three', [5_000, 5_000, 5_000, 200], [1, 2, 3]],
-  ['the tail of small events and a large one has all three', [200, 200, 5_000], [0, 1, 2]],
+  ['the tail of a single small event contains that event', [100], [0]],
+  ['the tail of a single large event contains that event', [5_000], [0]],
+  ['the tail of two large events contains both', [5_000, 70_000], [0, 1]],
+  ['the tail of four large events contains the last two', [5_000, 5_000, 5_000, 5_000], [2, 3]],
+  ['the tail of large events and a small one contains the last three', [5_000, 5_000, 5_000, 200], [1, 2, 3]],
+  ['the tail of small events and a large one contains all three', [200, 200, 5_000], [0, 1, 2]],
   [
-    'the tail of events that exactly fill the blocks has the last five',
+    'the tail of events that exactly fill the blocks contains the last five',
     [1_024, 1_024, 1_024, 1_024, 1_024, 1_024],
     [1, 2, 3, 4, 5],
   ],
-  ['the tail has the last four after one more event', [1_024, 1_024, 1_024, 1_024, 1_024, 1_024, 1_024], [3, 4, 5, 6]],
+  [
+    'the tail contains the last four after one more event',
+    [1_024, 1_024, 1_024, 1_024, 1_024, 1_024, 1_024],
+    [3, 4, 5, 6],
+  ],
 ] as const) {
   test(label, () => {
     assert.equal(tailOf(sizes.map((size, number) => getEvent(number, size))), kept)
@@ -74,7 +78,7 @@ test('the tail of a stream is short again after a large event', () => {
   assert.is(kept.at(-1), 501)
 })
 
-test("the tail of a stream doesn't change when the chunks are overwritten later", () => {
+test("overwriting the chunks later doesn't change the tail of a stream", () => {
   const seen: string[] = []
   const tail = new StreamTail(
     { ...createStreamProgress(), observe: ({ data }) => seen.push(data) },

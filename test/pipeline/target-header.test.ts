@@ -12,7 +12,7 @@ const lab = (name: string): NewConnection => ({
   prefix: name,
 })
 
-/** Opens a gateway whose response is the host that was called. With a model, it returns that host and the name of the target. */
+/** Opens a gateway that responds with the name of the called host. Its `send` returns that host and the target name for a model. */
 async function open(connections: NewConnection[], status = 200) {
   const { gateway } = openManagement({
     catalog,
@@ -35,7 +35,7 @@ async function open(connections: NewConnection[], status = 200) {
 }
 
 for (const status of [200, 400]) {
-  test(`the target name selects the same connection of a provider after a ${status}`, async () => {
+  test(`the target name selects the same one of a provider's connections after a ${status}`, async () => {
     const { send } = await open([lab('one'), lab('two'), lab('three')], status)
     for (const prefix of ['one', 'two', 'three']) {
       const first = await send(`${prefix}/vendor/m`)
@@ -45,13 +45,13 @@ for (const status of [200, 400]) {
   })
 }
 
-test("the target name is the provider's ID if that leads to one connection, regardless of the requested name", async () => {
+test("the target name uses the provider's ID if that leads to one connection, whatever the requested name", async () => {
   const { send } = await open([{ provider: 'openai' }, lab('one')])
   for (const model of ['openai/gpt-5', 'oa/gpt-5']) assert.is((await send(model)).name, 'openai/gpt-5')
   assert.is((await send('one/m')).name, 'openai-compatible/m')
 })
 
-test('the target name is another connection name if an alias or a longer prefix uses the first name', async () => {
+test("the target name uses another of the connection's names if an alias or a longer prefix takes the first one", async () => {
   const { api, send } = await open([{ provider: 'openai' }, lab('one')])
   await api.aliases.set({ alias: 'openai/gpt-5', model: 'one/m' })
   assert.equal(await send('openai/gpt-5'), { host: 'one.test', name: 'openai-compatible/m' })

@@ -7,7 +7,10 @@ import { openWorld, type WorldOptions } from './support/world.ts'
 
 const test = suite('timeouts')
 
-/** Opens a gateway whose provider sends this response, sends it a request, and returns a function that tells whether the request has ended. */
+/**
+ * Opens a gateway with a provider that sends this response, sends it a request, and returns the pending request and a function that returns its
+ * response.
+ */
 async function createRequest(
   first: (clock: FakeClock) => Response | Promise<Response>,
   body: object,
@@ -25,7 +28,7 @@ async function createRequest(
   return { upstream, world, requested, respond: () => response }
 }
 
-test('the headers timeout fails the attempt exactly at the limit and not a millisecond earlier', async () => {
+test('the headers timeout fails the attempt exactly at the limit, and not a millisecond earlier', async () => {
   for (const stream of [false, true]) {
     const { upstream, world, respond } = await createRequest(never, { stream })
     await world.clock.advance(999)
@@ -47,7 +50,7 @@ for (const [label, location, error] of [
   ['entire calls (a signal)', 'headers', new DOMException('The operation timed out.', 'TimeoutError')],
   ['entire calls (a signal, mid-body)', 'body', new DOMException('The operation timed out.', 'TimeoutError')],
 ] as const)
-  test(`the HTTP client's timeout for ${label} counts against the model and not its connection`, async () => {
+  test(`the HTTP client's timeout for ${label} counts against the model but not the connection`, async () => {
     const cut = new ReadableStream({ start: (controller) => controller.error(error) })
     const first = () => (location === 'body' ? new Response(cut) : Promise.reject(error))
     const { world, respond, requested } = await createRequest(first, {})
@@ -60,7 +63,7 @@ for (const [label, location, error] of [
     )
   })
 
-test('a timeout longer than the longest possible timer never expires', async () => {
+test('a timeout longer than the maximum timer duration never expires', async () => {
   const none = { headersTimeoutMs: Number.POSITIVE_INFINITY, idleTimeoutMs: 2 ** 40, totalTimeoutMs: 2 ** 31 }
   const { world, respond } = await createRequest(never, {}, { limits: none })
   assert.is(world.clock.pending(), 0)
@@ -68,7 +71,7 @@ test('a timeout longer than the longest possible timer never expires', async () 
   assert.is(respond(), undefined)
 })
 
-test('the next target is tried after a headers timeout', async () => {
+test('falls back to the next target after a headers timeout', async () => {
   const { upstream, world, requested, respond } = await createRequest(
     never,
     { model: 'chain' },
@@ -81,7 +84,7 @@ test('the next target is tried after a headers timeout', async () => {
   assert.is(respond()?.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
 })
 
-test('the idle timeout of a non-streaming response counts from its last chunk', async () => {
+test('the idle timeout of a non-streaming response restarts with each chunk', async () => {
   const parts = ['{"id":"c1",', '"choices":', '[]}']
   const { upstream, world, respond } = await createRequest(
     (clock) => new Response(getBody(slowly(clock, parts, 199), 'hang')),
@@ -95,7 +98,7 @@ test('the idle timeout of a non-streaming response counts from its last chunk', 
   assert.is(world.clock.pending(), 0)
 })
 
-test("the next target is tried after an idle timeout before a stream's first content", async () => {
+test("falls back to the next target after an idle timeout before a stream's first content", async () => {
   const { upstream, world, requested, respond } = await createRequest(
     () => sse(chatEvents().slice(0, 1), 'hang'),
     { model: 'chain', stream: true },
@@ -137,7 +140,7 @@ test('the idle timeout ends a stream with an error exactly at the limit', async 
   assert.is(world.clock.pending(), 0)
 })
 
-test("a client that reads slowly doesn't trigger the idle timeout", async () => {
+test("a slow-reading client doesn't trigger the idle timeout", async () => {
   const { world, requested, respond } = await createRequest(() => sse(chatEvents()), { stream: true })
   await requested
   const reader = respond()?.body?.getReader()

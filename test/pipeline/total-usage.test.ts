@@ -30,7 +30,7 @@ test("total usage matches the providers' reports exactly across failures, fallba
   const random = createRandom()
   const reported = { input: 0, output: 0 }
 
-  /** Reports some usage in one of the ways in which providers end. */
+  /** Reports usage, and ends in one of the ways in which providers end. */
   function respond(provider: string, isStream: boolean): Response {
     const [input, output] = [1 + random.below(1_000), 1 + random.below(100)]
     const report = (isAll = true) => {
@@ -80,7 +80,7 @@ test("total usage matches the providers' reports exactly across failures, fallba
     const body = { model, stream, max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] }
     const response = random.below(3) === 0 ? await world.messages(body) : await world.chat(body)
     await response.text()
-    await world.clock.advance(60_000) // the failed targets have recovered
+    await world.clock.advance(60_000) // until the failed targets have recovered
   }
   const sum = (counts: ReadonlyArray<number | undefined>) => counts.reduce<number>((all, item) => all + (item ?? 0), 0)
   const { requests } = world.recorded
@@ -94,7 +94,7 @@ test("total usage matches the providers' reports exactly across failures, fallba
   assert.ok(attempts.filter(({ outcome, usage }) => outcome !== 'answered' && usage).length > ROUNDS / 10, label)
 })
 
-test('total usage includes a summary once, in the attempt that created it, even if another attempt continues with it', async () => {
+test('total usage includes a summary once, in the attempt that created it, even if another attempt continues from it', async () => {
   let calls = 0
   const world = await openWorld({
     fetch: fakeUpstream(({ provider }) => {

@@ -15,7 +15,7 @@ const geminiEvents = ['Hello ', 'there'].map(
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 
-test("a Google client that doesn't request events gets one JSON array, from any format", async () => {
+test("a Google client that doesn't request events gets a single JSON array, from any format", async () => {
   const google = await open(() => sse(geminiEvents), { connections: ['google'] })
   const response = await google.world.post('/v1beta/models/google/g:streamGenerateContent', { contents })
   assert.is(response.headers.get('content-type'), 'application/json')
@@ -29,7 +29,7 @@ test("a Google client that doesn't request events gets one JSON array, from any 
   assert.is(text.join(''), 'Hello there, world')
 })
 
-test("a Google client's request is passed through, with the model in its path, and other formats reach it as events", async () => {
+test("a Google client's request is passed through, with the model in its path, and providers of other formats respond with events", async () => {
   const { upstream, world } = await open(() => sse(geminiEvents), { connections: ['google'] })
   const response = await world.post('/v1beta/models/google/g:streamGenerateContent?alt=sse', { contents })
   assert.is(await response.text(), geminiEvents.join(''))
@@ -40,7 +40,7 @@ test("a Google client's request is passed through, with the model in its path, a
   assert.match(text, /^data: \{"candidates":/)
 })
 
-test("the AI SDK's Google client is served, although it omits the models folder if a name has a slash", async () => {
+test("the AI SDK's Google client works, although it omits the models folder if a name contains a slash", async () => {
   const { world } = await open(undefined, { aliases: { 'a/b/c': 'one/m' } })
   for (const path of ['/v1beta/one/m', '/v1/one/m', '/v1beta/a/b/c']) {
     const response = await world.post(`${path}:generateContent`, { contents })
@@ -51,7 +51,7 @@ test("the AI SDK's Google client is served, although it omits the models folder 
   assert.match((await unknown.json()).error.message, /nobody\/m/)
 })
 
-test("clients of other formats get errors that Google's stream contains outside an event", async () => {
+test("clients of other formats get errors that Google sends outside a stream's events", async () => {
   const error = JSON.stringify({ error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }, null, 2)
   const chunks = [geminiEvents[0] ?? '', error]
   const { world } = await open(() => sse(chunks), { connections: ['google'] })

@@ -81,7 +81,7 @@ test('an unreadable event never leads to a normal end', async () => {
   )
 })
 
-test("an error recognizable only by the event's name reaches the client as an error in the client's format", async () => {
+test("an error recognizable only by the event name reaches the client in the client's format", async () => {
   const output = [...chatEvents().slice(0, 3), 'event: error\ndata: {"message":"Over"}\n\n', 'data: [DONE]\n\n']
   const { world } = await open(() => sse(output))
   const text = await (await world.messages({ model: 'one/m', messages: hello, stream: true })).text()
@@ -89,7 +89,7 @@ test("an error recognizable only by the event's name reaches the client as an er
   assert.is(world.recorded.requests[0]?.status, 502)
 })
 
-test("an attempt is recorded with the provider's status, even if the client gets another one", async () => {
+test("an attempt is recorded with the provider's status, even if the client gets a different status", async () => {
   const { world } = await open(() => json({ error: { message: 'Overloaded' } }, 503))
   const response = await world.messages({ model: 'one/m', messages: hello })
   assert.is(response.status, 529)
@@ -97,7 +97,7 @@ test("an attempt is recorded with the provider's status, even if the client gets
   assert.is(world.recorded.attempts[0]?.status, 503)
 })
 
-test('a combo falls back from a failing provider to one of another format', async () => {
+test('a combo falls back from a failing provider to a provider of another format', async () => {
   const failFirst: Respond = (call, index) =>
     call.provider === 'claude'
       ? json({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } }, 529)
@@ -132,7 +132,7 @@ test('a header lists dropped fields, and strict mode, set by header or option, r
   assert.is(upstream.calls.length, 1)
 })
 
-test("a request that one target can't accept goes to a target that can", async () => {
+test("a request that one target doesn't support goes to a target that does", async () => {
   const { upstream, world } = await open(both, { combos: { chain: ['claude/c', 'one/m'] } })
   const response = await world.chat({ model: 'chain', messages: hello, n: 2 })
   assert.is(response.status, 200)
@@ -140,7 +140,7 @@ test("a request that one target can't accept goes to a target that can", async (
   assert.is(response.headers.get('x-signalbox-attempts'), 'claude/c=skipped:format;via=chain:fallback, one/m=200')
 })
 
-test("a warning can't forge a header", async () => {
+test("a warning can't inject a header", async () => {
   const { world } = await open()
   const response = await world.chat({ model: 'claude/c', messages: hello, 'x\r\nset-cookie: a, b': 1 })
   assert.is(response.status, 200)
@@ -158,7 +158,7 @@ test('a translated stream that is cut off ends with an error event, never with a
   assert.is(upstream.open, 0)
 })
 
-test('the call to the provider ends when the client of a translated stream disconnects', async () => {
+test('the provider call is aborted when the client of a translated stream disconnects', async () => {
   const { world, upstream } = await open(() => sse(messageEvents().slice(0, 5), 'hang'))
   const response = await world.chat({ model: 'claude/c', messages: hello, stream: true })
   const reader = response.body?.getReader()
@@ -169,7 +169,7 @@ test('the call to the provider ends when the client of a translated stream disco
   assert.is(world.recorded.requests[0]?.status, 499)
 })
 
-test('while a provider is silent, the client gets keep-alives in its format', async () => {
+test("while a provider is silent, the client gets keep-alives in the client's format", async () => {
   const { world } = await open(() => sse(messageEvents().slice(0, 5), 'hang'))
   const response = await world.chat({ model: 'claude/c', messages: hello, stream: true })
   const reader = response.body?.getReader()
@@ -182,7 +182,7 @@ test('while a provider is silent, the client gets keep-alives in its format', as
   await reader?.cancel()
 })
 
-test('tokens are estimated instead of counted by a provider of another format, and a warning reports it', async () => {
+test('with a provider of another format, tokens are estimated instead of counted, and a warning says so', async () => {
   const { upstream, world } = await open()
   const response = await world.post('/v1/messages/count_tokens', { model: 'one/m', messages: hello })
   assert.is(response.status, 200)
@@ -191,7 +191,7 @@ test('tokens are estimated instead of counted by a provider of another format, a
   assert.is(upstream.calls.length, 0)
 })
 
-test("a connection whose credential can't be decrypted is skipped, and the operator is notified", async () => {
+test("a connection with a credential that can't be decrypted is skipped, and the operator is notified", async () => {
   const storage = memoryStorage()
   const { upstream, world } = await open(both, { combos: { chain: ['one/m', 'two/m'] }, storage })
   const [stored] = (await storage.list('connections/')).filter(({ value }) => value.includes('"provider":"one"'))

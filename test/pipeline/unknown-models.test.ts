@@ -9,7 +9,7 @@ const test = suite('unknown and unreachable models')
 
 const at = (host: string, extra: object = {}) => ({ baseUrl: `http://${host}.test/v1`, ...extra })
 
-test("an unknown model returns 404 with similar names, in the client's format", async () => {
+test("an unknown model returns a 404 with similar names, in the client's format", async () => {
   const { asked, world } = await routing({ combos: { 'my-combo': ['one/m'] }, aliases: { quick: 'one/m' } })
   assert.is(
     await asked('my-comb'),
@@ -27,7 +27,7 @@ test("an unknown model returns 404 with similar names, in the client's format", 
   assert.equal([messages.type, messages.error.type], ['error', 'not_found_error'])
 })
 
-test('without any connection, catalog models are suggested, with the missing connection', async () => {
+test('without any connection, catalog models are suggested, along with the missing connection', async () => {
   const { asked, world } = await routing({
     connections: [],
     catalog: { ...catalog, one: { alias: 'uno', models: [{ id: 'mega' }, { id: 'picture', type: 'image' }] } },
@@ -49,7 +49,7 @@ test('without any connection, catalog models are suggested, with the missing con
   )
 })
 
-test('models of a compatible provider are suggested without querying it', async () => {
+test("a compatible provider's models are suggested without querying the provider", async () => {
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1' }
   const { upstream, world, asked } = await routing({
     connections: [
@@ -77,7 +77,7 @@ test('models of a compatible provider are suggested without querying it', async 
   assert.is(upstream.calls.length, 0)
 })
 
-test("a model that only its provider can know is suggested together with the provider's name", async () => {
+test("a model that only its provider can know is suggested with the provider's name", async () => {
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1' }
   const connections = [{ provider: 'openai-compatible-lab', providerSpecificData: lab }]
   const { asked } = await routing({ connections })
@@ -91,7 +91,7 @@ test("a model that only its provider can know is suggested together with the pro
   )
 })
 
-test("if custom models can't be read, the error for an unknown model just has no suggestion", async () => {
+test("if custom models can't be read, the error for an unknown model simply has no suggestion", async () => {
   const { list, ...rest } = memoryStorage()
   const away = async () => {
     throw new Error('away')
@@ -106,13 +106,13 @@ test("if custom models can't be read, the error for an unknown model just has no
   )
 })
 
-test('the error mentions a provider that has no active connection', async () => {
+test('the error mentions a provider without an active connection', async () => {
   const { asked } = await routing({ connections: ['one'] })
   assert.match(await asked('two/m'), /^404 .*there is no active connection to "two"\. Ask/)
   assert.not.match(await asked('one/'), /no active connection/)
 })
 
-test('the errors for model names give the URLs of a gateway that is mounted below a path', async () => {
+test('the errors for model names show the URLs of a gateway that is mounted below a path', async () => {
   const { post } = await openWorld({ basePath: '/ai', connections: [], combos: { empty: [] } })
   const messageFor = async (model: string) =>
     (await (await post('/ai/v1/chat/completions', { model, messages: [] })).json()).error.message
@@ -124,7 +124,7 @@ test('the errors for model names give the URLs of a gateway that is mounted belo
   )
 })
 
-test("the error for a catalog model whose provider isn't connected shows the call that connects it", async () => {
+test('the error for a catalog model without a connected provider shows the call that connects the provider', async () => {
   const world = await routing({
     connections: [],
     aliases: { short: 'one/m' },
@@ -152,7 +152,7 @@ test("the error for a self-hosted server that isn't connected shows the call tha
   assert.match(await asked('local/m'), ' (POST {"provider":"local","discover":true}).')
 })
 
-test('the error for a combo or an alias without a target lists the providers that lack a connection', async () => {
+test('the error for a combo or an alias without a target lists the providers that have no connection', async () => {
   const { asked } = await routing({
     combos: {
       old: ['gone', 'two/m', 'older', 'two/n'],
@@ -180,7 +180,7 @@ test('the error for a combo or an alias without a target lists the providers tha
 
 const wide = () => ['a/m', 'b/m', 'c/m', 'd/m']
 
-test("a misspelled provider that isn't connected is suggested with the missing connection, even if others are connected", async () => {
+test("a misspelled provider that isn't connected is suggested along with the missing connection, even if others are connected", async () => {
   const { asked } = await routing({
     connections: ['one'],
     catalog: { ...catalog, anthropic: at('claude', { models: [{ id: 'opus' }] }) },
@@ -193,7 +193,7 @@ test("a misspelled provider that isn't connected is suggested with the missing c
   assert.not.match(await asked('something/else'), /Did you mean/)
 })
 
-test('a catalog model without a connected provider is suggested with the missing connection, even if others are connected', async () => {
+test('a catalog model without a connected provider is suggested along with the missing connection, even if others are connected', async () => {
   const world = { ...catalog, anthropic: at('claude', { alias: 'ant', models: [{ id: 'opus' }, { id: 'x/opus' }] }) }
   const { asked } = await routing({ connections: ['two'], catalog: world })
   for (const name of ['opus', 'x/opus'])
@@ -234,7 +234,7 @@ test('the error for an alias of an unknown model mentions the alias and suggests
   )
 })
 
-test('the error for a combo without models explains it, even through an alias', async () => {
+test('the error for a combo without models says so, even through an alias', async () => {
   const { asked } = await routing({ combos: { none: [] }, aliases: { short: 'none' } })
   for (const name of ['none', 'short'])
     assert.is(
@@ -243,7 +243,7 @@ test('the error for a combo without models explains it, even through an alias', 
     )
 })
 
-test('a long unknown name takes little longer than a short one among 3,000 models', async () => {
+test('among 3,000 models, a long unknown name takes little longer than a short one', async () => {
   const stem = 'an-internal-model-of-a-team-'.repeat(6)
   const enabledModels = Array.from({ length: 3_000 }, (_, index) => `${stem}${index + 10_000}`)
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1', enabledModels }

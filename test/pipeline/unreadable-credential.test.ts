@@ -4,7 +4,7 @@ import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
-const test = suite('a connection whose credential cannot be decrypted')
+const test = suite("connections with a credential that can't be decrypted")
 
 async function open(options: { limits?: { maxAttempts: number } } = {}) {
   const storage = memoryStorage()
@@ -18,7 +18,7 @@ async function open(options: { limits?: { maxAttempts: number } } = {}) {
 
 const admin = { headers: { authorization: `Bearer ${token}` } }
 
-test("a connection whose credential can't be decrypted is listed with the others, with the reason", async () => {
+test("a connection with a credential that can't be decrypted is listed with the others, with the reason", async () => {
   const { world } = await open()
   const response = await world.gateway.fetch(new Request('http://gateway/api/connections', admin))
   assert.is(response.status, 200)
@@ -31,7 +31,7 @@ test("a connection whose credential can't be decrypted is listed with the others
   assert.is((await alone.json()).error, first.error)
 })
 
-test("setting another credential repairs a connection whose credential can't be decrypted", async () => {
+test("setting a new credential repairs a connection with a credential that can't be decrypted", async () => {
   const { world, upstream } = await open()
   const [first] = (await world.api.connections.list()).connections
   const repaired = await world.api.connections.update(first?.id ?? '', { apiKey: 'another-credential' })
@@ -40,7 +40,7 @@ test("setting another credential repairs a connection whose credential can't be 
   assert.is(upstream.calls[0]?.headers.get('authorization'), 'Bearer another-credential')
 })
 
-test("a connection whose credential can't be decrypted is tried at most once per request, as the last resort", async () => {
+test("a connection with a credential that can't be decrypted is tried at most once per request, as the last resort", async () => {
   const { world, upstream } = await open()
   const send = async () => (await world.chat({ model: 'one/m' })).headers.get('x-signalbox-attempts')
   assert.is(await send(), 'one/m=500:credentials')
@@ -48,7 +48,7 @@ test("a connection whose credential can't be decrypted is tried at most once per
   assert.is(upstream.calls.length, 0)
 })
 
-test("a connection whose credential can't be decrypted uses up no attempt, because no call is made", async () => {
+test("a connection with a credential that can't be decrypted uses up no attempt, because no call is made", async () => {
   const { world, upstream } = await open({ limits: { maxAttempts: 1 } })
   const response = await world.chat({ model: 'chain' })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=500:credentials;via=chain:fallback, two/m=200')

@@ -13,7 +13,7 @@ import { chatEvents } from './support/responses.ts'
 
 const reader = await loadResponseReader(openaiChat, operations.generate)
 
-const test = suite('streams at a gateway that cannot list its provider keys')
+const test = suite("streams on a gateway that can't list its provider keys")
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const quoting = 'data: {"error":{"message":"Bad key: the-key-of-another","code":"invalid_api_key"}}\n\n'
@@ -47,7 +47,7 @@ for (const [when, chunks, fault] of [
     )
   })
 
-test('a stream is canceled if one of its headers may quote a key', async () => {
+test('a stream is canceled if one of its headers might quote a key', async () => {
   const unreadable = new RangeError('unreadable')
   const knownKeys: KnownKeys = { list: () => Promise.reject(unreadable), getFinder: () => undefined }
   const canceled: unknown[] = []

@@ -10,7 +10,7 @@ const test = suite('failures of unrequested streams')
 
 const formatAttempts = (attempt: string) => `one/m=${attempt};via=chain:fallback, two/m=200`
 
-test('an unrequested stream that is cut off anywhere falls back to the next target, whether it ends or the network fails', async () => {
+test('an unrequested stream cut off at any point falls back to the next target, whether it ends or the network fails', async () => {
   const events = chatEvents('Hello there')
   for (const end of ['close', 'error'] as const)
     for (let count = 0; count < events.length - 3; count++) {
@@ -36,7 +36,7 @@ test('an unrequested stream without content falls back to the next target', asyn
   assert.is(getAttempts(await send()), formatAttempts('200:content'))
 })
 
-test('an unrequested stream with an error at its start or in the middle is treated as the reported failure', async () => {
+test('an unrequested stream with an error at its start or in the middle counts as the reported failure', async () => {
   const error = `data: ${JSON.stringify({ error: { message: 'Slow down, secret-of-one', code: 429 } })}\n\n`
   for (const before of [[], chatEvents().slice(0, 3)]) {
     const { upstream, world, send } = await openChain(() => sse([...before, error, ...chatEvents()], 'hang'))
@@ -49,7 +49,7 @@ test('an unrequested stream with an error at its start or in the middle is treat
   }
 })
 
-test("an unrequested stream with an error in it is reported in the client's format", async () => {
+test("an error in an unrequested stream is reported in the client's format", async () => {
   const overloaded =
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
   const upstream = fakeUpstream(() => sse([...messageEvents().slice(0, 4), overloaded]))
@@ -71,7 +71,7 @@ test('an empty unrequested stream falls back to the next target, and reaches the
   assert.equal([translated.type, translated.stop_reason], ['message', 'end_turn'])
 })
 
-test('an unrequested stream has the size limit of non-streaming responses', async () => {
+test('the size limit of non-streaming responses applies to an unrequested stream', async () => {
   const words = Array.from({ length: 200 }, () => chatChunk({ content: 'x'.repeat(1_000) }))
   for (const type of ['text/event-stream', 'application/json']) {
     const { upstream, world, send } = await openChain(() => typed(type, words, 'hang'), {
@@ -84,7 +84,7 @@ test('an unrequested stream has the size limit of non-streaming responses', asyn
   }
 })
 
-test('an unrequested stream has the idle and total timeouts of non-streaming responses', async () => {
+test('the idle and total timeouts of non-streaming responses apply to an unrequested stream', async () => {
   const events = [...chatEvents().slice(0, 2), ...Array.from({ length: 40 }, () => chatChunk({ content: 'on ' }))]
   for (const [everyMs, attempt, message] of [
     [201, '504:timeout', 'The provider sent nothing for 0.2 s.'],

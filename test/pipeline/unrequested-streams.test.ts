@@ -63,11 +63,11 @@ for (const from of providerFormats)
       assert.equal([upstream.calls.length, upstream.open], [1, 0])
     })
 
-test('an unrequested stream ends with its end marker, even if the connection stays open or breaks afterward', async () => {
+test('an unrequested stream ends at its end marker, even if the connection stays open or breaks afterward', async () => {
   for (const end of ['hang', 'error'] as const) {
     const { upstream, world } = await openAll((format) => getStream(format, end))
     for (const [format, provider] of Object.entries(providers)) {
-      if (format === 'gemini') continue // it has no end mark
+      if (format === 'gemini') continue // Gemini streams have no end marker
       const response = await world.post(...questions['openai-chat'](`${provider}/m`, false))
       assert.equal(await wholeClients['openai-chat'](response), looked, `${format}, ${end}`)
     }
@@ -75,7 +75,7 @@ test('an unrequested stream ends with its end marker, even if the connection sta
   }
 })
 
-test('an unrequested stream keeps everything in its last event when it is passed through', async () => {
+test('everything in the last event of an unrequested stream survives pass-through', async () => {
   const response = { ...wholeResponse, service_tier: 'flex', id: 'resp_2', n: 0 }
   const [last = ''] = readHeaders['openai-responses'].slice(-1).map(String)
   const recorded = last.replace(
@@ -98,13 +98,13 @@ test('an unrequested stream is reassembled if its last event omits the output', 
   }
 })
 
-test("an unrequested stream keeps the provider's name for the model when it is passed through", async () => {
+test("an unrequested stream keeps the provider's model name when it is passed through", async () => {
   const { world } = await openAll(getStream)
   const chat = await (await world.post(...questions['openai-chat']('chat/m', false))).json()
   assert.equal([chat.object, chat.model, chat.choices.length], ['chat.completion', 'm-1', 1])
 })
 
-test('an unrequested stream is recognized by its events under any content type', async () => {
+test('an unrequested stream is recognized by its events, whatever the content type', async () => {
   for (const type of ['application/json', 'text/plain', 'application/octet-stream', '']) {
     const { send } = await openChain(() => typed(type, chatEvents('Hello there')))
     const response = await send()
@@ -119,7 +119,7 @@ test("a JSON response with a stream's content type isn't an unrequested stream",
   assert.is(await (await send()).text(), `\n${text}`)
 })
 
-test('an unrequested stream reports fields dropped when it is converted to a response', async () => {
+test('fields dropped when an unrequested stream is converted to a response are reported', async () => {
   const call = { type: 'computer_call', id: 'cu_1', status: 'completed' }
   const recorded = { ...wholeResponse, output: [...wholeResponse.output, call] }
   const { world } = await openAll(() =>
@@ -129,7 +129,7 @@ test('an unrequested stream reports fields dropped when it is converted to a res
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:answer\.computer_call/)
 })
 
-test('an unrequested stream is also reassembled if encrypted state in the request prevents passing it through', async () => {
+test('an unrequested stream is reassembled even if encrypted state in the request prevents passing it through', async () => {
   const upstream = fakeUpstream(() => sse(messageEvents('Hello')))
   const world = await openWorld({ fetch: upstream })
   const thought = { type: 'thinking', thinking: '', signature: 'signalbox-1:gemini:thought-signature:x::y' }

@@ -11,7 +11,7 @@ async function post(path: string) {
 
 const test = suite('unsupported endpoints')
 
-test("an unsupported method of a model fails with a 404 in Google's format", async () => {
+test("an unsupported model method returns a 404 in Google's format", async () => {
   const { status, body } = await post('/v1beta/models/x:embedContent')
   assert.is(status, 404)
   assert.match(body, /"status":"NOT_FOUND"/)
@@ -23,14 +23,14 @@ test("Google's methods are recognized even if the model name looks like another 
   assert.match(body, /"status":"NOT_FOUND"/)
 })
 
-test('a POST to a model whose name has a colon is rejected', async () => {
+test('a POST to a model with a colon in its name is rejected', async () => {
   const { status, body } = await post('/v1/models/llama3:8b-instruct')
   assert.is(status, 405)
   assert.match(body, /POST is not allowed here\. Allowed: GET, HEAD\./)
 })
 
 for (const path of ['/v1/images/variations', '/v1/images/variations/'])
-  test(`${path}, which OpenAI has retired, fails with a 404 that suggests edits`, async () => {
+  test(`${path}, which OpenAI has retired, returns a 404 that suggests edits`, async () => {
     const { status, body } = await post(path)
     assert.is(status, 404)
     assert.match(body, /POST \/v1\/images\/edits/)

@@ -34,7 +34,7 @@ test("calls to providers use the connection's base URL, or else the catalog's", 
   }
 })
 
-test('a Messages base URL may end with or without its endpoint', async () => {
+test('a Messages base URL can include or omit the endpoint', async () => {
   for (const baseUrl of [
     'http://a.test/v1',
     'http://a.test/v1/',
@@ -51,7 +51,7 @@ test('a Messages base URL may end with or without its endpoint', async () => {
   }
 })
 
-test("calls to providers have the credential in the format's or the catalog's header", async () => {
+test('calls to providers have the credential in the header that the format or the catalog specifies', async () => {
   const catalog = {
     plain: { baseUrl: 'http://a.test' },
     keyed: { baseUrl: 'http://a.test', auth: 'x-api-key' },
@@ -81,7 +81,7 @@ test('calls to providers have no credential if the connection has none', async (
   assert.is(upstream.calls[0]?.headers.get('authorization'), null)
 })
 
-test('a connection may use another format than its provider', async () => {
+test('a connection can use another format than its provider', async () => {
   const options = one({ format: 'anthropic-messages' })
   const { call, response } = await getCall(options, '/v1/messages', 'one/m')
   assert.is(response.status, 200)

@@ -11,7 +11,7 @@ const hello = [{ role: 'user', content: 'Hi' }]
 const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
 const tool = { name: 'look', input_schema: { type: 'object', properties: {} } }
 
-/** Resolves to the request that a model's provider gets, and the losses reported to the client. */
+/** Resolves to the request that a model's provider receives, and the dropped fields reported to the client. */
 async function send(client: 'chat' | 'messages', model: string, body: JsonObject) {
   const upstream = fakeUpstream(({ url }) =>
     json(url.pathname.endsWith('/messages') ? messageResponse() : chatResponse()),
@@ -39,7 +39,7 @@ test('an older Claude model gets the temperature, a reasoning budget, and the ol
   assert.equal(thinking.sent.thinking, { type: 'enabled', budget_tokens: 8_192 })
 })
 
-test('a Claude model that always reasons gets an effort, and no forced call', async () => {
+test('a Claude model that always reasons gets an effort, and its forced tool call is replaced', async () => {
   const body = { reasoning_effort: 'none', tools, tool_choice: 'required' }
   const { sent, warned } = await send('chat', 'anthropic/claude-opus-5-5', body)
   assert.equal(sent.thinking, { type: 'adaptive' })
@@ -50,7 +50,7 @@ test('a Claude model that always reasons gets an effort, and no forced call', as
   assert.equal(between.sent.thinking, { type: 'between_tools' })
 })
 
-test('late instructions stay system messages if the model follows them', async () => {
+test('late instructions stay system messages if the model supports them there', async () => {
   const messages = [
     { role: 'user', content: 'a' },
     { role: 'assistant', content: 'b' },
@@ -67,7 +67,7 @@ test('late instructions stay system messages if the model follows them', async (
   assert.equal(getRoles(await send('chat', 'anthropic/claude-sonnet-4-6', { messages })), ['user', 'assistant', 'user'])
 })
 
-test("a Messages client's tools turn off reasoning for an OpenAI model that doesn't support both", async () => {
+test("tools from a Messages client turn off reasoning for an OpenAI model that doesn't support both", async () => {
   const body = { max_tokens: 9, tools: [tool], temperature: 0.5, metadata: { user_id: 'u' } }
   const { sent, warned } = await send('messages', 'openai/gpt-6-sol', body)
   assert.equal([sent.reasoning_effort, sent.max_completion_tokens, sent.temperature], ['none', 9, 0.5])
@@ -90,14 +90,14 @@ test('DeepSeek gets a supported effort, and the reasoning field in each of its t
   assert.is((sent.messages as JsonObject[])[1]?.reasoning_content, '')
 })
 
-test('a forced call turns off reasoning that would prevent it', async () => {
+test('a forced tool call turns off reasoning that would prevent it', async () => {
   const body = { max_tokens: 9, tools: [tool], tool_choice: { type: 'any' } }
   const { sent, warned } = await send('messages', 'deepseek/deepseek-v4-pro', body)
   assert.equal([sent.tool_choice, sent.thinking], ['required', { type: 'disabled' }])
   assert.equal(warned, ['added:thinking'])
 })
 
-test('Mistral gets ids of nine characters and no unknown field', async () => {
+test('Mistral gets IDs of nine characters and no unknown fields', async () => {
   const messages = [
     { role: 'user', content: 'a' },
     { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_01', name: 'look', input: {} }] },
@@ -109,13 +109,13 @@ test('Mistral gets ids of nine characters and no unknown field', async () => {
   assert.match(JSON.stringify(sent.messages), /"tool_call_id":"[A-Za-z0-9]{9}"/)
 })
 
-test("a router gets the reasoning options in the router's field", async () => {
+test("a router gets reasoning options in the router's own field", async () => {
   const body = { max_tokens: 9_000, thinking: { type: 'enabled', budget_tokens: 8_000 } }
   const { sent } = await send('messages', 'openrouter/z-ai/glm-5.3', body)
   assert.equal([sent.reasoning, sent.max_tokens], [{ effort: 'medium' }, 9_000])
 })
 
-test('Gemini is called in its format: byte for byte by a Google client, translated by others', async () => {
+test('Gemini is called in its own format: byte for byte for a Google client, translated for others', async () => {
   const response = { candidates: [{ content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] }
   const upstream = fakeUpstream(() => json(response))
   const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: ['google'] })

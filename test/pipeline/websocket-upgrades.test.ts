@@ -31,7 +31,7 @@ test('a WebSocket upgrade request gets a 426 below the base path', async () => {
   assert.is((await get(gateway, '/v1/responses')).status, 404)
 })
 
-test('a WebSocket upgrade request needs a key first if keys are required', async () => {
+test('a WebSocket upgrade request must present a key first if keys are required', async () => {
   const gateway = openGateway()
   await gateway.api.settings.update({ requireApiKey: true })
   const { key } = await gateway.api.keys.create({ name: 'me' })
@@ -39,12 +39,12 @@ test('a WebSocket upgrade request needs a key first if keys are required', async
   assert.is((await get(gateway, '/v1/responses', { ...upgrade, authorization: `Bearer ${key}` })).status, 426)
 })
 
-test("plain GETs, upgrades to another protocol, and POSTs that offer an upgrade aren't treated as WebSocket upgrade requests", async () => {
+test("plain GETs, upgrades to another protocol, and POSTs that offer an upgrade don't count as WebSocket upgrade requests", async () => {
   const gateway = openGateway()
   assert.is((await get(gateway, '/v1/responses', {})).status, 405)
   assert.is((await get(gateway, '/v1/realtime', {})).status, 404)
   assert.is((await get(gateway, '/v1/responses', { upgrade: 'h2c' })).status, 405)
-  assert.is((await get(gateway, '/v1/chat/completions')).status, 405, 'no WebSockets are known there')
+  assert.is((await get(gateway, '/v1/chat/completions')).status, 405, 'no WebSocket exists at this path')
   const posted = await gateway.fetch(
     new Request('http://gateway/v1/responses', {
       method: 'POST',
@@ -52,5 +52,5 @@ test("plain GETs, upgrades to another protocol, and POSTs that offer an upgrade 
       body: '{"model":"a/b","input":"Hi"}',
     }),
   )
-  assert.is(posted.status, 404, 'it is a request for a model, which is not there')
+  assert.is(posted.status, 404, 'treated as a request for an unknown model')
 })

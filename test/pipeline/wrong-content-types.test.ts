@@ -33,7 +33,7 @@ for (const type of ['application/json', 'application/x-ndjson', 'text/html; char
   })
 }
 
-test('events are passed on as they arrive, even after leading whitespace or a comment', async () => {
+test('events are passed through as they arrive, even after leading whitespace or a comment', async () => {
   const start = ['\n', ' ', ': wait\n\n', ...chatEvents().slice(0, 2)]
   const { upstream, world } = await open(() => labelled('application/json', start, 'hang'))
   const response = await world.chat({ model: 'chain', messages, stream: true })
@@ -43,7 +43,7 @@ test('events are passed on as they arrive, even after leading whitespace or a co
   assert.is(upstream.open, 0)
 })
 
-test('events that start with an error, or contain nothing, go to the next target as in any stream', async () => {
+test('events that start with an error, or contain nothing, fall back to the next target as in any stream', async () => {
   for (const [events, attempt] of [
     [['data: {"error":{"message":"busy","code":503}}\n\n'], '503:server'],
     [['data: [DONE]\n\n'], '200:content'],
@@ -71,7 +71,7 @@ for (const type of [undefined, 'text/event-stream', 'text/plain']) {
     assert.match(await response.text(), /"content":"Hello".*data: \[DONE\]\n\n$/s)
   })
 
-  test(`a JSON error with ${type ? `the content type ${type}` : 'no content type'} is treated as the failure that it reports`, async () => {
+  test(`a JSON error with ${type ? `the content type ${type}` : 'no content type'} counts as the failure that it reports`, async () => {
     const recorded = { error: { message: 'n is odd', type: 'invalid_request_error', code: 400 } }
     const { world } = await open(() => labelled(type, [JSON.stringify(recorded)]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
@@ -81,7 +81,7 @@ for (const type of [undefined, 'text/event-stream', 'text/plain']) {
   })
 }
 
-test("a web page isn't a response with any content type", async () => {
+test("a web page isn't a valid response, whatever the content type", async () => {
   for (const type of [undefined, 'text/html', 'application/json', 'text/event-stream']) {
     const { world } = await open(() => labelled(type, ['<html>', 'down']))
     const response = await world.chat({ model: 'chain', messages, stream: true })
@@ -96,7 +96,7 @@ test('Messages streams are also recognized by their events', async () => {
   assert.is(await response.text(), messageEvents('Hello').join(''))
 })
 
-test('a web page instead of a response is reported as a sign of a wrong base URL', async () => {
+test('a web page instead of a response is reported as a likely wrong base URL', async () => {
   const page = () => labelled('text/html', ['\n<!doctype html><title>Welcome</title>'])
   for (const stream of [false, true]) {
     const world = await openWorld({ fetch: fakeUpstream(page) })
@@ -107,7 +107,7 @@ test('a web page instead of a response is reported as a sign of a wrong base URL
   }
 })
 
-test('endless whitespace is treated as a response that is too large', async () => {
+test('endless whitespace counts as a response that is too large', async () => {
   const blanks = Array.from({ length: 200 }, () => ' '.repeat(1_000))
   const { world } = await open(() => labelled('application/json', blanks, 'hang'), { maxResponseBytes: 100_000 })
   const response = await world.chat({ model: 'chain', messages, stream: true })
@@ -115,7 +115,7 @@ test('endless whitespace is treated as a response that is too large', async () =
   assert.match(world.recorded.attempts[0]?.message ?? '', /larger than 100000 bytes/)
 })
 
-test('events after much whitespace, or a byte order mark, are a stream', async () => {
+test('events that follow a lot of whitespace, or a byte order mark, count as a stream', async () => {
   for (const start of ['\n'.repeat(3_000), '\uFEFF']) {
     const { world } = await open(() => labelled('application/json', [`${start}dat`, 'a: {}\n\n', ...chatEvents()]))
     const response = await world.chat({ model: 'chain', messages, stream: true })

@@ -9,7 +9,7 @@ export const both: Respond = ({ url, body }) => {
   return json(isMessages ? messageResponse() : chatResponse())
 }
 
-/** Opens a world with these providers; `up` contains the calls to them. */
+/** Opens a gateway with these providers. `upstream` contains the calls to them. */
 export async function open(respond: Respond = both, options: WorldOptions = {}) {
   const upstream = fakeUpstream(respond)
   return { upstream, world: await openWorld({ fetch: upstream, ...options }) }

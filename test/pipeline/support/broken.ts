@@ -4,13 +4,13 @@ import type { ByteStream } from '../../../src/lib/exchange.ts'
 export type Break = 'reset' | 'end' | 'stall'
 
 export interface Body extends ByteStream {
-  /** Whether it has neither ended nor been canceled. */
+  /** Whether the body has neither ended nor been canceled. */
   readonly isOpen: boolean
   /** Whether a reader is waiting for data that will never arrive. */
   readonly isStalled: boolean
 }
 
-/** Creates a body that returns one chunk per pull, and then breaks. Canceling it rejects any waiting reader, as in every HTTP client. */
+/** Creates a body that returns one chunk per pull and then breaks. Canceling it rejects any pending read, as in every HTTP client. */
 export function brokenBody(chunks: Iterable<Uint8Array>, mode: Break): Body {
   const rest = chunks[Symbol.iterator]()
   let isOpen = true

@@ -8,7 +8,7 @@ import { openWorld } from './world.ts'
 
 export const idleTimeoutMs = 1_000
 
-/** What differs between the formats. */
+/** The differences between the formats. */
 export const kinds = {
   chat: {
     path: '/v1/chat/completions',
@@ -30,7 +30,7 @@ export const kinds = {
   },
 } as const
 
-/** Opens a combo whose first target behaves as the test says, and whose second target is healthy. */
+/** Opens a combo with a first target that behaves as the test requires, and a healthy second target. */
 async function openChain(api: Recording['api']) {
   const { path, model, spare } = kinds[api]
   const spareBytes = new TextEncoder().encode(spare)
@@ -52,7 +52,7 @@ async function openChain(api: Recording['api']) {
   return async (open: () => Body, location: string) => {
     breakBody = open
     bodies.length = 0
-    await world.api.health.reset() // so one break doesn't affect the next
+    await world.api.health.reset() // so each break has no effect on the next
     await clock.advance(1_000) // so the retry budget is full again
     let isOver = false
     const pending = askRaw(world.gateway, path, { model, stream: true }).finally(() => {

@@ -7,7 +7,7 @@ import { assert } from '../../support/suite.ts'
 import { type Call, type FakeUpstream, fakeUpstream, getBody, json, type Respond, sse } from './upstream.ts'
 import { openWorld, type World, type WorldOptions } from './world.ts'
 
-/** Words in the instructions for a summary. They tell a fake provider that a summary was requested. */
+/** Words in the summary instructions, by which a fake provider recognizes a summary request. */
 export const ASKS_FOR_SUMMARY = 'write a summary of the whole conversation'
 
 export const SUMMARY = 'The task: count the ducks. Found so far: 7 ducks.'
@@ -29,7 +29,7 @@ export const models = {
   bedrock: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
 } as const
 
-/** A conversation with a tool, as Responses clients send it. */
+/** A conversation with a tool call, as Responses clients send it. */
 export const conversation: readonly JsonObject[] = [
   { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Count the ducks.' }] },
   { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look at the pond.' }] },
@@ -62,7 +62,7 @@ export function respondWith(call: Call, text: string): Response {
 
 const EVENT_STREAM = 'application/vnd.amazon.eventstream'
 
-/** Providers that write a summary when a summary is requested, and otherwise respond normally. */
+/** Providers that write a summary if asked for one, and otherwise respond normally. */
 export const obliging: Respond = (call) => respondWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? SUMMARY : '3 more')
 
 export interface Opened {
@@ -118,7 +118,7 @@ export const triggered = {
   tool_choice: 'required',
 }
 
-/** Requests a compaction before the response, above this many tokens. */
+/** Requests a compaction before the response if the conversation exceeds this many tokens. */
 export const createManaged = (compact_threshold?: number) => ({
   input: conversation,
   tools,

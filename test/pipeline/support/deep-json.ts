@@ -21,7 +21,7 @@ export const connections = Object.keys(catalog).map((provider) => ({
   ...(catalog[provider]?.cloud === 'vertex' && { providerSpecificData: { project: providerSpecificData.project } }),
 }))
 
-/** Builds the JSON of an object with this many levels. A long integer as its leaf makes the gateway parse it differently. */
+/** Builds the JSON of an object with this many levels. With a long integer as its innermost value, the gateway parses it differently. */
 export const nestJson = (depth: number, leaf = '1') => `${'{"a":'.repeat(depth)}${leaf}${'}'.repeat(depth)}`
 
 export const LIMIT = 64
@@ -30,7 +30,7 @@ export const tool = { name: 'look', parameters: { type: 'object', properties: {}
 
 const createCall = (args: unknown) => ({ id: 'c1', type: 'function', function: { name: 'look', arguments: args } })
 
-/** Each provider's complete and streamed response, with a call that has this JSON as its arguments. */
+/** Each provider's complete and streamed responses, with a tool call that has this JSON as its arguments. */
 export const responses: Record<string, { whole(args: string): Response; stream(args: string): Response }> = {
   chat: {
     whole: (args) =>
@@ -61,7 +61,7 @@ export const responses: Record<string, { whole(args: string): Response; stream(a
         'data: [DONE]\n\n',
       ]),
   },
-  'chat, with objects for arguments': {
+  'chat, with object arguments': {
     whole: (args) =>
       json(
         JSON.stringify({
@@ -164,16 +164,16 @@ export const questions: Record<WireFormat, (model: string, stream: boolean) => [
 
 const formatOf: Record<string, string> = {
   chat: 'openai-chat',
-  'chat, with objects for arguments': 'openai-chat',
+  'chat, with object arguments': 'openai-chat',
   claude: 'anthropic-messages',
   google: 'gemini',
 }
 const objects: readonly WireFormat[] = ['anthropic-messages', 'gemini']
 
-/** Returns whether the arguments are parsed in translation, or sent as JSON. */
+/** Returns whether translation parses the arguments instead of sending them as JSON. */
 export function isParsed(provider: string, client: WireFormat, stream: boolean): boolean {
   if (formatOf[provider] === client) return false
   if (provider === 'chat') return stream ? client === 'gemini' : objects.includes(client)
-  if (provider === 'bedrock' && stream) return client === 'gemini' // pieces of text, as in OpenAI's formats
+  if (provider === 'bedrock' && stream) return client === 'gemini' // string fragments, as in OpenAI's formats
   return true
 }

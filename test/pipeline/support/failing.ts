@@ -5,8 +5,8 @@ import { fakeUpstream, json } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
 /**
- * Opens a world whose clock moves only with `pass`. `down` contains the failures of providers by name. `ask` returns the status and the attempts of
- * one request.
+ * Opens a gateway with a clock that moves only with `pass`. `down` contains each failing provider's response, by name. `send` returns the status and
+ * attempts of one request.
  */
 export async function openFailing(options: WorldOptions = {}) {
   let nowMs = Date.UTC(2026, 0, 1)

@@ -4,11 +4,11 @@ import { chatEvents, chatResponse } from './responses.ts'
 import { fakeUpstream, json, never, type Respond, sse } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
-/** The time within which the first target sends 95% of its responses, in ms. */
+/** The time in ms within which the first target sends 95% of its responses. */
 export const P95 = 20
 export const respond = (stream: boolean) => (stream ? sse(chatEvents()) : json(chatResponse()))
 
-/** Opens a combo that hedges and whose first target has shown its speed. After that, its targets behave as given. */
+/** Opens a hedging combo with a first target whose response time is already known. After that, its targets behave as specified. */
 export async function openHedging(
   targets: { one?: Respond; two?: Respond },
   options: WorldOptions & { stream?: boolean; wrap?: (fetch: UpstreamFetch) => UpstreamFetch } = {},

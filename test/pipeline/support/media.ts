@@ -40,7 +40,7 @@ const providers: Respond = ({ url }) => {
   return url.hostname.startsWith('bedrock') ? json(converseResponse()) : json(chatResponse('Seen'))
 }
 
-/** Opens a world in which `files` responds to all calls except those to providers. */
+/** Opens a gateway with `files` responding to all calls except those to providers. */
 export async function openMedia(files: Respond, options: WorldOptions = {}) {
   const fetched: string[] = []
   const upstream = fakeUpstream((call, index) => {
@@ -65,7 +65,7 @@ export const document = (url: string) => ({ type: 'document', source: { type: 'u
 export const png: Respond = () => media(PNG, 'image/png')
 export const base64 = btoa(String.fromCharCode(...PNG))
 
-/** Returns the error that the client receives for an image that can't be fetched. */
+/** Returns the error that the client receives for an image that can't be downloaded. */
 export async function getError(files: Respond, part: object = image(), options: WorldOptions = {}) {
   const opened = await openMedia(files, options)
   const response = await opened.world.chat(createRequest('google/g', { type: 'text', text: 'What?' }, part))

@@ -6,27 +6,27 @@ import { chatEvents, messageEvents } from './responses.ts'
 import { type End, fakeUpstream, getBody } from './upstream.ts'
 import { openWorld, type World } from './world.ts'
 
-/** The key of the connection that is called, the key of another connection, and a string that looks like a key but isn't one. */
+/** The key of the called connection, another connection's key, and a string that looks like a key but isn't one. */
 export const OWN = 'own+key/of-this?connection=1~'
 export const OTHER = 'other+key/of-another?account=2~'
 export const SHAPE = 'sk-proj-abcDEF0123456789abcDEF0123456789'
 
 const percent = (text: string) => [...encodeUtf8(text)].map((byte) => `%${toHex(Uint8Array.of(byte))}`).join('')
 
-/** The forms in which a key may be quoted. */
+/** The encodings in which a key may be quoted. */
 export const forms: Record<string, (key: string) => string> = {
   base64: (key) => toBase64(encodeUtf8(key)),
   'base64 with a user': (key) => toBase64(encodeUtf8(`user:${key}`)),
   'base64 with a longer user': (key) => toBase64(encodeUtf8(`a-user:${key}`)),
-  'base64 of URLs': (key) => toBase64Url(encodeUtf8(`Bearer ${key}`)),
+  'URL-safe base64': (key) => toBase64Url(encodeUtf8(`Bearer ${key}`)),
   hex: (key) => toHex(encodeUtf8(key)),
-  'hex in capitals': (key) => toHex(encodeUtf8(key)).toUpperCase(),
+  'uppercase hex': (key) => toHex(encodeUtf8(key)).toUpperCase(),
   'percent encoding': (key) => (encodeURIComponent(key) === key ? percent(key) : encodeURIComponent(key)),
   'percent encoding of each character': percent,
-  'percent encoding in capitals': (key) => percent(key).toUpperCase(),
+  'uppercase percent encoding': (key) => percent(key).toUpperCase(),
 }
 
-/** Providers of each format, and a spare one. */
+/** A provider of each format, and a spare one. */
 export const catalog: Catalog = {
   chat: { baseUrl: 'http://chat.test/v1' },
   responses: { baseUrl: 'http://responses.test/v1', format: 'openai-responses' },
@@ -84,10 +84,10 @@ export const questions: Record<WireFormat, (model: string, stream: boolean | 'co
     gemini: (model, stream) => [`/v1beta/models/${model}:${METHODS[`${stream}`]}`, { contents }],
   }
 
-/** A gateway whose providers' next responses can be set. */
+/** A gateway with providers whose next responses can be set. */
 export interface QuotingWorld extends World {
   logged: unknown[]
-  /** Sets the response to the next requests. A list of chunks is sent as a stream. */
+  /** Sets the response to the next requests. An array of chunks is sent as a stream. */
   quote(answer: () => Response | (string | Uint8Array)[], end?: End): void
 }
 
@@ -114,7 +114,7 @@ export async function openQuoting(): Promise<QuotingWorld> {
   }
 }
 
-/** Returns everything that a request has exposed since the last one, including with JSON escapes decoded, and then restores the target's health. */
+/** Returns everything exposed since the previous request, including with JSON escapes decoded, and then restores the target's health. */
 export async function collectShown(world: QuotingWorld, response: Response): Promise<string> {
   const text = new TextDecoder().decode(await response.arrayBuffer())
   const health = await world.api.health.list()

@@ -9,8 +9,8 @@ import type {
 } from '../../../src/lib/exchange.ts'
 
 /**
- * Calls the gateway through its entry point for mounts, with an upstream that doesn't use Fetch objects. This is fast enough for thousands of cuts
- * per second.
+ * Calls the gateway through its entry point for framework adapters, with an upstream that doesn't use Fetch objects. This is fast enough to test
+ * thousands of break points per second.
  */
 export async function askRaw(
   gateway: Gateway,
@@ -43,7 +43,7 @@ async function getText(body: Reply['body']): Promise<{ text: string; pieces: num
   let text = ''
   let pieces = 0
   for (let chunk = await body.next(); chunk; chunk = await body.next()) {
-    text += decoder.decode(chunk) // no chunk ends within a character
+    text += decoder.decode(chunk) // no chunk ends in the middle of a character
     pieces++
   }
   return { text, pieces }
@@ -67,7 +67,7 @@ export function rawUpstream(
   return Object.assign(() => Promise.reject(new Error('fetch was called, raw was offered')), { raw })
 }
 
-/** Creates a stream of the chunks, followed by a clean end or a failure. */
+/** Creates a stream of the chunks, followed by a normal end or a failure. */
 export function getChunks(chunks: Iterable<Uint8Array>, end: 'close' | 'error' = 'close'): ByteStream {
   const rest = chunks[Symbol.iterator]()
   return {
@@ -81,7 +81,7 @@ export function getChunks(chunks: Iterable<Uint8Array>, end: 'close' | 'error' =
   }
 }
 
-/** Cuts bytes at these positions. */
+/** Splits bytes at these positions. */
 export function* cutAt(bytes: Uint8Array, places: Iterable<number>): Iterable<Uint8Array> {
   let start = 0
   for (const place of places) {

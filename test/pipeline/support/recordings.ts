@@ -3,7 +3,7 @@ import { skip } from '../../support/suite.ts'
 
 const folder = new URL('../../../../shared/recordings/', import.meta.url)
 
-/** A stream as a provider actually sent it, and how the vendor's own client understood it. */
+/** A stream recorded from a provider, and how the vendor's own client read it. */
 export interface Recording {
   name: string
   api: 'chat' | 'anthropic'
@@ -12,10 +12,10 @@ export interface Recording {
   read: { ok: boolean; text?: string; error?: string; usage?: Record<string, unknown> | null }
 }
 
-/** Returns all recorded streams of the supported formats, shortest first. Skips the test if there are none. */
+/** Returns all recorded streams in the supported formats, shortest first. Skips the test if there are none. */
 export function recordedStreams(): Recording[] {
   known ??= load()
-  return known ?? skip('recordings: ../shared/recordings is not here')
+  return known ?? skip('recordings: ../shared/recordings is missing')
 }
 
 let known: Recording[] | undefined

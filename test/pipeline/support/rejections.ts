@@ -25,7 +25,7 @@ export const google = (code: number, status: string, message: string, details: o
   error: { code, message, status, details },
 })
 
-/** Resolves to how the pipeline classifies this response of a chat completions provider. */
+/** Resolves to the pipeline's classification of this Chat Completions response. */
 export function recordFailure(status: number, body: unknown): Promise<Failure> {
   const response: UpstreamResponse = {
     status,

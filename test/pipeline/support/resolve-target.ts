@@ -2,7 +2,7 @@ import { chatResponse, type ErrorAnswer, messageResponse } from './responses.ts'
 import { fakeUpstream, json } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
-/** Opens a world. Its `asked` returns the target of a model name as `<connection's host>/<model>`, or the status and message of the error. */
+/** Opens a gateway. `asked` returns a model name's target as `<connection's host>/<model>`, or the error's status and message. */
 export async function routing(options: WorldOptions = {}) {
   const upstream = fakeUpstream(({ url }) =>
     json(url.pathname.includes('messages') ? messageResponse() : chatResponse()),

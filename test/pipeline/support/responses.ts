@@ -6,7 +6,7 @@ const chunk = (choices: unknown[], extra: object = {}) =>
 export const chatChunk = (delta: object, finish_reason: string | null = null): string =>
   chunk([{ index: 0, delta, finish_reason }])
 
-/** Builds the events of a chat stream that says `text`, one word per event. */
+/** Builds the events of a chat stream that contains `text`, one word per event. */
 export function chatEvents(text = 'Hello there, world'): string[] {
   const words = text.split(/(?<= )/)
   return [
@@ -35,7 +35,7 @@ export const ping = event({ type: 'ping' })
 export const textDelta = (text: string): string =>
   event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })
 
-/** Builds the events of a message stream that says `text`, one word per event. */
+/** Builds the events of a Messages stream that contains `text`, one word per event. */
 export function messageEvents(text = 'Hello there, world'): string[] {
   const message = { id: 'm1', type: 'message', role: 'assistant', model: 'c', content: [], stop_reason: null }
   const usage = { input_tokens: 7, cache_read_input_tokens: 3, cache_creation_input_tokens: 0, output_tokens: 1 }
@@ -65,7 +65,7 @@ export const messageResponse = (text = 'Hello') => ({
   usage: { input_tokens: 7, output_tokens: 1 },
 })
 
-/** An error as clients of each format read it. */
+/** An error as clients of each format see it. */
 export interface ErrorAnswer {
   type?: string
   error: { message: string; type?: string; code?: string | number; status?: string }

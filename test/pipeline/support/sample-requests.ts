@@ -7,7 +7,7 @@ const system = 'Be brief.'
 const tool = { name: 'look', description: 'Looks.' }
 const schema = { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] }
 
-/** The path and body of each format's request: an image, a question about it, and a tool to look more closely. */
+/** The path and body of a request in each format: an image, a question about it, and a tool for looking more closely. */
 export const questions: Readonly<Record<WireFormat, (model: string, stream: boolean) => [path: string, body: object]>> =
   {
     'openai-chat': (model, stream) => [

@@ -38,7 +38,7 @@ const output = { id: 'msg_1', type: 'message', role: 'assistant', status: 'compl
 const called = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'look', status: 'completed' }
 const args = '{"at":"sky"}'
 
-/** The response that the last event of its stream contains. */
+/** The response in the stream's last event. */
 export const wholeResponse = {
   ...response,
   status: 'completed',
@@ -46,7 +46,7 @@ export const wholeResponse = {
   usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
 }
 
-/** The same response, not streamed. */
+/** The same response without streaming. */
 export const wholeLooking: Readonly<Record<WireFormat, object>> = {
   'openai-chat': {
     ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm-1' },

@@ -70,7 +70,7 @@ export async function openWith(steps: Partial<Steps>, events = chatEvents()) {
   return { gateway, post, chat, upstream, requests, keyId: id }
 }
 
-/** Creates a step around attempts that records what it sees, in order, as `<provider> <outcome> <output tokens>`. */
+/** Creates a step around attempts that records each attempt, in order, as `<provider> <outcome> <output tokens>`. */
 export function settling(events: string[]): Pick<Steps, 'aroundAttempt'> {
   return {
     aroundAttempt: [

@@ -1,8 +1,8 @@
 import type { Recording } from './recordings.ts'
 
-/** A stream as seen by a simple reader that has all of it. It shares no code with the gateway. Positions are in bytes. */
+/** A stream as parsed by a simple reader that has all of it. It shares no code with the gateway. Positions are in bytes. */
 export interface StreamMap {
-  /** The position after each event's blank line. */
+  /** The positions after each event's blank line. */
   ends: number[]
   /** The position at which the first event with content is known to be complete. */
   commit: number
@@ -11,11 +11,11 @@ export interface StreamMap {
 }
 
 export interface ModelOutput {
-  /** The complete events. If the last one only lacks its blank line, that is added. */
+  /** The complete events. If the last event lacks only its blank line, the blank line is added. */
   text: string
-  /** Whether they contain the complete response. */
+  /** Whether the events contain the complete response. */
   isFinished: boolean
-  /** Whether nothing can follow. */
+  /** Whether nothing can follow the events. */
   isClosed: boolean
 }
 
@@ -63,10 +63,10 @@ interface Data {
   delta?: { stop_reason?: string | null }
 }
 
-/** A check of events, by format. */
+/** An event predicate for each format. */
 type Sign = Record<Recording['api'], (data: Data | undefined) => boolean | undefined>
 
-/** Returns whether an event contains more than the role and the announcement of content. */
+/** Returns whether an event contains actual content, rather than just a role or the start of content. */
 const saysSomething: Sign = {
   chat: (data) =>
     finishes.chat(data) ||

@@ -1,7 +1,7 @@
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { Catalog, WireFormat } from '../../../src/types.ts'
 
-/** A provider of each format with the model `m`, named after the format. */
+/** A provider of each format, named after the format, with the model `m`. */
 export const streamCatalog: Catalog = Object.fromEntries(
   wireFormats.map((format) => [format, { baseUrl: `http://${format}.test/v1`, format, models: [{ id: 'm' }] }]),
 )

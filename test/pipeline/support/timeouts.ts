@@ -1,6 +1,6 @@
 import type { ErrorAnswer } from './responses.ts'
 
-/** Timeouts that all differ, so a test can tell them apart. */
+/** Timeouts that all differ, so tests can tell them apart. */
 export const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 200, totalTimeoutMs: 3_000 }
 
 /** Returns `<status> <message>` for an error response. */

@@ -3,8 +3,8 @@ import { loadReceiveStream } from '../../../src/request/attempt/receive.ts'
 import { loadStreamReply } from '../../../src/request/reply/response-reply.ts'
 
 /**
- * Loads everything that the gateway otherwise loads on demand. A fake clock doesn't wait for files, whose loading time is unpredictable, so tests
- * load all of them before the first request.
+ * Loads everything that the gateway otherwise lazy-loads. A fake clock doesn't wait for files, whose loading time is unpredictable, so tests load all
+ * of them before the first request.
  */
 export function loadLateParts(): Promise<unknown> {
   loading ??= Promise.all([

@@ -32,13 +32,15 @@ export interface WorldOptions {
   observe?: readonly GatewayObserver[]
   /** Whether usage is recorded. Default: `false`, so all timers and storage calls belong to requests. */
   usage?: boolean
-  /** The connections, oldest first. A name means a connection to that provider. Default: one each to `one`, `two`, `three`, and `claude`. */
+  /**
+   * The connections, oldest first. A string is a connection to the provider with that ID. Default: one each to `one`, `two`, `three`, and `claude`.
+   */
   connections?: ReadonlyArray<string | (Partial<Connection> & { provider: string })>
   combos?: Record<string, string[] | Omit<NewCombo, 'name'>>
   aliases?: Record<string, string>
 }
 
-/** A gateway with its connections, a manual clock, and the data its hooks received. */
+/** A gateway with its connections, a manual clock, and the data that its hooks received. */
 export interface World {
   gateway: Gateway
   api: Gateway['api']
@@ -88,7 +90,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...(options.limits && { limits: options.limits }),
     ...(options.sharedState !== undefined && { sharedState: options.sharedState }),
     ...(options.fetchMedia !== undefined && { fetchMedia: options.fetchMedia }),
-    includeStreamUsage: options.includeStreamUsage ?? false, // the fake providers always report usage, and most tests compare whole streams
+    includeStreamUsage: options.includeStreamUsage ?? false, // the fake providers always report usage, and most tests compare entire streams
     ...(options.endRequestsOfPausedKeys !== undefined && { endRequestsOfPausedKeys: options.endRequestsOfPausedKeys }),
     ...(options.observe && { observe: options.observe }),
     ...(options.secret !== undefined && { secret: options.secret }),

@@ -1,6 +1,6 @@
 /*
- * One conversation for all formats: a question, two parallel calls of one tool, and a response that uses both results. `providers/` contains each
- * provider's part of it; `clients/` contains how each client runs it.
+ * One conversation for all formats: a question, two parallel calls to one tool, and a response that uses both results. `providers/` contains each
+ * provider's side of it; `clients/` contains each client's code to run it.
  */
 
 export const QUESTION = 'How warm is it in Paris and in Oslo?'
@@ -23,10 +23,10 @@ export const CITIES = ['Paris', 'Oslo'] as const
 
 export const getWeather = (city: unknown) => ({ city, celsius: city === 'Paris' ? 21 : 9 })
 
-/** Data that only the provider understands, and that it expects to receive again with its calls. */
+/** Data that only the provider understands, and that it expects to receive back with its calls. */
 export const SIGNATURE = 'c2lnbmVkIGJ5IGl0cyBtYWtlcg=='
 
-/** How a client understood the conversation, in terms that all formats share. */
+/** The conversation as a client understood it, in format-neutral terms. */
 export interface Received {
   /** The requested tool calls, in order. */
   calls: { name: string; city: unknown }[]

@@ -33,10 +33,10 @@ const vendors: Readonly<Record<WireFormat, { provider: string; baseUrl: string; 
   },
 }
 
-/** The model name that clients use, no matter who serves the model. It has no slash, because some clients put it in the path unescaped. */
+/** The model name that clients use, whichever provider serves the model. It has no slash, because some clients put it in the path unescaped. */
 export const MODEL = 'the-model'
 
-/** Opens a gateway in front of a provider of a format, and a `fetch` that calls it. */
+/** Opens a gateway in front of a provider of the given format, and a `fetch` that calls the gateway. */
 export async function openBefore(format: WireFormat, providerFetch: Fetch) {
   const { provider, baseUrl, model } = vendors[format]
   const world = await openWorld({
@@ -49,12 +49,12 @@ export async function openBefore(format: WireFormat, providerFetch: Fetch) {
   return { world, fetch }
 }
 
-/** Returns the responses of a format's provider. */
+/** Returns the responses of a provider of the given format. */
 export const outputBy = (format: WireFormat): Provider => vendors[format].output
 
 /**
- * Opens a gateway in front of a provider that calls tools, and answers when it has their results. `asked` contains the bodies it received. Translated
- * bodies must follow the vendor's rules. Bodies in the client's own format are the client's responsibility.
+ * Opens a gateway in front of a provider that calls tools, and answers once it has their results. `requests` contains the bodies it received.
+ * Translated bodies must follow the vendor's rules. Bodies in the client's own format are the client's responsibility.
  */
 export async function openToolLoop(format: WireFormat, clientFormat: ClientFormat) {
   const { baseUrl, output } = vendors[format]

@@ -3,15 +3,15 @@ import type { WireFormat } from '../../../../src/types.ts'
 import type { ModelOutput } from './providers/provider.ts'
 import { data, formatEvent } from './providers/provider.ts'
 
-/** A model's output in no particular format. */
+/** A model's output in a format-neutral form. */
 export type Block =
   | { type: 'text' | 'refusal'; text: string; citations?: Cited[] }
-  /** `redacted` is Anthropic's replacement for the text. */
+  /** `redacted` is the data that Anthropic sends in place of the text. */
   | { type: 'reasoning'; text: string; signature: string; redacted?: string }
   | { type: 'call'; id: string; name: string; input: JsonObject }
   | { type: 'image'; data: string }
 
-/** A web page, or a document in the request, given by index. */
+/** A web page, or a document in the request, identified by its index. */
 type Cited = { url: string; title: string } | { document: number; quote: string }
 
 export interface ModelResponse {
@@ -19,7 +19,7 @@ export interface ModelResponse {
   finish?: 'stop' | 'length' | 'filter' | 'calls'
   /** Token counts. `input` includes `cached`, and `output` includes `reasoning`. */
   usage?: { input: number; output: number; cached: number; reasoning: number }
-  /** Splits each text into the pieces that events contain. Default: two. */
+  /** Splits each text into event-sized pieces. Default: two. */
   split?: Split
 }
 
@@ -27,7 +27,7 @@ type Split = (text: string) => string[]
 
 const USAGE = { input: 100, output: 40, cached: 60, reasoning: 10 }
 
-/** Returns a response as a provider of a format sends it, complete and as events. */
+/** Returns a response as a provider of the given format sends it, both complete and as events. */
 export const getOutput = (format: WireFormat, answered: ModelResponse): ModelOutput => writers[format](answered)
 
 const halves: Split = (text) => [text.slice(0, 3), text.slice(3)].filter((piece) => piece !== '')

@@ -5,12 +5,12 @@ import * as ai7 from 'ai'
 import { getWeather, QUESTION, type Received, weather } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
-Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it would warn about the unknown model name
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // the AI SDK would warn about the unknown model name
 
-/** AI SDK 6 names these exports differently than AI SDK 7, or lacks them. */
+/** AI SDK 6 has different names for these exports than AI SDK 7, or lacks them. */
 type Ai6 = Omit<typeof ai7, 'isStepCount'> & { stepCountIs: typeof ai7.isStepCount }
 
-/** Loads AI SDK 6 with the names of AI SDK 7, as far as they are used here. Both get the types of AI SDK 7. */
+/** Loads AI SDK 6 under AI SDK 7's names, as far as tests use them. Both have AI SDK 7's types. */
 async function loadAi6(): Promise<typeof ai7> {
   const name: string = 'ai-6'
   const ai6: Ai6 = await import(name)
@@ -19,10 +19,10 @@ async function loadAi6(): Promise<typeof ai7> {
 
 export const ai6 = await loadAi6()
 
-/** Converts a stream's error part, because AI SDK 6 passes it on unchanged. */
+/** Converts a stream's error part, because AI SDK 6 passes it through unchanged. */
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(JSON.stringify(error)))
 
-/** Returns the usage of the last step. In AI SDK 6, it is the usage of the result itself. */
+/** Returns the last step's usage. In AI SDK 6, that is the usage of the result itself. */
 const lastUsage = async (result: {
   finalStep?: PromiseLike<{ usage: Counts }> | { usage: Counts }
   usage: PromiseLike<Counts> | Counts
@@ -94,7 +94,7 @@ const over =
 
 const own = { apiKey: 'x' }
 
-/** A client of the AI SDK's own gateway protocol, which is part of every installation. */
+/** A client of the AI SDK's built-in gateway protocol. */
 export const createAiGatewayClient = over((fetch) =>
   ai7.createGateway({ ...own, baseURL: 'http://gateway/v4/ai', fetch }),
 )

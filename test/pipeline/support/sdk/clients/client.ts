@@ -1,10 +1,10 @@
 import type { Received } from '../conversation.ts'
 
-/** How to send a request, and its listener. */
+/** How to send a request, and a listener for its response. */
 export interface Manner {
   stream: boolean
   signal?: AbortSignal
-  /** Receives each piece of the response. */
+  /** Receives each chunk of the response. */
   onText?(piece: string): void
 }
 
@@ -18,10 +18,10 @@ export interface Client {
 
 export type CreateClient = (fetch: typeof globalThis.fetch) => Client
 
-/** After more responses than this, the conversation is going in circles. */
+/** More responses than this mean that the conversation is going in circles. */
 export const MAX_STEPS = 3
 
-/** Collects text, and reports each piece. */
+/** Collects text and reports each chunk. */
 export async function listen<T>(
   chunks: AsyncIterable<T>,
   getText: (chunk: T) => string | undefined,

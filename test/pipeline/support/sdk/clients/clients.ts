@@ -17,11 +17,11 @@ import { createResponsesClient } from './openai-responses.ts'
 export interface KnownClient {
   create: CreateClient
   format: ClientFormat
-  /** Whether it only sends the ID of content that a provider with its own format has stored. */
+  /** Whether the client sends only the ID of content that a provider of its own format has stored. */
   refers?: true
 }
 
-/** The clients of four vendors, and the AI SDK with its provider for each of them. */
+/** Four vendors' clients, and the AI SDK with its provider for each vendor. */
 export const clients: Readonly<Record<string, KnownClient>> = {
   'openai, chat completions': { create: createChatClient, format: 'openai-chat' },
   'openai, responses': { create: createResponsesClient, format: 'openai-responses' },

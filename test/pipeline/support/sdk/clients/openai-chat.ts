@@ -15,7 +15,7 @@ export const createChatClient: CreateClient = (fetch) => {
     if (!stream) return (await client.chat.completions.create(body, { signal })).choices[0]?.message.content ?? ''
     const chunks = client.chat.completions.stream(body, { signal })
     const text = await listen(chunks, ({ choices }) => choices[0]?.delta.content ?? '', onText)
-    await chunks.done() // reports errors that ended the iteration
+    await chunks.done() // report errors that ended the iteration
     return text
   }
 

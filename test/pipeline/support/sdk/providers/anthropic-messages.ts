@@ -5,7 +5,7 @@ import { formatEvent, type ModelOutput, type Provider } from './provider.ts'
 /** The API omits `citations` from text without citations. */
 type Block = ContentBlock | Omit<TextBlock, 'citations'>
 
-/** Builds a message without the API's other fields, which clients must be able to do without. */
+/** Builds a message without the API's other fields, which clients must not depend on. */
 const message = (content: Block[], stop_reason: Message['stop_reason'], usage: object) => ({
   id: 'msg_1',
   type: 'message',

@@ -25,7 +25,7 @@ function output(parts: Part[], counts: object): ModelOutput {
   }
 }
 
-/** A generateContent provider. The first call has the signature of the reasoning, as in Gemini 3. */
+/** A generateContent provider. The first call carries the reasoning signature, as in Gemini 3. */
 export const geminiProvider: Provider = {
   calls: output(
     [

@@ -12,7 +12,7 @@ const usage = (prompt: number, completion: number, reasoning = 0) => ({
 
 const chunk = (choices: ChatCompletionChunk['choices'], extra: Partial<ChatCompletionChunk> = {}) =>
   data({ ...head, object: 'chat.completion.chunk', choices, ...extra } satisfies ChatCompletionChunk)
-/** Builds a delta. `reasoning_content` doesn't come from OpenAI, but from many vendors that use its format. */
+/** Builds a delta. `reasoning_content` isn't OpenAI's, but many vendors with its format use it. */
 const delta = (value: ChatCompletionChunk.Choice.Delta & { reasoning_content?: string }) =>
   chunk([{ index: 0, delta: value, finish_reason: null }])
 const createFinish = (finish_reason: 'stop' | 'tool_calls') => chunk([{ index: 0, delta: {}, finish_reason }])

@@ -1,4 +1,4 @@
-/** A provider's two responses in its own format: first the calls, then the text. */
+/** A provider's two responses in its own format: first the tool calls, then the text. */
 export interface Provider {
   calls: ModelOutput
   response: ModelOutput
@@ -13,5 +13,5 @@ export interface ModelOutput {
 /** Formats an event without a name. */
 export const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`
 
-/** Formats an event that is named after its type. */
+/** Formats an event with its type as the name. */
 export const formatEvent = <T extends { type: string }>(value: T): string => `event: ${value.type}\n${data(value)}`
