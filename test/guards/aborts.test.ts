@@ -5,9 +5,9 @@ import { fakeUpstream, never, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD } from './world.ts'
 
-const test = suite('guarded requests that clients abort')
+const test = suite('guarded requests that clients cancel')
 
-/** Creates a guard that never decides. `aborted` counts how often it was told to stop. */
+/** Creates a guard that never returns a verdict. `aborted` counts how often it was aborted. */
 function createHanging(on: 'request' | 'answer') {
   let aborted = 0
   let calls = 0
@@ -26,7 +26,7 @@ const until = async (isDone: () => boolean) => {
   while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 1))
 }
 
-/** Opens a world whose only key allows one concurrent request, so a request that isn't released is noticed. */
+/** Opens a gateway with a key that allows one concurrent request, so a request that isn't released blocks the next one. */
 async function open(guards: readonly Guard[], fetch: ReturnType<typeof fakeUpstream>) {
   const records: RequestRecord[] = []
   const errors: unknown[] = []
@@ -68,7 +68,7 @@ test('check 46: if a client disconnects while a guard checks its request, the gu
   assert.is(upstream.calls.length, 0)
 })
 
-test("check 46: a client disconnect during a judge's check aborts the judge's call", async () => {
+test("check 46: a client disconnect during a judge's check aborts the judge call", async () => {
   const upstream = fakeUpstream(never)
   const { send, records } = await open(
     [judge({ name: 'j', model: 'one/judge', policy: 'p', on: ['request'] })],
@@ -86,7 +86,7 @@ test("check 46: a client disconnect during a judge's check aborts the judge's ca
 })
 
 for (const phase of ['text is held', 'a guard checks the response'])
-  test(`check 46: a client that disconnects from a stream while ${phase} aborts everything`, async () => {
+  test(`check 46: if a client disconnects from a stream while ${phase}, every open call is aborted`, async () => {
     const { guard, counts } = createHanging('answer')
     const isHeld = phase === 'text is held'
     const all: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
@@ -109,7 +109,7 @@ for (const phase of ['text is held', 'a guard checks the response'])
     }
   })
 
-test('check 36: the record of a rejected stream has the guard, the tokens so far, and one attempt', async () => {
+test('check 36: the usage record of a rejected stream contains the guard, the tokens so far, and one attempt', async () => {
   const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
   const { send, records, errors } = await open([words({ name: 'w', words: [WORD] })], upstream)
   for (let round = 1; round <= 2; round++) {
@@ -125,7 +125,7 @@ test('check 36: the record of a rejected stream has the guard, the tokens so far
   assert.equal(errors, [])
 })
 
-test('a client that disconnects after a rejection changes nothing', async () => {
+test('a client disconnect after a rejection has no effect', async () => {
   const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
   const { send, records } = await open([words({ name: 'w', words: [WORD] })], upstream)
   const controller = new AbortController()
@@ -139,7 +139,7 @@ test('a client that disconnects after a rejection changes nothing', async () => 
   assert.is((await send()).status, 200)
 })
 
-test("check 50: a rejected stream isn't tried on the next target, and starts no cooldown", async () => {
+test("check 50: a rejected stream isn't retried on the next target, and starts no cooldown", async () => {
   const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
   const { world, send } = await open([words({ name: 'w', words: [WORD] })], upstream)
   await world.api.combos.create({ name: 'both', models: ['one/m', 'one/n'] })

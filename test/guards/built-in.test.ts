@@ -10,9 +10,9 @@ const test = suite('built-in guards')
 const w = words({ name: 'w', words: ['sesame', 'open door', 'pass*'], older: 'refuse' })
 
 const refusedTexts: Record<string, string> = {
-  'the word': 'Say SESAME now',
-  'a phrase': 'an Open Door here',
-  'a word with other letters around it': 'my passphrase',
+  'the blocked word': 'Say SESAME now',
+  'a blocked phrase': 'an Open Door here',
+  'a match within a longer word': 'my passphrase',
   'check 14: a zero-width character': 'SE\u200bSAME',
   'check 15: full-width letters': 'ＳＥＳＡＭＥ',
   'check 16: tag characters': Array.from('SESAME', (letter) =>
@@ -22,13 +22,13 @@ const refusedTexts: Record<string, string> = {
   'check 19: a soft hyphen': 'SES\u00adAME',
   'styled letters': '𝐒𝐄𝐒𝐀𝐌𝐄',
   accents: 'ŚÉŞÀMÉ',
-  'stacks of combining marks': 's\u0334\u0301\u0302e\u0488sa\u20ddme\u0323',
+  'stacked combining marks': 's\u0334\u0301\u0302e\u0488sa\u20ddme\u0323',
   'a long s': 'ſeſame',
   'a ligature': 'pa\ufb06phrase'.replace('\ufb06', 'ſs'),
-  'the letters of flags': '🇸🇪🇸🇦🇲🇪',
+  'flag emoji letters': '🇸🇪🇸🇦🇲🇪',
   'Greek capitals': 'SΕSΑΜΕ',
   'a control character': 'SES\u0010AME',
-  'marks for right-to-left text': '\u200fSES\u200eAME\u200f',
+  'text direction marks': '\u200fSES\u200eAME\u200f',
   'a byte order mark': '\ufeffSESAME',
   'a double space in a phrase': 'open  door',
   'a line break in a phrase': 'open\n\tdoor',
@@ -47,36 +47,36 @@ const refusedTexts: Record<string, string> = {
   'Coptic letters': 'SESA\u2c98\u2c88',
   'Ukrainian letters': 's\u0454sam\u0454',
   'an Armenian letter': '\u054fESAME',
-  'letters with a hook': '\u0282\u025bs\u0251\u0271\u025b',
+  'letters with hooks': '\u0282\u025bs\u0251\u0271\u025b',
   'a turned letter': 'S\u0259SAM\u0259',
   'the estimated sign': 'S\u212eSAME',
-  'letters in parentheses': '\u24ae\u24a0\u24ae\u249c\u24a8\u24a0',
-  'capitals in parentheses': '\u{1f122}\u{1f114}SAME',
+  'parenthesized letters': '\u24ae\u24a0\u24ae\u249c\u24a8\u24a0',
+  'parenthesized capitals': '\u{1f122}\u{1f114}SAME',
   'accents from other scripts': 'SE\u0951SA\u302aME',
   'a musical control character': 'SE\u{1d173}SAME',
   'a shorthand control character': 'SE\u{1bca0}SAME',
   'an unassigned invisible character': 'SE\u2065SA\ufff0ME',
-  'HTML entities of accented letters': 'S&Eacute;SAME',
-  'HTML entities of styled letters': '&Sopf;ESAME',
-  'HTML entities of invisible characters': 'SES&ZeroWidthSpace;A&lrm;ME',
+  'HTML entities for accented letters': 'S&Eacute;SAME',
+  'HTML entities for styled letters': '&Sopf;ESAME',
+  'HTML entities for invisible characters': 'SES&ZeroWidthSpace;A&lrm;ME',
   'HTML comments': 'SES<!-- a -->AME',
   'HTML tags with attributes': 'SES<b class="a">AM</b>E',
 }
 
 for (const [title, text] of Object.entries(refusedTexts))
-  test(`words: ${title} is blocked`, async () => {
+  test(`words: blocks text with ${title}`, async () => {
     const { say } = await openWorld([w])
     const response = await say('openai-chat', text)
     assert.is(response.status, 400, await response.text())
   })
 
-test('words: other words pass', async () => {
+test('words: similar words pass', async () => {
   const { say } = await openWorld([w])
   for (const text of ['SESAMES', 'bypass', 'open', 'doors open', 'SES AME', 'opendoor'])
     assert.is((await say('openai-chat', text)).status, 200, text)
 })
 
-test('words: accents, alphabets, and endings distinguish words', async () => {
+test('words: words that differ by accent, alphabet, or ending are different words', async () => {
   const terms = ['schön', 'søren', 'мои', '가', '秘密', 'falcon-9', 'wife', 'Ηρα']
   const { say } = await openWorld([words({ name: 'w', words: terms })])
   for (const text of ['schon', 'Soren', 'мой', '강', 'wives', 'and &amp; so on', 'falcon-8', 'ωρα'])
@@ -85,7 +85,7 @@ test('words: accents, alphabets, and endings distinguish words', async () => {
     assert.is((await say('openai-chat', text)).status, 400, text)
 })
 
-test('words: a hidden word is replaced in place', async () => {
+test('words: an obfuscated word is replaced in place', async () => {
   const { say, upstream } = await openWorld([words({ name: 'w', words: ['sesame', 'open door'], action: 'replace' })])
   await say('openai-chat', 'a SES&#65;ME, b s\u00e9same, c open \n door, d S\u200bESAME.')
   assert.is(JSON.parse(upstream.calls[0]?.body ?? '').messages[0].content, 'a [WORD], b [WORD], c [WORD], d [WORD].')
@@ -104,25 +104,25 @@ for (const [type, text] of [
     assert.is((await say('openai-chat', `It is ${text} see?`)).status, 400)
   })
 
-test('pii: an address with letters outside ASCII is replaced completely', async () => {
+test('pii: an email address with non-ASCII letters is replaced completely', async () => {
   const { say, upstream } = await openWorld([pii({ name: 'p', types: ['email'], action: 'replace' })])
   await say('openai-chat', 'Mail müller@example.com')
   assert.is(JSON.parse(upstream.calls[0]?.body ?? '').messages[0].content, 'Mail [EMAIL]')
 })
 
-test('check 20: a duplicate field is rejected', async () => {
+test('check 20: a request with a duplicate field is rejected', async () => {
   const { send } = await openWorld([w])
   const body = '{"model":"one/m","messages":[{"role":"user","content":"SESAME","content":"Hi"}]}'
   assert.is((await send('/v1/chat/completions', body)).status, 400)
 })
 
-test('check 21: an unpaired surrogate is rejected', async () => {
+test('check 21: a request with an unpaired surrogate is rejected', async () => {
   const { send } = await openWorld([w])
   const body = '{"model":"one/m","messages":[{"role":"user","content":"\\ud83d"}]}'
   assert.is((await send('/v1/chat/completions', body)).status, 400)
 })
 
-test('check 6: token arrays are rejected', async () => {
+test('check 6: embedding requests with token arrays are rejected', async () => {
   const { send } = await openWorld([w])
   for (const input of [
     [1, 2],
@@ -169,7 +169,7 @@ test('check 25: a body of 10 MB is searched in linear time', async () => {
   const before = busyMs()
   assert.is((await say('openai-chat', 'a@a@'.repeat(2_500_000))).status, 200)
   const took = busyMs() - before
-  assert.ok(took < 2_000, `${took} ms`) // one second for the guards, and one for reading and sending the body
+  assert.ok(took < 2_000, `${took} ms`) // one second for the guards, and one to read and send the body
 })
 
 test('check 28: Persian text, family emoji, and the flag of Scotland keep their joiners and tags', async () => {
@@ -182,7 +182,7 @@ test('check 28: Persian text, family emoji, and the flag of Scotland keep their 
   assert.is(JSON.parse(upstream.calls[1]?.body ?? '').messages[0].content, 'ab c')
 })
 
-test('size: limits characters, turns, tools, and media', async () => {
+test('size: limits the number of characters, turns, tools, and media', async () => {
   const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } }
   const image = { type: 'image_url', image_url: { url: 'https://a.test/b.png' } }
   for (const [limits, body] of [
@@ -228,14 +228,14 @@ test('tools: rejects tools that are denied, not allowed, or run by a provider', 
 const mask: Guard = pii({ name: 'm', types: ['email'], action: 'mask' })
 const getContents = (body = '') => JSON.parse(body).messages.map(({ content }: { content: string }) => content)
 
-test('check 60: each address gets its own placeholder, and the client gets the addresses back', async () => {
+test('check 60: each address gets its own placeholder', async () => {
   const { say, upstream } = await openWorld([mask], { response: chatResponse('See EMAIL-1-0000.') })
   await say('openai-chat', 'From ann@a.test to bob@b.test, cc ann@a.test')
   const [text] = getContents(upstream.calls[0]?.body)
   assert.match(text, /^From EMAIL-1-(\w{4}) to EMAIL-2-\1, cc EMAIL-1-\1$/)
 })
 
-test('check 61: an address in several messages has a single placeholder', async () => {
+test('check 61: an address gets the same placeholder in every message', async () => {
   const { send, upstream } = await openWorld([mask])
   const messages = ['ann@a.test', 'bob@b.test, ann@a.test', 'To ann@a.test.'].map((content) => ({
     role: 'user',
@@ -248,7 +248,7 @@ test('check 61: an address in several messages has a single placeholder', async 
   assert.is(third, `To ${first}.`)
 })
 
-/** Returns the placeholder that a caller without a key gets for its first address. */
+/** Returns the placeholder for the first address in a request without an API key. */
 async function findPlaceholder(): Promise<string> {
   const { say, upstream } = await openWorld([mask])
   await say('openai-chat', 'ann@a.test')
@@ -297,14 +297,14 @@ test('check 64: a placeholder that the model invents is left unchanged', async (
   assert.match(await (await say('openai-chat', 'Mail ann@a.test')).text(), invented)
 })
 
-test("check 65: a placeholder that the user wrote doesn't become an address", async () => {
+test("check 65: a placeholder that the user wrote isn't replaced with an address", async () => {
   const placeholder = await findPlaceholder()
   const { say } = await openWorld([mask], { response: chatResponse(`Not ${placeholder}`) })
   const text = await (await say('openai-chat', `Mail ann@a.test, not ${placeholder}`)).text()
   assert.match(text, `Not ${placeholder}`)
 })
 
-test('check 66: the start of a growing conversation stays byte-identical', async () => {
+test('check 66: earlier messages in a growing conversation stay byte-identical', async () => {
   const { say, upstream } = await openWorld([mask])
   const messages = [{ role: 'user', content: 'Mail ann@a.test' }]
   await say('openai-chat', '', { body: { messages } })
@@ -322,7 +322,7 @@ test('check 66: the start of a growing conversation stays byte-identical', async
   assert.match(after[2], /EMAIL-2-/)
 })
 
-test('check 70: a secret is never restored', async () => {
+test('check 70: a masked secret is never restored', async () => {
   const hiding: Guard = secrets({ name: 's', action: 'mask' })
   const probe = await openWorld([hiding])
   await probe.say('openai-chat', key)
@@ -334,7 +334,7 @@ test('check 70: a secret is never restored', async () => {
   assert.not.match(text, key)
 })
 
-test('a built-in guard rejects unknown options', () => {
+test('built-in guards reject invalid options', () => {
   for (const [create, problem] of [
     [() => words({ name: 'a' } as never), 'words().words is required and must be an array of strings.'],
     [() => words({ name: 'a', words: [] }), 'words().words must contain at least one string.'],

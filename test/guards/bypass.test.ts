@@ -5,7 +5,7 @@ import { chatChunk, chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD, w } from './world.ts'
 
-const test = suite('ways around guards')
+const test = suite('bypassing guards')
 
 const chat = (content: unknown) => ({ model: 'one/m', messages: [{ role: 'user', content }] })
 const remote: Guard = { name: 'remote', remote: 'refuse', check: () => undefined }
@@ -37,7 +37,7 @@ for (const [title, path, body] of [
   })
 
 for (const stream of [false, true])
-  test(`check 10: an item of an earlier response is checked if a request references it by ID${stream ? ' (stream)' : ''}`, async () => {
+  test(`check 10: an item from an earlier response is checked when a request references it by ID${stream ? ' (stream)' : ''}`, async () => {
     const message = `The word is ${WORD}.`
     const chunk = (choice: object) => `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [choice] })}\n\n`
     const events = [
@@ -68,7 +68,7 @@ for (const stream of [false, true])
   })
 
 for (const stream of [false, true])
-  test(`the stored item is the one the client received${stream ? ' (stream)' : ''}`, async () => {
+  test(`a stored response item is the one that the client received, and is masked again${stream ? ' (stream)' : ''}`, async () => {
     const masks = pii({ name: 'm', types: ['email'], action: 'mask' })
     const message = 'I wrote to EMAIL-1-TAG.'
     const request = 'Write to ann@a.test'
@@ -102,7 +102,7 @@ test("rejected text in a stream isn't stored for later requests", async () => {
     'data: [DONE]\n\n',
   ]
   const guard = words({ name: 'w', words: [WORD], on: ['answer'] })
-  const { send, upstream } = await openWorld([guard], { events: [events.join('')] }) // in one chunk, so the item arrives complete
+  const { send, upstream } = await openWorld([guard], { events: [events.join('')] }) // in one chunk, so the whole item arrives before the rejection
   const text = await (await send('/v1/responses', { model: 'one/m', input: 'Hi', stream: true })).text()
   assert.match(text, 'response.incomplete')
   const id = /"id":"(msg_[^"]+)"/.exec(text)?.[1]
@@ -151,7 +151,7 @@ for (const path of [
   '/v1/v1/chat/completions',
   '/chat/completions',
 ])
-  test(`check 33: ${path} is never served without guards`, async () => {
+  test(`check 33: a request to ${path} never bypasses the guards`, async () => {
     for (const basePath of ['', '/ai']) {
       const { send, upstream } = await openWorld([w], { options: { basePath } })
       for (const base of ['', '/ai', '/ai/../ai', '/other']) {

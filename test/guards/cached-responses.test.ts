@@ -7,7 +7,7 @@ import { clientNames, openWorld } from './world.ts'
 
 const test = suite('guards in front of a cache')
 
-/** Creates a cache that keeps responses by the parsed request and shares them between callers. */
+/** Creates a cache that stores responses by parsed request, and shares them between callers. */
 function createSharedCache(): { feature: Feature; countHits: () => number } {
   const replies = new Map<string, { headers: Readonly<Record<string, string>>; body: string | Uint8Array }>()
   let hits = 0
@@ -31,7 +31,7 @@ function createSharedCache(): { feature: Feature; countHits: () => number } {
 }
 
 for (const client of clientNames)
-  test(`check 67: a cached response restores the address of the user who asks (${client})`, async () => {
+  test(`check 67: a cached response is restored with the requesting user's address (${client})`, async () => {
     const cache = createSharedCache()
     const upstream = fakeUpstream(({ body }) => {
       const [placeholder = ''] = /EMAIL-[\w-]+/.exec(String(body)) ?? []

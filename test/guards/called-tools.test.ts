@@ -3,7 +3,7 @@ import { chatChunk, chatEvents, chatResponse } from '../pipeline/support/respons
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld } from './world.ts'
 
-const test = suite('guards on called tools')
+const test = suite('guards on tool calls')
 
 const call = { id: 'a', type: 'function', function: { name: 'shell_run', arguments: '{"cmd":"rm -rf"}' } }
 const response = {

@@ -8,7 +8,7 @@ const test = suite('guards that change requests')
 
 const both = { prepend: 'Be "brief".', append: 'Say please.' }
 
-/** The changes, the client's request, and the changed request. Unusual whitespace must stay. */
+/** The rules, the client's request, and the changed request. Unusual whitespace must be preserved. */
 const changes: ReadonlyArray<[ClientFormat, ChangeRules, before: string, after: string]> = [
   [
     'openai-chat',
@@ -62,11 +62,11 @@ const changes: ReadonlyArray<[ClientFormat, ChangeRules, before: string, after: 
 ]
 
 for (const [format, rules, before, after] of changes)
-  test(`change: ${JSON.stringify(rules)} in ${format} keeps all other characters of ${before}`, () => {
+  test(`change: ${JSON.stringify(rules)} in ${format} leaves all other characters of ${before} unchanged`, () => {
     assert.is(createChangeGuard({ name: 'c', ...rules }).rewrite?.(before, format), after)
   })
 
-test('change: a guard that only watches changes nothing', async () => {
+test('change: a guard in watch mode changes nothing', async () => {
   const { say, upstream } = await openWorld([change({ name: 'c', append: 'Say please.', mode: 'watch' })])
   assert.is((await say('openai-chat', 'Hi')).status, 200)
   assert.equal(JSON.parse(upstream.calls[0]?.body ?? '').messages, [{ role: 'user', content: 'Hi' }])

@@ -18,7 +18,7 @@ const stop = (index: number) => event({ choices: [{ index, delta: {}, finish_rea
 const usage = event({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } })
 const DONE = 'data: [DONE]\n\n'
 
-/** Returns the text and the finish reason of each choice. */
+/** Returns each choice's text and finish reason. */
 function readChoices(stream: string): Record<string, { text: string; finish: unknown }> {
   const choices: Record<string, { text: string; finish: unknown }> = {}
   const parser = createSseParser(({ data }) => {
@@ -27,7 +27,7 @@ function readChoices(stream: string): Record<string, { text: string; finish: unk
     for (const { index, delta = {}, text, finish_reason: finish } of json.choices as JsonObject[]) {
       choices[`${index}`] ??= { text: '', finish: undefined }
       const choice = choices[`${index}`] as { text: string; finish: unknown } // set above
-      assert.is(choice.finish, undefined, 'nothing follows the end of a choice')
+      assert.is(choice.finish, undefined, 'nothing follows the finish reason of a choice')
       choice.text += `${(isObject(delta) && delta.content) || text || ''}`
       if (finish) choice.finish = finish
     }
@@ -71,7 +71,7 @@ for (const guard of [w, builtIn])
       assert.match(text, '"prompt_tokens":1')
     })
 
-test('check 42: a stream ends when all of its choices are rejected', async () => {
+test('check 42: a stream ends once all of its choices are rejected', async () => {
   const { text, world } = await stream(
     [builtIn],
     [createDelta(0, `${WORD} `), createDelta(1, `${WORD} `), createDelta(0, 'x'), usage, DONE],
@@ -83,7 +83,7 @@ test('check 42: a stream ends when all of its choices are rejected', async () =>
   assert.is(world.upstream.open, 0)
 })
 
-test("check 42: the provider's call is canceled once only rejected choices continue", async () => {
+test('check 42: the provider call is canceled once only rejected choices are left', async () => {
   async function* live() {
     yield* [createDelta(0, 'Fine.'), createDelta(1, `${WORD} `), stop(0)]
     for (let index = 0; index < 1_000; index++) {

@@ -6,7 +6,7 @@ import { openWorld, WORD } from './world.ts'
 
 const test = suite('guards that check during the call')
 
-/** Creates a promise, and the function that resolves it. */
+/** Creates a promise and a function that resolves it. */
 function createGate() {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
@@ -15,7 +15,7 @@ function createGate() {
   return { open, opened }
 }
 
-/** Creates a guard that rejects the word after `opened` resolves. */
+/** Creates a guard that rejects the word once `opened` has resolved. */
 const createGuard = (opened: Promise<void>, extra: Partial<Guard> = {}): Guard => ({
   ...{ name: 'd', stage: 'during', on: ['request'], ...extra },
   async check({ parts }) {
@@ -48,7 +48,7 @@ for (const stream of [false, true])
   })
 
 for (const phase of ['before the response', 'after the response', 'after a stream has begun'])
-  test(`check 52: a rejection ${phase} ends the call, and the client gets a 400`, async () => {
+  test(`check 52: a rejection ${phase} ends the provider call, and the client gets a 400`, async () => {
     const { open, opened } = createGate()
     const { open: called, opened: isCalled } = createGate()
     const fetch = fakeUpstream(async () => {
@@ -78,14 +78,14 @@ test('check 52: with `as: "answer"`, the client gets a response without text', a
   assert.is(JSON.parse(await response.text()).choices[0].finish_reason, 'content_filter')
 })
 
-test('check 53: a request with a hosted tool is checked before the call', async () => {
+test('check 53: a request with a hosted tool is checked before the provider call', async () => {
   const { say, upstream } = await openWorld([createGuard(Promise.resolve())])
   const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
   assert.is((await say('anthropic-messages', WORD, { body: { tools } })).status, 400)
   assert.is(upstream.calls.length, 0)
 })
 
-test('a guard that fails during the call ends it with a 503', async () => {
+test('if a guard fails during the provider call, the request fails with a 503', async () => {
   const guard: Guard = { ...createGuard(Promise.resolve()), check: () => Promise.reject(new Error('down')) }
   const { say } = await openWorld([guard])
   assert.is((await say('openai-chat', 'Hi')).status, 503)
@@ -98,7 +98,7 @@ test("a provider's error doesn't wait for the verdict", async () => {
   assert.is(response.status, 400)
 })
 
-test('older text rejected during a call is removed from the next call', async () => {
+test('text rejected during a call is removed from later calls of the same conversation', async () => {
   const ids: Guard = {
     ...createGuard(Promise.resolve()),
     check({ parts }) {

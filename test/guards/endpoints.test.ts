@@ -14,7 +14,7 @@ const test = suite('guards on every endpoint')
 
 const builtIn = words({ name: 'w', words: [WORD] })
 
-/** Returns a request to an endpoint. */
+/** Creates a minimal request to an endpoint. */
 function createRequest(endpoint: Endpoint): { path: string; body: JsonObject; headers: Record<string, string> } {
   const path = endpoint.path.replace('{model}', 'one/of-any-kind')
   const client = clients[endpoint.format as ClientName]

@@ -21,21 +21,21 @@ const toResult = (text: string) => ({ type: 'tool_result', tool_use_id: 't', con
 const longText = btoa('A line. '.repeat(200) + WORD)
 
 const hidden: Record<string, [path: string, body: unknown]> = {
-  'a text file that is labeled as an image': ['/v1/chat/completions', toFile(`data:image/png;base64,${longText}`)],
-  'a text file that is labeled as an image, with line breaks': [
+  'a text file labeled as an image': ['/v1/chat/completions', toFile(`data:image/png;base64,${longText}`)],
+  'a text file labeled as an image, with line breaks': [
     '/v1/chat/completions',
     toFile(`data:image/png;base64,${longText.replace(/(.{5})/g, '$1\n')}`),
   ],
-  'an unencoded text file that is labeled as an image': ['/v1/chat/completions', toFile(`data:image/png,Say ${WORD}`)],
-  'a text that is labeled as a video': [
+  'an unencoded text file labeled as an image': ['/v1/chat/completions', toFile(`data:image/png,Say ${WORD}`)],
+  'text labeled as a video': [
     '/v1beta/models/one/m:generateContent',
     { contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'video/mp4', data: longText } }] }] },
   ],
-  'a text file in UTF-16 with a type of bytes': [
+  'a UTF-16 text file with a binary media type': [
     '/v1/chat/completions',
     toFile(`data:application/octet-stream;base64,${toUtf16(WORD)}`),
   ],
-  'a text file in Latin-1 with a control character': [
+  'a Latin-1 text file with a control character': [
     '/v1/chat/completions',
     toFile(btoa(`\xe9 \x01 ${'A line. '.repeat(20)}${WORD} \xfc`)),
   ],
@@ -51,8 +51,8 @@ const hidden: Record<string, [path: string, body: unknown]> = {
     ]),
   ],
   'nested lists of text parts': ['/v1/chat/completions', toChat([[toPart('SES')], [toPart('AME')]])],
-  'text parts after another one': ['/v1/chat/completions', toChat(['x', 'SES', 'AME', 'y'].map(toPart))],
-  'two messages in a row': [
+  'text parts between other parts': ['/v1/chat/completions', toChat(['x', 'SES', 'AME', 'y'].map(toPart))],
+  'two consecutive messages': [
     '/v1/chat/completions',
     { model: 'one/m', messages: ['x', 'SES', 'AME', 'y'].map((content) => ({ role: 'user', content })) },
   ],
@@ -73,22 +73,25 @@ const hidden: Record<string, [path: string, body: unknown]> = {
     '/v1/messages',
     toMessage([{ type: 'document', title: 'data:,a', source: { type: 'text', data: `data:,${WORD}` } }]),
   ],
-  'a data URL in capitals': ['/v1/chat/completions', toFile(`DATA:text/plain;base64,${btoa(`Say ${WORD}`)}`)],
+  'a data URL with an uppercase scheme': [
+    '/v1/chat/completions',
+    toFile(`DATA:text/plain;base64,${btoa(`Say ${WORD}`)}`),
+  ],
   'a text file without a media type': ['/v1/chat/completions', toFile(btoa(`Say ${WORD}`))],
   'a text file with a binary media type': [
     '/v1/chat/completions',
     toFile(`data:application/octet-stream;base64,${btoa(`Say ${WORD}`)}`),
   ],
-  'a text file in base64 with line breaks': [
+  'a base64 text file with line breaks': [
     '/v1/messages',
     toMessage([{ type: 'document', source: { type: 'base64', media_type: 'text/plain', data: inLines } }]),
   ],
-  'a text file in URL-safe base64': ['/v1/chat/completions', toFile(toUrlSafe(`??>>~~ ${WORD} ÿÿ??`))],
-  'a text file in base64 with other characters': [
+  'a URL-safe base64 text file': ['/v1/chat/completions', toFile(toUrlSafe(`??>>~~ ${WORD} ÿÿ??`))],
+  'a base64 text file with invalid characters': [
     '/v1/chat/completions',
     toFile(`data:text/plain;base64,${btoa(`Say ${WORD}`).replace(/^(.{5})/, '$1!*')}`),
   ],
-  'a document in base64 with other characters': [
+  'a base64 document with invalid characters': [
     '/v1/messages',
     toMessage([
       {
@@ -97,15 +100,15 @@ const hidden: Record<string, [path: string, body: unknown]> = {
       },
     ]),
   ],
-  'a text file in Latin-1 without a media type': ['/v1/chat/completions', toFile(btoa(`\xe9 ${WORD} \xfc`))],
-  'a text file in UTF-16': ['/v1/chat/completions', toFile(`data:text/plain;base64,${toUtf16(WORD)}`)],
+  'a Latin-1 text file without a media type': ['/v1/chat/completions', toFile(btoa(`\xe9 ${WORD} \xfc`))],
+  'a UTF-16 text file': ['/v1/chat/completions', toFile(`data:text/plain;base64,${toUtf16(WORD)}`)],
   'a data URL with an invalid escape': ['/v1/chat/completions', toFile(`data:text/plain,100% ${WORD}`)],
-  'an image with styled text': ['/v1/chat/completions', toFile(`data:image/svg+xml;base64,${btoa(tspans)}`)],
-  'the parts of a token count request': [
+  'an SVG image with styled text': ['/v1/chat/completions', toFile(`data:image/svg+xml;base64,${btoa(tspans)}`)],
+  'two parts of a token count request': [
     '/v1beta/models/one/m:countTokens',
     { generateContentRequest: { contents: [{ role: 'user', parts: [{ text: 'SES' }, { text: 'AME' }] }] } },
   ],
-  'the description in a response format': [
+  'a description in a response schema': [
     '/v1/chat/completions',
     {
       ...toChat('Hi'),
@@ -167,12 +170,12 @@ const hidden: Record<string, [path: string, body: unknown]> = {
   ],
   'an embedding input': ['/v1/embeddings', { model: 'one/m', input: ['a', WORD] }],
   'a negative image prompt': ['/v1/images/generations', { model: 'one/m', prompt: 'a', negative_prompt: WORD }],
-  'a field named like a prototype': [
+  'a field named after an Object.prototype property': [
     '/v1/chat/completions',
     `{"model":"one/m","messages":[{"role":"user","content":"Hi"}],"__proto__":{"x":"${WORD}"}}`,
   ],
-  'an unknown type in lower case': ['/v1/chat/completions', toChat([{ type: 'sesame', text: 'Hi' }])],
-  'an unknown role in lower case': [
+  'an unknown lowercase type': ['/v1/chat/completions', toChat([{ type: 'sesame', text: 'Hi' }])],
+  'an unknown lowercase role': [
     '/v1/chat/completions',
     { model: 'one/m', messages: [{ role: 'sesame', content: 'Hi' }] },
   ],
@@ -256,7 +259,7 @@ for (const [title, [path, body]] of Object.entries(hidden))
     assert.is(upstream.calls.length, 0)
   })
 
-test('a word split by messages of different roles passes', async () => {
+test('a blocked word split across messages with different roles passes', async () => {
   const { send } = await openWorld([builtIn])
   const messages = ['user', 'assistant', 'user'].map((role, at) => ({ role, content: ['a', 'SES', 'AME'][at] }))
   assert.is((await send('/v1/chat/completions', { model: 'one/m', messages })).status, 200)
@@ -269,7 +272,7 @@ for (const [client, split] of [
     { output: ['x', 'SES', 'AME'].map((text) => ({ type: 'message', content: [{ type: 'output_text', text }] })) },
   ],
 ] as const)
-  test(`a blocked word that is split across the blocks of a response is rejected (${client})`, async () => {
+  test(`a blocked word split across a response's blocks is rejected (${client})`, async () => {
     const answer = { id: 'a', object: 'response', model: 'm', status: 'completed', stop_reason: 'end_turn', ...split }
     const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
     const fetch = fakeUpstream(() => json({ ...answer, usage }))
@@ -279,12 +282,12 @@ for (const [client, split] of [
     assert.not.match(text, '"AME"')
   })
 
-test('a text that is labeled as an image still counts as media', async () => {
+test('text labeled as an image still counts as media', async () => {
   const { send } = await openWorld([words({ name: 'w', words: [WORD], media: 'refuse' })])
   assert.is((await send('/v1/chat/completions', toFile(`data:image/png;base64,${btoa('Hello')}`))).status, 400)
 })
 
-test("known keywords and field names aren't checked", async () => {
+test("the format's own keywords and field names aren't checked", async () => {
   const { send } = await openWorld([words({ name: 'w', words: ['user', 'content', 'function', 'search', 'object'] })])
   const response = await send('/v1/chat/completions', {
     ...toChat([{ type: 'text', text: 'Hi' }]),
@@ -307,7 +310,7 @@ test("an image in a media field isn't searched as text", async () => {
   assert.is(response.status, 200, await response.text())
 })
 
-test('many matches take linear time', async () => {
+test('requests with many matches are checked in linear time', async () => {
   const parts = Array.from({ length: 40_000 }, () => ({ type: 'text', text: WORD }))
   const emails = Array.from({ length: 40_000 }, (_, index) => `a${index}@b.com`).join(' ')
   const masks = pii({ name: 'm', action: 'mask' })

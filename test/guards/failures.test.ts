@@ -13,7 +13,7 @@ const failing: Record<string, Guard['check']> = {
   'takes too long': () => new Promise(() => {}),
   'returns an empty object': () => ({}) as never,
   'returns true': () => true as never,
-  'changes a part it did not receive': () => ({ verdict: 'change', changes: [{ id: 'x', text: '' }] }),
+  "changes a part that it didn't receive": () => ({ verdict: 'change', changes: [{ id: 'x', text: '' }] }),
   'changes a span outside its part': ({ parts: [part] }) => ({
     verdict: 'change',
     changes: [{ id: part?.id ?? '', start: 0, end: 99, text: '' }],
@@ -21,7 +21,7 @@ const failing: Record<string, Guard['check']> = {
 }
 
 for (const [title, check] of Object.entries(failing)) {
-  test(`check 54: a guard that ${title} causes a 503 that clients may retry`, async () => {
+  test(`check 54: a guard that ${title} causes a retryable 503`, async () => {
     const { say, upstream, errors } = await openWorld([{ name: 'g', changes: true, timeoutMs: 50, check }])
     const response = await say('openai-chat', 'Hi')
     const text = await response.text()
@@ -41,7 +41,7 @@ for (const [title, check] of Object.entries(failing)) {
   })
 }
 
-test('check 57: a fast rejection cancels the checks that are still running', async () => {
+test('check 57: a rejection cancels all checks that are still running', async () => {
   let isAborted = false
   const slow: Guard = {
     name: 'slow',

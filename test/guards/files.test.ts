@@ -10,7 +10,7 @@ const toChat = (content: unknown) => ({ model: 'one/m', messages: [{ role: 'user
 const toFile = (data: string) => toChat([{ type: 'file', file: { filename: 'a', file_data: data } }])
 const toUtf16 = (text: string) => btoa(Array.from(text, (letter) => `${letter}\0`).join(''))
 
-/** Returns the text of the first base64 or data URL in a request. */
+/** Returns the decoded text of the first base64 string or data URL in a request. */
 function readFile(body: string): string {
   const [, percent] = /"data:[^",]*utf8,([^"]+)"/.exec(body) ?? []
   const [, base64 = ''] = /"(?:data:[^",]*,)?([\w+/]{12,}={0,2})"/.exec(body) ?? []
@@ -21,7 +21,7 @@ for (const [title, path, body, expected] of [
   ['a data URL', '/v1/chat/completions', toFile(`data:text/plain;base64,${btoa(`To ${ADDRESS}.`)}`), 'To EMAIL.'],
   ['base64 without a type', '/v1/chat/completions', toFile(btoa(`To ${ADDRESS}.`)), 'To EMAIL.'],
   [
-    'an image in SVG',
+    'an SVG image',
     '/v1/chat/completions',
     toChat([{ type: 'image_url', image_url: { url: `data:image/svg+xml;utf8,<svg><text>${ADDRESS}</text></svg>` } }]),
     '<svg><text>EMAIL</text></svg>',
@@ -55,19 +55,19 @@ for (const [title, path, body, expected] of [
   })
 
 for (const [title, data] of [
-  ['a file in UTF-16', `data:text/plain;base64,${toUtf16(`To ${ADDRESS}.`)}`],
-  ['a file in Latin-1', `data:text/plain;charset=latin1;base64,${btoa(`\xe9 ${ADDRESS}`)}`],
+  ['a UTF-16 file', `data:text/plain;base64,${toUtf16(`To ${ADDRESS}.`)}`],
+  ['a Latin-1 file', `data:text/plain;charset=latin1;base64,${btoa(`\xe9 ${ADDRESS}`)}`],
   ['malformed base64', `data:text/plain;base64,${btoa(`To ${ADDRESS}.`).replace(/^(.{5})/, '$1!')}`],
-  ['the options of a data URL', `data:application/pdf;name=${ADDRESS};base64,AAAA`],
+  ["a data URL's parameters", `data:application/pdf;name=${ADDRESS};base64,AAAA`],
 ] as const)
-  test(`an address in ${title}, which can't be masked, is rejected`, async () => {
+  test(`an address in ${title}, where it can't be masked, is rejected`, async () => {
     const { send, upstream } = await openWorld([masks])
     const response = await send('/v1/chat/completions', toFile(data))
     assert.is(response.status, 400, await response.text())
     assert.equal(upstream.calls, [])
   })
 
-/** Creates a form for a transcription. */
+/** Creates a transcription form. */
 function createForm(fields: ReadonlyArray<readonly [string, string]>, fileName = 'a.wav'): FormData {
   const form = new FormData()
   form.set('model', 'one/m')
@@ -105,16 +105,16 @@ for (const [title, form] of [
       ['k[b]', 'Bo'],
     ]),
   ],
-  ['a file name', createForm([], `${ADDRESS}.wav`)],
+  ['an address as the file name', createForm([], `${ADDRESS}.wav`)],
 ] as const)
-  test(`an address in ${title} of a form is masked`, async () => {
+  test(`an address in a form with ${title} is masked`, async () => {
     const { send, upstream } = await openWorld([masks])
     await send('/v1/audio/transcriptions', form)
-    const bytes = (upstream.calls[0]?.body ?? '').split(',') // as `String` formats them
+    const bytes = (upstream.calls[0]?.body ?? '').split(',') // the format that `String` gives a byte array
     const sent = new TextDecoder().decode(Uint8Array.from(bytes, Number))
     assert.match(sent, /EMAIL-1-/)
     assert.not.match(sent, ADDRESS)
-    if (title !== 'a file name') assert.match(sent, 'Bo')
+    if (title !== 'an address as the file name') assert.match(sent, 'Bo')
   })
 
 for (const [title, fields] of [
@@ -126,7 +126,7 @@ for (const [title, fields] of [
     ],
   ],
   [
-    'a field has a value and fields',
+    'a field has both a value and nested fields',
     [
       ['prompt', WORD],
       ['prompt[a]', 'x'],
@@ -141,7 +141,7 @@ for (const [title, fields] of [
     assert.equal(upstream.calls, [])
   })
 
-test('check 22: a body of 10,000 levels gets a 400', async () => {
+test('check 22: a body nested 10,000 levels deep gets a 400', async () => {
   for (const guard of [masks, words({ name: 'w', words: [WORD] })]) {
     const { send, upstream } = await openWorld([guard])
     const deep = `${'['.repeat(10_000)}"${WORD} ${ADDRESS}"${']'.repeat(10_000)}`

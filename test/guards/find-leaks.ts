@@ -2,8 +2,8 @@ import { isObject, tryParseJson } from '../../src/lib/json.ts'
 import { createSseParser } from '../../src/lib/sse.ts'
 
 /**
- * Returns the fields of a response that contain a text, ignoring case: in the bytes, in one string, or in the strings that the events of a stream
- * append to a field.
+ * Returns the fields of a response that contain a text, ignoring case: in the raw bytes, in a single string, or in the concatenated strings that a
+ * stream's events append to a field.
  */
 export function findLeaks(response: string, text: string): string[] {
   const fields = new Map<string, string>()

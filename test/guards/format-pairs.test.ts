@@ -21,14 +21,14 @@ const test = suite('guards on every pair of formats')
 const ANN = 'ann.lee+x@example.com'
 const BO = 'bo@example.org'
 
-/** Splits a text so that words and placeholders arrive in pieces. */
+/** Ways to split a text, so words and placeholders arrive in several chunks. */
 const splits: Record<string, (text: string) => string[]> = {
   'in one piece': (text) => [text],
   'letter by letter': (text) => [...text],
-  'in threes': (text) => text.match(/[\s\S]{1,3}/g) ?? [],
+  'in chunks of three characters': (text) => text.match(/[\s\S]{1,3}/g) ?? [],
 }
 
-/** Creates the provider's output. The placeholders are those of the two addresses. */
+/** Creates the provider's output, given the placeholders for the two addresses. */
 type Script = (placeholders: readonly [string, string]) => Block[]
 
 const reasoning = (text: string): Block => ({ type: 'reasoning', text, signature: 'c2ln' })
@@ -45,12 +45,12 @@ const expected = {
   calls: [{ name: 'send', args: { to: [BO], [ANN]: `<${ANN}> ${BO}` } }],
 }
 
-/** The places where a rejected word can be. Each script ends with a text that must not arrive. */
+/** Output with the rejected word in different places. Each script also contains "Afterwards", which must not be delivered. */
 const rejected: Record<string, Script> = {
   text: ([ann]) => [{ type: 'text', text: `For ${ann}: ${WORD} opens it. Afterwards.` }],
   reasoning: () => [reasoning(`Say ${WORD} then.`), { type: 'text', text: 'Afterwards.' }],
   'tool arguments': () => [{ type: 'text', text: 'Fine.' }, call({ a: 'Afterwards', b: [WORD] })],
-  'the name of a tool argument': () => [{ type: 'text', text: 'Fine.' }, call({ a: 'Afterwards', [WORD]: 1 })],
+  'a tool argument name': () => [{ type: 'text', text: 'Fine.' }, call({ a: 'Afterwards', [WORD]: 1 })],
 }
 
 interface Pair {
@@ -59,7 +59,7 @@ interface Pair {
   placeholders: [string, string]
 }
 
-/** Adds the reasoning as other vendors write it, because OpenAI's chat responses don't have it. */
+/** Adds reasoning in the format of other vendors, because OpenAI's chat responses don't include it. */
 function addReasoning(
   { whole, events }: ModelOutput,
   blocks: readonly Block[],
@@ -68,7 +68,7 @@ function addReasoning(
   const text = blocks.find((block) => block.type === 'reasoning')?.text
   if (text === undefined) return { whole, events }
   const [first = '', ...rest] = events
-  const { choices, ...response } = whole as JsonObject & { choices: { message: JsonObject }[] } // in the form that `saidIn` builds
+  const { choices, ...response } = whole as JsonObject & { choices: { message: JsonObject }[] } // the shape that `getOutput` builds
   return {
     whole: {
       ...response,
@@ -81,7 +81,7 @@ function addReasoning(
   }
 }
 
-/** Opens a client of one format, and a provider of another. */
+/** Opens a gateway for a client with one format and a provider with another. */
 async function openPair(client: WireFormat, provider: WireFormat): Promise<Pair> {
   let body: Uint8Array = encodeUtf8('{}')
   let places: Iterable<number> = []
@@ -127,19 +127,20 @@ const read = (client: WireFormat, text: string, isStream: boolean): Promise<Unde
     : wholeReaders[client](new Response(text, { headers: { 'content-type': 'application/json' } }))
 
 /**
- * Returns positions in the bytes. If `isWhole`, all pairs together cover every position each week. Otherwise, it is a sample that differs by pair.
+ * Returns byte positions to split at. With `isComplete`, the pairs together cover every position in the weekly run. Otherwise, each pair gets a
+ * different sample.
  */
 const listCuts = (length: number, { seed, isComplete }: { seed: number; isComplete: boolean }) => {
   const step = isFull ? (isComplete ? 11 : 97) : isCi ? (isComplete ? 41 : 293) : 797
   return Array.from({ length }, (_, index) => index).filter((index) => index % step === seed % step)
 }
 
-/** Shows the test runner that the test is still running. */
+/** Lets the test runner see that the test isn't blocked. */
 const yieldToEventLoop = () => new Promise((resolve) => setTimeout(resolve))
 
 for (const [clientAt, client] of wireFormats.entries())
   for (const [providerAt, provider] of wireFormats.entries()) {
-    /** Sends a script in all ways, and passes each different result to `judge` once. */
+    /** Sends a script with every way to split it, and passes each distinct result to `judge` once. */
     async function sendAll(
       script: Script,
       finish: 'calls' | 'stop',
@@ -187,7 +188,7 @@ for (const [clientAt, client] of wireFormats.entries())
     })
 
     for (const [location, script] of Object.entries(rejected))
-      test(`checks 35 to 41: a word in ${location} isn't delivered (${client} client, ${provider} provider)`, async () => {
+      test(`checks 35 to 41: a blocked word in ${location} isn't delivered (${client} client, ${provider} provider)`, async () => {
         await sendAll(script, location.includes('tool') ? 'calls' : 'stop', async (text, isStream, placeholders) => {
           assert.equal(findLeaks(text, WORD), [])
           assert.equal(findLeaks(text, 'Afterwards'), [])

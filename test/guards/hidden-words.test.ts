@@ -3,7 +3,7 @@ import { chatChunk, chatEvents } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld } from './world.ts'
 
-const test = suite('hidden words')
+const test = suite('obfuscated words')
 
 const guard = words({ name: 'w', words: ['sesame', 'open door'] })
 const ending = chatEvents().slice(-3)
@@ -16,7 +16,7 @@ const hidden: Record<string, string> = {
   'a Hebrew accent': 'se\u0591same',
   'an Arabic sign': 'se\u06d6same',
   'a Japanese voicing mark': 'se\u3099same',
-  'a combining mark of a rare script': 'se\u{1e8d0}same',
+  "a rare script's combining mark": 'se\u{1e8d0}same',
   'a noncharacter': 'se\uffffsame',
   'a private-use character': 'se\ue000same',
   'an unassigned character': 'se\u0378same',
@@ -30,37 +30,37 @@ const hidden: Record<string, string> = {
   'a section sign': '§E§ÄMË',
   'a final sigma': 'ςεςαμε',
   'Cyrillic letters with tails': 'sesaӎe',
-  'a letter of Warang Citi': '𑣁esame',
+  'a Warang Citi letter': '𑣁esame',
   'an empty link': 'ses[](x)ame',
   'an empty link with a title': 'ses[](https://a.test/b_(c)?d=e "t")ame',
   'a link': '[ses](x)ame',
-  'a link in the middle': 'ses[am](x)e',
+  'a link in the middle of the word': 'ses[am](x)e',
   'an image': 'ses![](x)ame',
-  'a reference': '[ses][1]ame',
+  'a reference link': '[ses][1]ame',
   brackets: 'ses[a]me',
   'a footnote': 'ses[^1]ame',
   'a CDATA section': '<![CDATA[se]]>same',
   'an HTML comment with a tag': 'se<!-- a > <b> -->same',
   'an empty HTML comment': 'se<!-->same',
   'a long HTML comment': `se<!-- ${'x '.repeat(2_000)} -->same`,
-  'a document type': 'se<!DOCTYPE x>same',
+  'a doctype': 'se<!DOCTYPE x>same',
   'a processing instruction': 'se<?xml x?>same',
   'an HTML heading': 'se<h1></h1>same',
   'a custom element': 'se<x-foo-bar></x-foo-bar>same',
-  'an element with a namespace': 'se<svg:g>same',
+  'a namespaced element': 'se<svg:g>same',
   'an HTML attribute with a bracket': 'se<b title=">">same',
   'an HTML attribute with a tag': 'se<b title="<i>">same',
   'a long HTML attribute': `se<b title="${'x'.repeat(300)}">same`,
   'an empty HTML tag': 'se<>same</>',
   'many HTML tags': `se${'<b></b>'.repeat(20)}same`,
-  'a word before a block of HTML': 'x</p><p>ses<b>am</b>e',
-  'an HTML attribute that is split': '<b title="ses**am**e">',
-  'an HTML comment that is split': '<!-- ses<b>am</b>e -->',
-  'a link destination that is split': '[](ses**am**e)',
+  'HTML tags after a paragraph break': 'x</p><p>ses<b>am</b>e',
+  'emphasis in an HTML attribute': '<b title="ses**am**e">',
+  'tags in an HTML comment': '<!-- ses<b>am</b>e -->',
+  'emphasis in a link destination': '[](ses**am**e)',
   'a phrase with a tag in place of the space': 'open<br>door',
   'doubly encoded entities': '&amp;#115;esame',
   'entities encoded seven times': `&${'amp;'.repeat(6)}#115;esame`,
-  'entities of entities': '&#38;&#35;115;esame',
+  'entity-encoded entities': '&#38;&#35;115;esame',
   'percent-encoded entities': '%26%23115%3Besame',
   'doubly percent-encoded letters': '%2573esame',
   'percent-encoded invisible characters': 'se%E2%80%8Bsame',
@@ -72,14 +72,14 @@ const hidden: Record<string, string> = {
   'braced escapes': '\\x{73}esame',
   'an escaped line break': 'x\\nsesame',
   'an escaped tab': 'x\\tsesame',
-  'an entity of an invisible character': 'se&#8203;same',
-  'named HTML entities of mathematical letters': 's&ee;s&aopf;m&ExponentialE;',
-  'a named HTML entity of a circled letter': '&oS;esame',
-  'named HTML entities of Greek letters': 'SES&Alpha;&Mu;&Epsilon;',
-  'a named HTML entity of a Cyrillic letter': 's&iecy;same',
+  'an entity for an invisible character': 'se&#8203;same',
+  'named HTML entities for mathematical letters': 's&ee;s&aopf;m&ExponentialE;',
+  'a named HTML entity for a circled letter': '&oS;esame',
+  'named HTML entities for Greek letters': 'SES&Alpha;&Mu;&Epsilon;',
+  'a named HTML entity for a Cyrillic letter': 's&iecy;same',
   'a named HTML entity without a semicolon': 's&eacutesame',
-  'a named HTML entity of a soft hyphen without a semicolon': 'ses&shyame',
-  'a named HTML entity of an invisible function': 'ses&af;ame',
+  'a named HTML entity for a soft hyphen, without a semicolon': 'ses&shyame',
+  'a named HTML entity for an invisible operator': 'ses&af;ame',
   'a tilde': 's~e~same',
   'a caret': 's^e^same',
   highlights: 's==e==same',
@@ -88,15 +88,15 @@ const hidden: Record<string, string> = {
   'several backticks': 's````e````same',
   'empty emphasis': 'ses****ame',
   'emphasis around an invisible character': 'ses**\u200b**ame',
-  'emphasis in a wiki': "ses'''am'''e",
+  'wiki emphasis': "ses'''am'''e",
   'dollar signs': 'ses$a$me',
   braces: 'ses{}ame',
   'TeX commands': '\\textbf{ses}\\mathrm{am}e',
-  'colors of a terminal': 'ses\u001b[31mame\u001b[0m',
-  'a hyphen at the end of a line': 'ses-\r\name',
+  'terminal color codes': 'ses\u001b[31mame\u001b[0m',
+  'end-of-line hyphenation': 'ses-\r\name',
   'a right-to-left override': '\u202eemases\u202c',
-  'a right-to-left override in the middle': 'se\u202eemas\u202c',
-  'an entity of a right-to-left override': '&#8238;emases',
+  'a right-to-left override in the middle of the word': 'se\u202eemas\u202c',
+  'an entity for a right-to-left override': '&#8238;emases',
 }
 
 for (const [title, text] of Object.entries(hidden))
@@ -114,7 +114,7 @@ for (const [title, text] of Object.entries(hidden))
     }
   })
 
-test('vowel signs and accents of other scripts distinguish words', async () => {
+test("words that differ by other scripts' vowel signs or accents are different words", async () => {
   const { say } = await openWorld([words({ name: 'w', words: ['कल', 'กาน', 'か', 'สวน*', 'קול', '100€'] })])
   for (const text of ['काल', 'कला', 'กิน', 'が', 'קִיל', '100e'])
     assert.is((await say('openai-chat', text)).status, 200, text)
@@ -122,13 +122,13 @@ test('vowel signs and accents of other scripts distinguish words', async () => {
     assert.is((await say('openai-chat', text)).status, 400, text)
 })
 
-test('words next to markup and escapes pass', async () => {
+test('unrelated words next to markup and escapes pass', async () => {
   const { say } = await openWorld([guard])
   for (const text of ['x<b>s</b>esames', 'x&#115;esame', '**ses** ame', 'ses</p> <p>ame', '\\xsesame', '[x](sesam)e'])
     assert.is((await say('openai-chat', text)).status, 200, text)
 })
 
-test('words that are hidden by markup are replaced as a whole', async () => {
+test('a word hidden by markup is replaced together with the markup', async () => {
   const { say, upstream } = await openWorld([words({ name: 'w', words: ['sesame'], action: 'replace' })])
   await say(
     'openai-chat',
@@ -142,16 +142,16 @@ for (const [title, texts] of Object.entries({
   'a tag': ['ses<b', '>ame'],
   emphasis: ['ses**', '**ame'],
   'an entity': ['ses&#9', '7;me'],
-  'an empty text': ['ses[](', '', 'x)ame'],
+  'an empty block': ['ses[](', '', 'x)ame'],
 }))
-  test(`a word split across two content blocks in ${title} is blocked`, async () => {
+  test(`a word split across content blocks in the middle of ${title} is blocked`, async () => {
     const { send } = await openWorld([guard])
     const content = texts.map((text) => ({ type: 'text', text }))
     const response = await send('/v1/chat/completions', { model: 'one/m', messages: [{ role: 'user', content }] })
     assert.is(response.status, 400, await response.text())
   })
 
-test("a word that a stream's pieces only seem to begin is delivered", async () => {
+test('text in a stream that only looks like the start of a blocked word is delivered', async () => {
   const events = ['the', 'sesame', ' x', 'sesame&#115; '].map((content) => chatChunk({ content }))
   const { say } = await openWorld([guard], { events: [...events, ...ending] })
   assert.match(await (await say('openai-chat', 'Hi', { stream: true })).text(), '"finish_reason":"stop"')
@@ -168,7 +168,7 @@ for (const [title, finder, text] of [
   ['secret', secrets({ name: 's' }), key.replace('B', '<i class="x">B</i>')],
   ['secret', secrets({ name: 's' }), key.replace('B', '&amp;#66;')],
 ] as const)
-  test(`${finder.name}: ${JSON.stringify(text)} is detected as a ${title}, also in a stream`, async () => {
+  test(`${finder.name}: ${JSON.stringify(text)} is detected (${title}), even in a stream`, async () => {
     const content = `It is ${text}, see?`
     const pieces = [...content].map((piece) => chatChunk({ content: piece }))
     const { say } = await openWorld([finder], { events: [...pieces, ...ending] })

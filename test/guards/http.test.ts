@@ -9,13 +9,13 @@ const test = suite('guards that call a service')
 
 const service = { name: 'h', url: 'https://guard.test/check', on: ['request'] } as const
 
-/** Opens a world whose service responds with `verdict`. */
+/** Opens a gateway with a guard service that responds with `verdict`. */
 async function openServed(guard: Guard, verdict: (call: Call) => Response) {
   const fetch = fakeUpstream((call) => (call.provider === 'guard' ? verdict(call) : json(chatResponse())))
   return { ...(await openWorld([guard], { options: { fetch } })), calls: fetch.calls }
 }
 
-test('http: the service gets the text, and its verdict is enforced', async () => {
+test('http: the guard service gets the text, and its verdict is enforced', async () => {
   const guard = http({ ...service, headers: { authorization: 'Bearer s3cret' } })
   const { say, calls } = await openServed(guard, ({ body }) =>
     json(body.includes(WORD) ? { verdict: 'refuse', category: 'word' } : { verdict: 'pass' }),
@@ -49,7 +49,7 @@ test("http: a service for LiteLLM's generic guardrail API works unchanged", asyn
   assert.is(JSON.parse(changed.sent ?? '').messages[0].content, 'Bye')
 })
 
-test('http: an unreadable verdict is treated as a failure', async () => {
+test('http: an invalid verdict is treated as a guard failure', async () => {
   for (const response of [
     () => new Response('ok'),
     () => json({}),
@@ -65,7 +65,7 @@ test('http: an unreadable verdict is treated as a failure', async () => {
   }
 })
 
-test('http: private addresses and unusable headers are rejected, without showing a secret', () => {
+test('http: private addresses and unusable headers are rejected, without leaking a secret', () => {
   for (const [options, problem] of [
     [{ url: 'http://127.0.0.1/check' }, 'is a private address'],
     [{ url: 'http://[::1]/check' }, 'is a private address'],

@@ -16,14 +16,14 @@ for (const [title, text] of Object.entries({
   'struck-through letters': 'SE\u0336S\u0336AME',
   'control characters': 'SES\u0000AME',
   'small capitals': 'ꜱᴇꜱᴀᴍᴇ',
-  'white letters on black': '🆂🅴🆂🅰🅼🅴',
+  'inverted (white on black) letters': '🆂🅴🆂🅰🅼🅴',
 }))
   test(`a blocked word with ${title} is rejected`, async () => {
     const response = await (await openWorld([builtIn])).say('openai-chat', `Say ${text}.`)
     assert.is(response.status, 400, await response.text())
   })
 
-test('a blocked phrase is rejected across a line break', async () => {
+test('a blocked phrase that contains a line break is rejected', async () => {
   const phrase = words({ name: 'w', words: ['project falcon'] })
   assert.is((await (await openWorld([phrase])).say('openai-chat', 'project\nfalcon')).status, 400)
 })
@@ -66,13 +66,13 @@ for (const [title, event] of Object.entries({
     assert.not.match(await (await say('openai-chat', 'Hi', { stream: true })).text(), WORD)
   })
 
-test('a string that also occurs outside the content is replaced everywhere', async () => {
+test('a word outside the text content is replaced in every event', async () => {
   const events = ['One ', 'two '].map((content) => chatChunk({ content, annotations: [{ title: 'falcon' }] }))
   const { say } = await openWorld([replacing], { events: [...events, ...ending] })
   assert.not.match(await (await say('openai-chat', 'Hi', { stream: true })).text(), 'falcon')
 })
 
-test('a choice next to a rejected one keeps the changes of other guards', async () => {
+test("other guards' changes to a choice are kept when another choice is rejected", async () => {
   const response = chatResponse('The falcon.')
   const other = { index: 1, message: { role: 'assistant', content: WORD }, finish_reason: 'stop' }
   const { say } = await openWorld([replacing, builtIn], {
@@ -83,7 +83,7 @@ test('a choice next to a rejected one keeps the changes of other guards', async 
   assert.is(choices[1].finish_reason, 'content_filter')
 })
 
-test('a blocked word that is split across two parts of a response is rejected', async () => {
+test('a blocked word split across two parts of a response is rejected', async () => {
   const candidate = { content: { role: 'model', parts: [{ text: 'SES' }, { text: 'AME' }] }, finishReason: 'STOP' }
   const { say } = await openWorld([builtIn], { response: { candidates: [candidate] }, format: 'gemini' })
   const text = await (await say('gemini', 'Hi')).text()
@@ -107,7 +107,7 @@ for (const stream of [false, true])
 
 for (const format of ['anthropic-messages', 'openai-responses'] as const)
   for (const guard of [builtIn, w])
-    test(`a blocked word that is split across two blocks of a stream is rejected (${format}, ${guard === w ? 'custom' : 'built-in'})`, async () => {
+    test(`a blocked word split across two blocks of a stream is rejected (${format}, ${guard === w ? 'custom' : 'built-in'} guard)`, async () => {
       const blocks = ['One SES', 'A', 'ME two'].map((text) => ({ type: 'text' as const, text }))
       const { events } = getOutput(format, { blocks })
       const { say } = await openWorld([guard], { events, format })
@@ -117,7 +117,7 @@ for (const format of ['anthropic-messages', 'openai-responses'] as const)
       assert.ok(REFUSED.test(text), text)
     })
 
-test('a blocked word with thousands of invisible characters is rejected in a stream', async () => {
+test('a blocked word that is split by thousands of invisible characters in a stream is rejected', async () => {
   const invisible = Array.from({ length: 40 }, () => chatChunk({ content: '\u200b'.repeat(100) }))
   const events = [chatChunk({ content: 'One S' }), ...invisible, chatChunk({ content: 'ESAME ' }), ...ending]
   const { say } = await openWorld([builtIn], { events })
@@ -126,7 +126,7 @@ test('a blocked word with thousands of invisible characters is rejected in a str
   assert.match(text, 'content_filter')
 })
 
-test("a duplicate field in an event isn't sent", async () => {
+test('only the last value of a duplicate field in an event is sent', async () => {
   const event = `data: {"choices":[{"index":0,"delta":{"content":"${WORD} ","content":"two"}}]}\n\n`
   const { say } = await openWorld([builtIn], { events: [chatChunk({ content: 'One ' }), event, ...ending] })
   const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
@@ -135,7 +135,7 @@ test("a duplicate field in an event isn't sent", async () => {
 })
 
 for (const client of clientNames)
-  test(`a non-streaming response that is converted to a stream ends in the client's format (${client})`, async () => {
+  test(`a rejected non-streaming response that is converted to a stream ends in the client's format (${client})`, async () => {
     const fetch = fakeUpstream(() => json(chatResponse(`Say ${WORD}.`)))
     const { say } = await openWorld([builtIn], { options: { fetch } })
     const response = await say(client, 'Hi', { stream: true })
@@ -145,7 +145,7 @@ for (const client of clientNames)
     assert.ok(REFUSED.test(text), text)
   })
 
-test('thousands of pieces of a held tool call take linear time', async () => {
+test('a held tool call in thousands of chunks takes linear time', async () => {
   const piece = (index: number) =>
     chatChunk({
       tool_calls: [

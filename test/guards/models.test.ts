@@ -9,7 +9,7 @@ import { WORD } from './world.ts'
 
 const test = suite('guards that call a model')
 
-/** Opens a gateway with a chat provider and a provider for judging. `answer` is the judge's response. */
+/** Opens a gateway with a chat provider and a judge provider. `respond` returns the judge's response. */
 function openJudged(guard: Guard, respond: (call: Call) => Response | Promise<Response>) {
   const upstream = fakeUpstream((call) => (call.provider === 'judge' ? respond(call) : json(chatResponse())))
   const connect = (name: string) => ({ provider: name, apiKey: 'k', baseUrl: `https://${name}.test/v1` })
@@ -39,7 +39,7 @@ const toResults = ({ body }: Call) =>
     })),
   })
 
-test('moderation: rejects flagged content, and passes the rest', async () => {
+test('moderation: rejects flagged content, and passes everything else', async () => {
   const { say, upstream } = openJudged(moderation({ name: 'mod', model: 'judge/omni' }), toResults)
   const rejected = await say(`Open ${WORD}`)
   assert.is(rejected.status, 400, await rejected.clone().text())
@@ -49,7 +49,7 @@ test('moderation: rejects flagged content, and passes the rest', async () => {
   assert.equal(upstream.providers, ['judge', 'judge', 'one', 'judge'])
 })
 
-test('moderation: thresholds decide by score', async () => {
+test('moderation: a threshold rejects content by its score', async () => {
   for (const [least, status] of [
     [0.5, 400],
     [0.7, 200],
@@ -68,7 +68,7 @@ test('judge: rejects or allows content based on a JSON verdict', async () => {
   assert.is(rejected.status, 400, await rejected.text())
 })
 
-test("check 55: a reply that isn't a verdict is treated as a failure", async () => {
+test("check 55: a judge reply that isn't a verdict is treated as a guard failure", async () => {
   for (const text of ['Sure! allow', 'allow', '{"verdict":"maybe"}', ''])
     assert.is((await openJudged(policy, respondWith(text)).say('Hi')).status, 503, text)
 })
@@ -94,7 +94,7 @@ test('judge: Llama Guard gets only the text, and its categories are reported', a
     assert.is((await openJudged(guard, respondWith(text)).say('Hi')).status, 503, text)
 })
 
-test('judge: gpt-oss-safeguard gets the policy, and its verdict is read', async () => {
+test('judge: gpt-oss-safeguard gets the policy, and its verdict is parsed', async () => {
   const guard = judge({
     name: 'j',
     model: 'judge/m',
@@ -115,7 +115,7 @@ test('judge: a policy is required unless the model includes one', () => {
   assert.throws(() => judge({ name: 'j', model: 'm' }), /judge\(\)\.policy is required/)
 })
 
-test('check 46: a client disconnect aborts the call to the judge', async () => {
+test('check 46: a client disconnect aborts the judge call', async () => {
   const controller = new AbortController()
   let judging = () => {}
   const requested = new Promise<void>((resolve) => {
@@ -133,7 +133,7 @@ test('check 46: a client disconnect aborts the call to the judge', async () => {
   assert.is(upstream.open, 0)
 })
 
-test("check 34: calls by guards aren't guarded", async () => {
+test("check 34: model calls made by guards aren't guarded", async () => {
   const { say, upstream } = openJudged(policy, respondWith('{"verdict":"allow"}'))
   await say('Hi')
   assert.equal(upstream.providers, ['judge', 'one'])

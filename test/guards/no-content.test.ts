@@ -10,12 +10,12 @@ import { type Call, fakeUpstream, json, sse } from '../pipeline/support/upstream
 import { assert, suite } from '../support/suite.ts'
 import { type ClientRequest, clientNames, clients, WORD } from './world.ts'
 
-const test = suite('content that guards detect')
+const test = suite('content detected by guards')
 
 const TOKEN = 'token-of-the-scrape-0123456789abcdef'
 const ADDRESS = 'ann@example.com'
 
-/** Opens a gateway and records everything it writes, except to clients and providers. */
+/** Opens a gateway, and records everything that it writes except to clients and providers. */
 function openRecorded(respond: (call: Call) => Response) {
   const written: unknown[] = []
   const note =
@@ -75,7 +75,7 @@ function openRecorded(respond: (call: Call) => Response) {
 
 for (const name of clientNames)
   for (const stream of [false, true])
-    test(`check 72: no log, hook, metric, record, or error repeats the word or a masked address (${name}, ${stream ? 'streamed' : 'not streamed'})`, async () => {
+    test(`check 72: no log, hook, metric, record, or error contains the blocked word or a masked address (${name}, ${stream ? 'streaming' : 'non-streaming'})`, async () => {
       const client: ClientRequest = clients[name]
       const { gateway, upstream, read } = openRecorded(({ provider, body }) => {
         const { stream: isStream, messages } = JSON.parse(body)

@@ -45,7 +45,7 @@ async function open(
   return { world, fetch, countRequests: () => requests }
 }
 
-/** Returns the status of a client's error. */
+/** Returns the HTTP status of a client's error. */
 function readStatus(error: unknown): unknown {
   if (ai7.RetryError.isInstance(error)) return 'retried'
   if (!(error instanceof Error)) return undefined
@@ -80,7 +80,7 @@ for (const [name, { create }] of Object.entries(clients)) {
     })
   }
 
-  test(`check 36: a response that is rejected at its first word ends normally (${name})`, async () => {
+  test(`check 36: a response rejected at its first word ends normally (${name})`, async () => {
     const { fetch } = await open([onAnswer], { pieces: [`${WORD} `, 'Two.'] })
     assert.is(await create(fetch).send(MODEL, { stream: true }), '')
   })
@@ -91,7 +91,7 @@ for (const [name, { create }] of Object.entries(clients)) {
       .converse(MODEL, { stream: true })
       .catch((error: unknown) => {
         if (name !== 'openai, chat completions') throw error
-        assert.match(String(error), 'rejected by the content filter') // its tool runner rejects
+        assert.match(String(error), 'rejected by the content filter') // the tool runner throws
       })
     if (received) assert.equal([received.calls, received.text], [[], 'One. '])
     assert.is(world.upstream.calls.length, 1)
@@ -105,7 +105,7 @@ for (const [name, { create }] of Object.entries(clients)) {
   })
 }
 
-test("clients with retries don't retry a rejected request", async () => {
+test("clients don't retry a rejected request, even with retries enabled", async () => {
   const messages = [{ role: 'user' as const, content: 'Oslo' }]
   const attempts: Record<string, (fetch: typeof globalThis.fetch) => Promise<unknown>> = {
     openai: (fetch) =>

@@ -17,7 +17,7 @@ test('check 11: rejected text in an older turn is removed, and the request conti
   assert.equal(getContents(upstream.calls[0]?.body ?? ''), ['[removed by policy]', 'No.', 'And now?'])
 })
 
-test('check 11: with `older: "refuse"`, the request is rejected', async () => {
+test('check 11: with `older: "refuse"`, a request with rejected text in an older turn is rejected', async () => {
   const { say, upstream } = await openWorld([{ ...w, older: 'refuse' }])
   assert.is((await say('openai-chat', '', { body: { messages: turns } })).status, 400)
   assert.is(upstream.calls.length, 0)
@@ -42,13 +42,13 @@ test('check 13: rejected text in a forged model turn is also removed', async () 
   assert.equal(getContents(upstream.calls[0]?.body ?? ''), ['Hi', '[removed by policy]', 'Repeat it'])
 })
 
-test('a blocked word in both an older turn and the last one is rejected', async () => {
+test('a request with a blocked word in both an older turn and the last one is rejected', async () => {
   const { say } = await openWorld([w])
   const messages = [...turns.slice(0, 2), { role: 'user', content: WORD }]
   assert.is((await say('openai-chat', '', { body: { messages } })).status, 400)
 })
 
-test('if two text blocks of an older turn contain a blocked word together, both are removed', async () => {
+test('if a blocked word is split across two text blocks of an older turn, both are removed', async () => {
   const { say, upstream } = await openWorld([w])
   const content = [
     { type: 'text', text: 'SES' },

@@ -55,7 +55,7 @@ test("check 26: a pattern that RE2 doesn't support is rejected with the reason",
   }
 })
 
-test('patterns: without the package, the error explains how to install it', async () => {
+test("patterns: if re2js isn't installed, the error explains how to install it", async () => {
   const library = Promise.reject(new Error('Cannot find package'))
   const finder = createPatternFinder({ patterns: ['a'], flags: '', maxMatch: 9 }, library)
   const error = await finder.catch((error: unknown) => error)

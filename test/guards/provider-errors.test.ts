@@ -18,7 +18,7 @@ const fail = (message: string | ((body: string) => string), status: number) =>
 
 for (const client of clientNames)
   for (const stream of [false, true])
-    test(`a blocked word in an error isn't delivered (${client}${stream ? ', stream' : ''})`, async () => {
+    test(`a blocked word in a provider error isn't delivered (${client}${stream ? ', stream' : ''})`, async () => {
       for (const guard of [w, words({ name: 'w', words: [WORD] })])
         for (const status of [400, 429, 500]) {
           const { say } = await openWorld([guard], { options: { fetch: fail(`No ${WORD} here`, status) } })
@@ -31,7 +31,7 @@ for (const client of clientNames)
         }
     })
 
-test('an error that passes the guards stays byte-identical', async () => {
+test('a provider error that passes the guards stays byte-identical', async () => {
   const plain = await openWorld([], { options: { fetch: fail('No such thing', 400) } })
   const guarded = await openWorld([words({ name: 'w', words: [WORD] })], {
     options: { fetch: fail('No such thing', 400) },
@@ -39,14 +39,14 @@ test('an error that passes the guards stays byte-identical', async () => {
   assert.is(await (await guarded.say('openai-chat', 'Hi')).text(), await (await plain.say('openai-chat', 'Hi')).text())
 })
 
-test('a masked value in an error is restored', async () => {
+test('a masked value in a provider error is restored', async () => {
   const mask = pii({ name: 'm', types: ['email'], action: 'mask' })
   const echo = (body: string) => `Invalid: ${JSON.parse(body).messages[0].content}`
   const { say } = await openWorld([mask], { options: { fetch: fail(echo, 400) } })
   assert.match(await (await say('openai-chat', 'To ann@a.test')).text(), 'Invalid: To ann@a.test')
 })
 
-test("if a guard fails on an error, the client doesn't get the error's message", async () => {
+test("if a guard fails on a provider error, the client doesn't get the error's message", async () => {
   const failing: Guard = { name: 'f', on: ['answer'], check: () => Promise.reject(new Error('down')) }
   const { say } = await openWorld([failing], { options: { fetch: fail(`No ${WORD} here`, 400) } })
   const response = await say('openai-chat', 'Hi')

@@ -6,14 +6,14 @@ import { chatResponse } from '../pipeline/support/responses.ts'
 import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('headers that guards add to calls to providers')
+const test = suite('headers that guards add to provider calls')
 
 const TOKEN = 'management-token-of-forty-characters-000'
 const app = { 'x-title': 'My app', 'http-referer': 'https://app.example' }
 
 const EMBEDDING = { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }], model: 'e' }
 
-/** A gateway with a provider of each format. */
+/** Opens a gateway with a provider for each format. */
 async function open(options: Partial<GatewayOptions>, answer: (call: Call) => Response = () => json(chatResponse())) {
   const fetch = fakeUpstream(answer)
   const gateway = createGateway({
@@ -38,7 +38,7 @@ async function open(options: Partial<GatewayOptions>, answer: (call: Call) => Re
   return { gateway, api: gateway.api, calls: fetch.calls, send, ask }
 }
 
-test('providers get the headers of guards that are functions and of records, in place of the client’s', async () => {
+test("headers from function guards and stored guards replace the client's in provider calls", async () => {
   for (const inCode of [true, false]) {
     const { api, calls, ask } = await open({
       ...(inCode && { guards: [change({ name: 'app', providerHeaders: app })] }),
@@ -58,7 +58,7 @@ test('providers get the headers of guards that are functions and of records, in 
   }
 })
 
-test('headers of a vendor are only sent in its format, and beta features are added to other ones', async () => {
+test("vendor-specific headers are only sent in that vendor's format, and beta features are merged with the client's", async () => {
   const providerHeaders = { 'anthropic-beta': 'feature-a', 'openai-organization': 'org-1', 'x-title': 'App' }
   const more = change({ name: 'b', providerHeaders: { 'anthropic-beta': 'feature-b' } })
   const { calls, ask, send } = await open({ guards: [change({ name: 'a', providerHeaders }), more] })
@@ -75,7 +75,7 @@ test('headers of a vendor are only sent in its format, and beta features are add
   ])
 })
 
-test('each attempt and each kind of request gets the headers', async () => {
+test('the headers are sent with each attempt and each kind of request', async () => {
   const { calls, ask, send } = await open(
     {
       guards: [change({ name: 'a', providerHeaders: app })],
@@ -94,7 +94,7 @@ test('each attempt and each kind of request gets the headers', async () => {
   )
 })
 
-test('a guard that only watches, or that a request does not need, adds no headers', async () => {
+test("a guard in watch mode, or one that doesn't apply to the request, adds no headers", async () => {
   const { api, calls, ask } = await open({ guards: { w: { kind: 'change', mode: 'watch', providerHeaders: app } } })
   await api.guards.create({ name: 'app', kind: 'change', providerHeaders: app })
   await api.settings.update({ guards: ['w'] })

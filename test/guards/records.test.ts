@@ -11,7 +11,7 @@ const test = suite('stored guards')
 
 const words = { kind: 'words' as const, words: [WORD] as string[] }
 
-/** Opens a gateway with one provider, and the guard `word` as a record. */
+/** Opens a gateway with one provider and the stored guard `word`. */
 async function open(options: Partial<GatewayOptions> = {}, storage = memoryStorage()) {
   const upstream = fakeUpstream(() => json(chatResponse()))
   const errors: unknown[] = []
@@ -106,7 +106,7 @@ test('check 30: a client can add a guard by name, and an unknown name is rejecte
   await assertRejects(api.guards.create({ name: 'none', ...words }), 400, /"name" must be/)
 })
 
-test('check 32: a guard runs once, no matter how a request gets to its target', async () => {
+test('check 32: a guard runs once, even if several combos and a header list it', async () => {
   const { api, say, upstream } = await open({
     guards: { judge: { kind: 'judge', model: 'one/judge', policy: 'No secrets.' } },
     settings: { guards: ['judge'] },
@@ -122,7 +122,7 @@ test('check 32: a guard runs once, no matter how a request gets to its target', 
   assert.is(await countJudged({ model: 'one/x', 'x-signalbox-models': 'inner, outer' }), 1)
 })
 
-test('guards of combos in a model list apply, and so do guards of a combo that a step chooses', async () => {
+test("combo guards apply if the combo is in a request's model list or is chosen by `route`", async () => {
   const { api, say } = await open()
   await api.combos.create({ name: 'strict', models: ['one/m'], guards: ['word'] })
   assert.is(await getStatus(say(WORD, { 'x-signalbox-models': 'one/m, strict' })), 400)
@@ -132,7 +132,7 @@ test('guards of combos in a model list apply, and so do guards of a combo that a
   assert.is(await getStatus(routed.say('Hello')), 200)
 })
 
-test('a request gets a 503 if a required guard is missing, invalid, or was changed elsewhere', async () => {
+test('a request gets a 503 if a required guard is missing, invalid, or was tampered with', async () => {
   const storage = memoryStorage()
   const { api, upstream } = await open({}, storage)
   await api.settings.update({ guards: ['word'] })
@@ -185,7 +185,7 @@ test('a guard change takes effect on the next request', async () => {
   assert.is((await api.guards.put({ name: 'word', kind: 'words', mode: 'watch' })).updatedAt, updatedAt)
 })
 
-test('guards that change requests or call a service can be stored', async () => {
+test('guards that change requests and guards that call a service can be stored', async () => {
   const upstream = fakeUpstream(({ provider, body }) =>
     provider === 'one'
       ? json(chatResponse())
@@ -233,7 +233,7 @@ test("a guard in use can't be deleted, and only existing guards can be reference
   )
 })
 
-test("guards in code are listed, and can't be changed", async () => {
+test("guards defined in code are listed, and can't be changed through the API", async () => {
   const { api, say } = await open({
     guards: { w, plain: words, more: { kind: 'secrets' } },
     settings: { guards: ['more'] },
@@ -252,7 +252,7 @@ test("guards in code are listed, and can't be changed", async () => {
   assert.throws(() => createGateway({ guards: { x: w, w } }), /guards\[w\] needs its own "name"/)
 })
 
-test('reload replaces the records in code, and keeps the functions', async () => {
+test('reload replaces guard records defined in code, and keeps function guards', async () => {
   const { gateway, say } = await open({ guards: { plain: words }, settings: { guards: ['plain'] } })
   assert.is(await getStatus(say(WORD)), 400)
   const connections = { one: { provider: 'one', apiKey: 'k', baseUrl: 'https://one.test/v1' } }
@@ -265,7 +265,7 @@ test('reload replaces the records in code, and keeps the functions', async () =>
   assert.is(await getStatus(functional.say(WORD)), 400)
 })
 
-test('text can be tested with stored guards and with a draft', async () => {
+test('text can be tested against stored guards and a draft guard', async () => {
   const { api } = await open()
   const text = `Open ${WORD}, write to ann@example.com`
   const { verdicts, text: changed } = await api.guards.test({
@@ -303,7 +303,7 @@ test('requests to a combo with unreadable guards get a 503', async () => {
   }
 })
 
-test("a guard that is invalid or was changed elsewhere can't be tested, and the error explains why", async () => {
+test("a guard that is invalid or was tampered with can't be tested, and the error explains why", async () => {
   const { api, storage } = await open()
   const before = await storage.get('guards/word')
   const { record, order } = JSON.parse(before?.value ?? '')
@@ -332,7 +332,7 @@ test('an unreadable guard can be replaced', async () => {
   }
 })
 
-test('thresholds keep names that are reserved in JavaScript', async () => {
+test('thresholds reject field names that are reserved in JavaScript', async () => {
   const { api } = await open()
   const moderation = { name: 'm', kind: 'moderation' as const, model: 'one/m' }
   for (const name of ['__proto__', 'constructor', 'prototype']) {
@@ -341,7 +341,7 @@ test('thresholds keep names that are reserved in JavaScript', async () => {
   }
 })
 
-test('guards in code are checked at startup and on reload', async () => {
+test('guards defined in code are validated at startup and on reload', async () => {
   const { gateway, errors, say } = await open({
     guards: {
       odd: { kind: 'judge', words: ['x'] } as CodeGuard,
@@ -369,7 +369,7 @@ test('guards in code are checked at startup and on reload', async () => {
   assert.is(await getStatus(say('Hello')), 503)
 })
 
-test('a test without a guard is rejected', async () => {
+test('a guard test without a guard is rejected', async () => {
   const { api } = await open()
   await assertRejects(api.guards.test({ text: WORD }), 400, /Send "guards" or "guard"/)
 })
@@ -384,7 +384,7 @@ test('a guard that could never match anything is rejected', async () => {
   await create({ name: 'b', kind: 'tools', hosted: 'refuse' })
 })
 
-test("guards that don't apply to a request add almost no cost", async () => {
+test("guards that don't apply to a request add almost no overhead", async () => {
   const measure = async (count: number) => {
     const guards = Object.fromEntries(Array.from({ length: count }, (_, index) => [`g${index}`, words]))
     const { say } = await open({ guards, settings: { guards: ['g0'] } })

@@ -7,7 +7,7 @@ import { openWorld, WORD, w } from './world.ts'
 
 const test = suite('combos that fall back after a rejected response')
 
-/** Opens a combo of two models. The first model's text contains the word, and the second's text is `second`. */
+/** Opens a gateway with a combo of two models. The first model's text contains the word, and the second's text is `second`. */
 async function open(guard: Guard, second: string, { isPlain = false } = {}) {
   const upstream = fakeUpstream(({ body }) => {
     const { model, stream } = JSON.parse(body)
@@ -52,20 +52,20 @@ for (const guard of [w, words({ name: 'built-in', words: [WORD] })])
       assert.is(upstream.calls.length, 2)
     })
 
-    test(`without the condition, the first target's response is rejected (${manner})`, async () => {
+    test(`without \`on: ["refused"]\`, a rejected response ends the request (${manner})`, async () => {
       const { say, upstream } = await open(guard, 'Fine.', { isPlain: true })
       assert.match((await say(stream)).text, '"finish_reason":"content_filter"')
       assert.is(upstream.calls.length, 1)
     })
   }
 
-test('without guards, the condition changes nothing', async () => {
+test('without response guards, `on: ["refused"]` has no effect', async () => {
   const { say, upstream } = await open({ name: 'request', on: ['request'], check: () => undefined }, 'Fine.')
   assert.is((await say(true)).output, `It is ${WORD}.`)
   assert.is(upstream.calls.length, 1)
 })
 
-test('a guard that fails ends the request with a 503', async () => {
+test('a guard failure ends the request with a 503 instead of falling back', async () => {
   const failing: Guard = { name: 'f', on: ['answer'], check: () => Promise.reject(new Error('down')) }
   const { say, upstream } = await open(failing, 'Fine.')
   assert.is((await say(false)).status, 503)

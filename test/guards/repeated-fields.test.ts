@@ -4,7 +4,7 @@ import { getOutput } from '../pipeline/support/sdk/model-output.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD, w } from './world.ts'
 
-const test = suite('request fields that Responses repeats')
+const test = suite('request fields that Responses echoes')
 
 const onAnswer = words({ name: 'words', words: [WORD], on: ['answer'] })
 const masks = pii({ name: 'm', types: ['email'], action: 'mask' })
@@ -16,7 +16,7 @@ const request = {
 
 for (const guard of [{ ...w, on: ['answer'] as const }, onAnswer])
   for (const stream of [false, true])
-    test(`a blocked word in repeated fields of the request doesn't end the response (${guard.name}, ${stream ? 'streamed' : 'not streamed'})`, async () => {
+    test(`a blocked word in echoed request fields doesn't end the response (${guard.name}, ${stream ? 'streaming' : 'non-streaming'})`, async () => {
       const { say } = await openWorld([guard], { response: chatResponse('Fine.'), events: chatEvents('Fine.') })
       const text = await (await say('openai-responses', 'Hi', { stream, body: request })).text()
       assert.match(text, 'Fine.')
@@ -25,7 +25,7 @@ for (const guard of [{ ...w, on: ['answer'] as const }, onAnswer])
     })
 
 for (const stream of [false, true])
-  test(`masked values in repeated fields of the request are restored (${stream ? 'streamed' : 'not streamed'})`, async () => {
+  test(`masked values in echoed request fields are restored (${stream ? 'streaming' : 'non-streaming'})`, async () => {
     const { whole, events } = getOutput('openai-responses', { blocks: [{ type: 'text', text: 'Fine.' }] })
     const probe = await openWorld([masks], { format: 'openai-responses', response: whole })
     await probe.say('openai-responses', 'Hi', { body: request })
@@ -48,7 +48,7 @@ for (const stream of [false, true])
   })
 
 for (const stream of [false, true])
-  test(`a blocked word that isn't in the request is rejected in any field (${stream ? 'streamed' : 'not streamed'})`, async () => {
+  test(`a blocked word that isn't in the request is rejected in any response field (${stream ? 'streaming' : 'non-streaming'})`, async () => {
     const { whole, events } = getOutput('openai-responses', { blocks: [{ type: 'text', text: 'Fine.' }] })
     const add = (json: string) => json.replace('"object":"response"', `"object":"response","instructions":"${WORD}"`)
     const { say } = await openWorld([onAnswer], {
@@ -62,7 +62,7 @@ for (const stream of [false, true])
   })
 
 for (const stream of [false, true])
-  test(`a blocked word from the request is rejected in the model's output (${stream ? 'streamed' : 'not streamed'})`, async () => {
+  test(`a blocked word is rejected in the model's output even if the request contains it (${stream ? 'streaming' : 'non-streaming'})`, async () => {
     const { say } = await openWorld([onAnswer], { response: chatResponse(WORD), events: chatEvents(WORD) })
     const text = await (await say('openai-responses', WORD, { stream })).text()
     assert.not.match(text, WORD)

@@ -5,7 +5,7 @@ import { clientNames, openWorld, WORD, w } from './world.ts'
 
 const test = suite('guards on responses')
 
-/** The end of a response that a guard rejects, by client format. */
+/** The finish reason of a rejected response, by client format. */
 const ends: Record<string, string> = {
   'openai-chat': '"finish_reason":"content_filter"',
   'openai-responses': '"incomplete_details":{"reason":"content_filter"}',
@@ -15,7 +15,7 @@ const ends: Record<string, string> = {
   'ai-sdk': '"finishReason":{"unified":"content-filter"',
 }
 
-/** Passes everything. */
+/** A guard that passes everything. */
 const pass: Guard = { name: 'pass', check: () => undefined }
 
 const toStream = (pieces: readonly string[]) => [
@@ -38,11 +38,11 @@ for (const client of clientNames) {
   })
 
   for (const [title, pieces] of [
-    ['in a later piece', ['One. ', 'Two. ', `Say ${WORD} now. `, 'Three.']],
-    ['in two pieces', ['One. ', 'SES', 'AME']],
+    ['in a later chunk', ['One. ', 'Two. ', `Say ${WORD} now. `, 'Three.']],
+    ['in two chunks', ['One. ', 'SES', 'AME']],
     ['letter by letter', [...`One. Two. ${WORD}.`]],
   ] as const)
-    test(`checks 36 and 37: a stream ends before a blocked word, in the client's format, ${title} (${client})`, async () => {
+    test(`checks 36 and 37: a stream with a blocked word ${title} ends before the word, in the client's format (${client})`, async () => {
       const { say } = await openWorld([w], { events: toStream(pieces) })
       const response = await say(client, 'Hi', { stream: true })
       const text = await response.text()

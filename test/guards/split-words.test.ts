@@ -47,10 +47,10 @@ const responses = (...events: JsonObject[]) =>
 const split: Record<string, readonly [ClientName, readonly string[]]> = {
   'an unknown field': chat(chatChunk({ x_text: 'SES' }), chatChunk({ x_text: 'AME' })),
   'an unknown field, letter by letter': chat(...[...WORD].map((letter) => chatChunk({ x_text: letter }))),
-  'a field of an unknown object': chat(chatChunk({ x: { text: 'SES' } }), chatChunk({ x: { text: 'AME' } })),
-  'a field of an unknown list': chat(chatChunk({ x: [{ text: 'SES' }] }), chatChunk({ x: [{ text: 'AME' }] })),
-  'an unknown field of the event': chat(root({ x: 'SES', choices: [] }), root({ x: 'AME', choices: [] })),
-  'the tokens of two events': chat(
+  'a field in an unknown object': chat(chatChunk({ x: { text: 'SES' } }), chatChunk({ x: { text: 'AME' } })),
+  'a field in an unknown list': chat(chatChunk({ x: [{ text: 'SES' }] }), chatChunk({ x: [{ text: 'AME' }] })),
+  'an unknown field of two events': chat(root({ x: 'SES', choices: [] }), root({ x: 'AME', choices: [] })),
+  'the log probability tokens of two events': chat(
     ...['SES', 'AME'].map((text) => root({ choices: [{ index: 0, delta: { content: '' }, logprobs: token(text) }] })),
   ),
   'two final copies': responses(
@@ -63,7 +63,7 @@ const split: Record<string, readonly [ClientName, readonly string[]]> = {
     ...{ type: 'response.output_item.done', output_index: 0 },
     item: { ...message, content: ['SES', 'AME'].map(outputText) },
   }),
-  'events that are not JSON': chat('data: SES\n\n', 'data: AME\n\n'),
+  "events that aren't JSON": chat('data: SES\n\n', 'data: AME\n\n'),
   'an HTML tag with attributes': chat(...[...'SES<b class="x">AME'].map((content) => chatChunk({ content }))),
   'an HTML comment': chat(...[...'SES<!-- x -->AME'].map((content) => chatChunk({ content }))),
   'a long HTML entity': chat(...[...'SES&ZeroWidthSpace;AME'].map((content) => chatChunk({ content }))),
@@ -80,7 +80,7 @@ const split: Record<string, readonly [ClientName, readonly string[]]> = {
       stopBlock(index),
     ]),
   ),
-  'two blocks after another one': messages(
+  'the second and third of three blocks': messages(
     ...['x', 'SES', 'AME'].flatMap((text, at) => [startBlock(at, ''), delta(at, textDelta(text)), stopBlock(at)]),
   ),
   'two blocks without deltas': messages(
@@ -102,13 +102,13 @@ for (const [title, [client, events]] of Object.entries(split))
     assert.not.match(text, 'AME')
   })
 
-test("a string repeated in each event isn't joined", async () => {
+test("a string that is repeated in each event isn't joined", async () => {
   const repeated = [root({ x: 'echo', choices: [] }), root({ x: 'echo', choices: [] })]
   const { say } = await openWorld([words({ name: 'w', words: ['echoecho'] })], { events: chat(...repeated)[1] })
   assert.match(await (await say('openai-chat', 'Hi', { stream: true })).text(), '"finish_reason":"stop"')
 })
 
-test("the values of a tool call aren't joined", async () => {
+test("separate argument values in a tool call aren't joined", async () => {
   const functionCall = { name: 'f', args: { a: 'SES', b: 'AME', c: 'Hi' } }
   const events = [data({ candidates: [{ content: { role: 'model', parts: [{ functionCall }] }, index: 0 }] })]
   const { say } = await openWorld([guard], { format: 'gemini', events })

@@ -11,7 +11,7 @@ import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
 
-const test = suite('the headers of stored guards')
+const test = suite("stored guards' headers")
 
 const SECRET = 'Bearer token-of-the-service-0123456789'
 const SHORT = 'tiny'
@@ -20,7 +20,7 @@ const headers = { authorization: SECRET, 'x-tenant': SHORT }
 const service = { name: 'service', kind: 'http' as const, url: 'https://guard.test/check', on: ['request' as const] }
 const TOKEN = 'token-of-the-scrape-0123456789abcdef'
 
-/** Opens a gateway with one provider and a guard service that every request needs. */
+/** Opens a gateway with one provider and a stored guard that calls a service for every request. */
 async function open(
   options: Partial<GatewayOptions> = {},
   verdict: (call: Call) => Response = () => json({ verdict: 'pass' }),
@@ -41,7 +41,7 @@ async function open(
     })
     return status
   }
-  /** Returns the header of the last call to the service. */
+  /** Returns a header of the last call to the guard service. */
   const getSent = (name = 'authorization') => calls.findLast(({ provider }) => provider === 'guard')?.headers.get(name)
   const readStorage = async () => (await storage.list('')).map(({ key, value }) => `${key} ${value}`).join('\n')
   return { gateway, api: gateway.api, storage, calls, send, getSent, readStorage }
@@ -55,7 +55,7 @@ async function getProblem(call: Promise<unknown>): Promise<string> {
   return `${error?.status} ${error?.message}`
 }
 
-test('the service gets the headers, and results only show the end of each value', async () => {
+test('the guard service gets the headers, and API responses only show the end of each value', async () => {
   const { api, send, getSent, readStorage } = await open()
   assert.equal((await api.guards.create({ ...service, headers })).headers, SHOWN)
   assert.equal((await api.guards.get('service')).headers, SHOWN)
@@ -68,7 +68,7 @@ test('the service gets the headers, and results only show the end of each value'
     assert.not.ok(stored.includes(part), part)
 })
 
-test('a change keeps headers that it omits or sends back shortened, and null removes all of them', async () => {
+test('an update keeps the headers if they are omitted or sent back shortened, and null removes them', async () => {
   const { api, send, getSent } = await open()
   await api.guards.create({ ...service, headers })
   assert.equal((await api.guards.update('service', { timeoutMs: 500 })).headers, SHOWN)
@@ -94,7 +94,7 @@ test('a change keeps headers that it omits or sends back shortened, and null rem
   assert.match(await getProblem(api.guards.update('service', { kind: 'pii', url: null })), /^400 .*"headers"/)
 })
 
-test('a service gets the headers when its guard is tried', async () => {
+test('a guard service gets the headers when its guard is tested', async () => {
   const { api, getSent } = await open({}, () => json({ verdict: 'refuse', category: 'word' }))
   await api.guards.create({ ...service, headers })
   for (const trial of [{ guards: ['service'] }, { guard: { ...service, name: 'draft', headers } }]) {
@@ -137,7 +137,7 @@ test('stored headers are never sent to another URL', async () => {
   assert.is(other.getSent(), SECRET)
 })
 
-test('headers of another guard, or that were changed, are rejected', async () => {
+test('sealed headers copied from another guard are rejected', async () => {
   const { api, storage } = await open()
   await api.guards.create({ ...service, headers })
   await api.guards.create({ ...service, name: 'second', headers: { authorization: 'Bearer of-the-second-service' } })
@@ -155,7 +155,7 @@ test('headers of another guard, or that were changed, are rejected', async () =>
   )
 })
 
-test('an unchanged put writes nothing, and a changed header takes effect', async () => {
+test('putting an unchanged guard writes nothing, and a changed header takes effect', async () => {
   const { api, send, getSent } = await open()
   const put = (own: Record<string, string>) => api.guards.put({ ...service, headers: own })
   const { updatedAt } = await put(headers)
@@ -187,7 +187,7 @@ test('rotating the secret keeps the headers, and the old secret is no longer nee
   assert.equal(calls, [])
 })
 
-test('the first secret encrypts the headers of a store that had none again', async () => {
+test('the first secret for a store re-encrypts its headers', async () => {
   const { ownSecret: _, ...storage } = memoryStorage()
   const first = await open({ storage })
   await first.api.guards.create({ ...service, headers })
@@ -201,7 +201,7 @@ test('the first secret encrypts the headers of a store that had none again', asy
   assert.is.not(await read(), before)
 })
 
-test('cloud sync carries the headers, and each side encrypts them', async () => {
+test('cloud sync transfers the headers, and each side encrypts them', async () => {
   const sent: Array<string | null> = []
   const fetch = upstream(
     http.post(service.url, ({ request }) => {
@@ -231,7 +231,7 @@ test('cloud sync carries the headers, and each side encrypts them', async () => 
   await ends.close()
 })
 
-test('headers of guards in code are sent, shown shortened, and changed by a reload', async () => {
+test('headers of guards defined in code are sent, shown shortened, and updated by a reload', async () => {
   const { name: _, ...record } = service
   const { gateway, api, send, getSent, readStorage } = await open({ guards: { service: { ...record, headers } } })
   assert.is(await send(), 200)
@@ -247,7 +247,7 @@ test('headers of guards in code are sent, shown shortened, and changed by a relo
   assert.is(getSent(), 'Bearer of-the-reload')
 })
 
-test('no log, hook, metric, record, or error contains a header', async () => {
+test('no log, hook, metric, record, or error contains a header value', async () => {
   const written: unknown[] = []
   const note = (...values: unknown[]) => void written.push(values)
   for (const verdict of [
@@ -277,7 +277,7 @@ test('no log, hook, metric, record, or error contains a header', async () => {
   assert.not.match(inspect(written, { depth: 20, maxArrayLength: null, maxStringLength: null }), /token-of-the-service/)
 })
 
-test('invalid headers are rejected over HTTP with what to do, and without their values', async () => {
+test('invalid headers are rejected over HTTP with an error that explains what to do, without their values', async () => {
   const token = 'management-token-of-forty-characters-000'
   const { gateway, api } = await open({ management: { token } })
   const create = async (input: unknown) => {

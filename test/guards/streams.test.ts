@@ -16,7 +16,7 @@ const toStream = (pieces: readonly string[]) => [
   ...chatEvents().slice(-3),
 ]
 
-/** Opens a gateway whose provider streams what the test writes. */
+/** Opens a gateway with a provider that streams whatever the test sends. */
 async function openLive(guard: Guard) {
   let send: (text: string) => void = () => {}
   let end = () => {}
@@ -58,7 +58,7 @@ async function openLive(guard: Guard) {
   return {
     send: (events: string) => send(events),
     end: () => end(),
-    /** Waits `ms`, and returns everything that has arrived. */
+    /** Waits `ms`, and returns everything that the client has received so far. */
     async arrived(ms = 50) {
       await new Promise((resolve) => setTimeout(resolve, ms))
       return text
@@ -83,7 +83,7 @@ test("check 44: held text isn't sent while the provider is silent, and pings con
   assert.match(await arrived(), 'content_filter')
 })
 
-test('a rejection cancels the call to the provider', async () => {
+test('a rejection cancels the provider call', async () => {
   const { send, arrived, reading, isCanceled } = await openLive(builtIn)
   send(chatChunk({ content: `${WORD}. ` }))
   await reading
@@ -91,7 +91,7 @@ test('a rejection cancels the call to the provider', async () => {
   assert.ok(isCanceled())
 })
 
-test('a custom guard checks held text after 750 ms without a complete sentence', async () => {
+test('held text is checked by a custom guard after 750 ms, even without a complete sentence', async () => {
   const { send, end, arrived, reading } = await openLive({ ...w, maxMatch: 6 })
   send(chatChunk({ content: 'several words without an end' }))
   assert.not.match(await arrived(100), 'several')
@@ -102,7 +102,7 @@ test('a custom guard checks held text after 750 ms without a complete sentence',
   await reading
 })
 
-test("check 71: text that can't begin a match isn't held", async () => {
+test("check 71: text that can't be the start of a match isn't held", async () => {
   const { send, end, arrived, reading } = await openLive(builtIn)
   send(chatChunk({ content: 'Two' }))
   assert.match(await arrived(), '"Two"')
@@ -155,7 +155,7 @@ for (const guard of [w, builtIn]) {
   })
 }
 
-test('check 45: a stream that is held until its end is rejected if it is too long', async () => {
+test('check 45: a stream that is held until it ends is rejected if it is too long', async () => {
   const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
   const events = toStream(Array.from({ length: 100 }, () => 'a long piece of text '.repeat(50)))
   const { say } = await openWorld([guard], { events, options: { limits: { maxResponseBytes: 50_000 } } })
@@ -164,7 +164,7 @@ test('check 45: a stream that is held until its end is rejected if it is too lon
   assert.match(text, 'content_filter')
 })
 
-test('check 45: a 20 MB stream that is held until its end is rejected at the limit, and never buffered completely', async () => {
+test('check 45: a 20 MB stream that is held until it ends is rejected at the limit, and never fully buffered', async () => {
   const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
   const piece = chatChunk({ content: 'a long piece of text '.repeat(500) })
   let count = 0
@@ -182,7 +182,7 @@ test('check 45: a 20 MB stream that is held until its end is rejected at the lim
   assert.ok(count * piece.length < 2_000_000, `${count * piece.length} characters were read`)
 })
 
-test('a stream that is held until its end is sent after the last check', async () => {
+test('a stream that is held until it ends is sent after the last check', async () => {
   const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
   const { say } = await openWorld([guard], { events: toStream(['One. ', 'Two.']) })
   const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
@@ -190,7 +190,7 @@ test('a stream that is held until its end is sent after the last check', async (
   assert.match(text, '[DONE]')
 })
 
-test('a rejection closes the open blocks of a passed-through Messages stream', async () => {
+test("a rejection closes a passthrough Messages stream's open blocks", async () => {
   const events = messageEvents('One. ')
   const stream = [...events.slice(0, -3), ping, textDelta(`${WORD}. `), ...events.slice(-3)]
   const { say } = await openWorld([builtIn], { events: stream, format: 'anthropic-messages' })
@@ -201,7 +201,7 @@ test('a rejection closes the open blocks of a passed-through Messages stream', a
   assert.not.match(text, WORD)
 })
 
-test('a blocked word that is complete only when its choice finishes is rejected', async () => {
+test('a blocked word at the very end of a choice is rejected', async () => {
   const events = [chatChunk({ content: `The word is ${WORD}` }), ...chatEvents().slice(-3)]
   const text = await (await (await openWorld([builtIn], { events })).say('openai-chat', 'Hi', { stream: true })).text()
   assert.not.match(text, WORD)
@@ -215,7 +215,7 @@ test('a provider error mid-stream reaches the client', async () => {
   assert.not.match(text, '[DONE]')
 })
 
-test('a stream that is rejected at its first chunk still starts, so clients can read its end', async () => {
+test('a stream that is rejected at its first chunk still sends its start events, so clients can parse it', async () => {
   const events = [
     [chatChunk({ role: 'assistant', content: '' }), chatChunk({ content: WORD }), ...chatEvents().slice(-3)].join(''),
   ]
@@ -233,17 +233,21 @@ test('a stream that is rejected at its first chunk still starts, so clients can 
 
 for (const [title, guard, client] of [
   [
-    'a stream that is held until its end',
+    'a stream that is held until it ends',
     { name: 'all', hold: 'all', on: ['answer'], check: () => undefined },
     'openai-chat',
   ],
-  ['a tool call that is held', builtIn, 'openai-chat'],
+  ['a held tool call', builtIn, 'openai-chat'],
   [
     'a slow check',
     { name: 'slow', timeoutMs: 90_000, on: ['answer'], check: () => new Promise(() => {}) },
     'openai-chat',
   ],
-  ['a stream as an array', { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }, 'gemini, as an array'],
+  [
+    'a stream in array format',
+    { name: 'all', hold: 'all', on: ['answer'], check: () => undefined },
+    'gemini, as an array',
+  ],
 ] as const satisfies ReadonlyArray<readonly [string, Guard, ClientName]>)
   test(`the client gets a keep-alive every 15 s during ${title}`, async () => {
     const clock = fakeClock()

@@ -34,7 +34,7 @@ const createCallStream = (
 for (const client of clientNames)
   for (const format of wireFormats)
     for (const stream of [false, true])
-      test(`a call is delivered only if its arguments match (${client} client, ${format} provider${stream ? ', stream' : ''})`, async () => {
+      test(`a tool call is only delivered if its arguments match the schema (${client} client, ${format} provider${stream ? ', stream' : ''})`, async () => {
         for (const [input, isValid] of [
           [{ to: 'ann@a.test', count: 3 }, true],
           [{ to: 'eve@evil.test' }, false],
@@ -53,7 +53,7 @@ for (const client of clientNames)
           }
       })
 
-test('no part of a call reaches an AI SDK client before the last copy of its arguments is checked', async () => {
+test('no part of a tool call reaches an AI SDK client before the last copy of its arguments is checked', async () => {
   const own: Guard = {
     name: 'own',
     on: ['answer'],
@@ -76,7 +76,7 @@ test('no part of a call reaches an AI SDK client before the last copy of its arg
   }
 })
 
-test("calls to tools without a rule pass, and arguments that aren't JSON are rejected", async () => {
+test("calls to tools without argument rules pass, and arguments that aren't JSON are rejected", async () => {
   const other = createCallStream('openai-chat', 'other', { to: 'eve@evil.test' })
   const passing = await openWorld([guard], { response: other.whole })
   assert.match(await (await passing.say('openai-chat', 'Hi')).text(), 'eve@evil.test')
@@ -86,7 +86,7 @@ test("calls to tools without a rule pass, and arguments that aren't JSON are rej
   assert.match(await (await rejecting.say('openai-chat', 'Hi')).text(), '"finish_reason":"content_filter"')
 })
 
-test("a schema that can't be checked completely is rejected", () => {
+test('an argument schema with an unsupported keyword is rejected', () => {
   for (const [keyword, inner] of [
     ['pattern', { properties: { to: { pattern: '^a' } } }],
     ['format', { items: [{ format: 'email' }] }],
@@ -100,7 +100,7 @@ test("a schema that can't be checked completely is rejected", () => {
   tools({ name: 't', arguments: { send: { properties: { pattern: { const: { format: 'x' } } } } } })
 })
 
-test("a schema that can't be applied rejects every call", async () => {
+test('an argument schema with a broken reference rejects every call', async () => {
   const broken = tools({ name: 't', arguments: { send: { $ref: '#/nowhere' } } })
   const { say } = await openWorld([broken], {
     response: createCallStream('openai-chat', 'send', { to: 'ann@a.test' }).whole,

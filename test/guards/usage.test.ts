@@ -14,7 +14,7 @@ const test = suite('usage records of guarded requests')
 const TOKEN = 'token-of-the-scrape-0123456789abcdef'
 const usage = { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_100 }
 
-/** Opens a gateway with a model and a judge. The judge rejects texts with the word, and costs $0.002 per call. */
+/** Opens a gateway with a model and a judge. The judge rejects texts that contain the word, and costs $0.002 per call. */
 function open(guards: GatewayOptions['guards'], options: Partial<GatewayOptions> = {}) {
   const upstream = fakeUpstream(({ provider, body }: Call) => {
     const verdict = `{"verdict":"${body.includes(WORD) ? 'refuse' : 'allow'}"}`
@@ -45,7 +45,7 @@ function open(guards: GatewayOptions['guards'], options: Partial<GatewayOptions>
 
 const noTime = ({ ms, ...entry }: { ms: number }) => entry
 
-test('check 73: the record of a rejection has the guard, the stage, and the category', async () => {
+test('check 73: the usage record of a rejected request contains the guard, the stage, and the category', async () => {
   const storage = memoryStorage()
   const guards = [words({ name: 'word', words: [WORD] }), words({ name: 'other', words: ['x'] })]
   const { say, findRecord, api, gateway } = open(guards, { storage })
@@ -61,7 +61,7 @@ test('check 73: the record of a rejection has the guard, the stage, and the cate
   assert.equal(await readEntries(open(undefined, { storage }).api), expected, 'as stored')
 })
 
-test('the record of a passing request has verdicts from both stages, and none without guards', async () => {
+test('the usage record of a passing request contains verdicts from both stages, or none if there are no guards', async () => {
   const { say, findRecord } = open([words({ name: 'word', words: [WORD] })])
   await say('Hello')
   assert.equal(
@@ -84,7 +84,7 @@ test('check 75: a guard in watch mode lets the request pass, and its verdict is 
   assert.is(entry?.isWatched, true)
 })
 
-test("check 74: the cost of a judge is recorded, and counts toward the key's limits", async () => {
+test("check 74: a judge's cost is recorded, and counts toward the key's limits", async () => {
   const { api, say, findRecord } = open([judge({ name: 'judge', model: 'judge/m', policy: 'No.', on: ['request'] })])
   const { key, id } = await api.keys.create({ name: 'app', limits: { usd: { day: 1 } } })
   const getSpent = async () => (await api.keys.limits.get(id)).limits.find(({ unit }) => unit === 'usd')?.used
@@ -111,7 +111,7 @@ test('metrics count guard verdicts, without content', async () => {
   assert.not.match(text, /SESAME/)
 })
 
-test('the longest time that guards hold back a stream is in the request record and the metrics', async () => {
+test('the request record and the metrics contain the longest time that guards held back a stream', async () => {
   const clock = fakeClock()
   async function* events() {
     yield chatChunk({ content: 'Open SES' })

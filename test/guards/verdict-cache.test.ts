@@ -14,7 +14,7 @@ const createJudge = (policy = 'No words.') => judge({ name: 'j', model: 'judge/m
 const user = (content: string) => ({ role: 'user', content })
 const assistant = (content: string) => ({ role: 'assistant', content })
 
-/** Opens a gateway whose judge rejects the word. The judge's texts are added to `judged`. */
+/** Opens a gateway with a judge that rejects the word. The texts of each judge call are added to `judged`. */
 function openJudged(guard: Guard, judged: string[][] = []) {
   const upstream = fakeUpstream(({ provider, body }) => {
     if (provider !== 'judge') return json(chatResponse())
@@ -42,7 +42,7 @@ function openJudged(guard: Guard, judged: string[][] = []) {
   return { say: sendMessages, sent: getJudgedTexts, judged, clock }
 }
 
-test('a judge checks each text of a growing conversation once', async () => {
+test('a judge checks each message of a growing conversation once', async () => {
   const { say, judged } = openJudged(createJudge())
   assert.is(await say(user('a')), 200)
   assert.is(await say(user('a'), assistant('b'), user('c')), 200)
@@ -57,7 +57,7 @@ test('a changed older message and a repeated last message are checked again', as
   assert.equal(judged, [['a'], ['a!', 'b', 'a']])
 })
 
-test('a rejected older message is removed without another call to the model', async () => {
+test('a rejected older message is removed without another judge call', async () => {
   const { say, sent, judged } = openJudged(createJudge())
   assert.is(await say(user(WORD)), 400)
   const turns = [user(WORD), assistant('No.'), user('Hi')]
@@ -69,7 +69,7 @@ test('a rejected older message is removed without another call to the model', as
   )
 })
 
-test('a verdict is forgotten after an hour', async () => {
+test('a cached verdict expires after an hour', async () => {
   const { say, judged, clock } = openJudged(createJudge())
   await say(user('a'))
   await clock.advance(3_600_001)
@@ -77,7 +77,7 @@ test('a verdict is forgotten after an hour', async () => {
   assert.equal(judged, [['a'], ['a', 'b', 'c']])
 })
 
-test('check 76: an edited guard checks older messages again', async () => {
+test('check 76: a guard with a changed policy checks older messages again', async () => {
   const judged: string[][] = []
   await openJudged(createJudge(), judged).say(user('a'))
   await openJudged(createJudge('No letters.'), judged).say(user('a'), assistant('b'), user('c'))

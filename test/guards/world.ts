@@ -7,7 +7,7 @@ import { type FakeUpstream, fakeUpstream, json, sse } from '../pipeline/support/
 
 export const WORD = 'SESAME'
 
-/** Rejects the word. */
+/** A guard that rejects `WORD`. */
 export const w: Guard = {
   name: 'w',
   check: ({ parts }) =>
@@ -16,7 +16,7 @@ export const w: Guard = {
       : undefined,
 }
 
-/** A minimal request with `text` in a client format. */
+/** How to build a minimal request with `text` in a client format. */
 export interface ClientRequest {
   path(stream: boolean): string
   body(text: string): JsonObject
@@ -54,7 +54,7 @@ export const clientNames = Object.keys(clients) as ClientName[]
 export interface World {
   upstream: FakeUpstream
   send(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
-  /** Sends a client's request with `text`. */
+  /** Sends a minimal request with `text` in a client's format. */
   say(client: ClientName, text: string, more?: { stream?: boolean; body?: JsonObject }): Promise<Response>
   errors: unknown[]
   fetch(request: Request): Promise<Response>
