@@ -3,7 +3,7 @@ import { getGroupReach } from '../routing/group-reach.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import type { Select } from '../routing/select.ts'
 
-/** Maximum routes per entry to arrange; the others follow unchanged. */
+/** Maximum number of routes to arrange per entry. The others follow unchanged. */
 const MAX_ARRANGED = 1_000
 
 /** Arranges the routes of each outermost entry. The entries keep their order. */

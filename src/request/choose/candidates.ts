@@ -12,7 +12,7 @@ export interface CoolingTarget {
   isMandatory: boolean
 }
 
-/** A request's progress through its targets. */
+/** A request's progress through its candidate targets. */
 export interface Progress {
   readonly request: ModelRequest
   /** Returns whether this connection recently served the request's session. */
@@ -81,8 +81,7 @@ function addCooling({ route, dueAt, isMandatory }: CoolingTarget, cooling: Cooli
 
 /**
  * Returns whether the request has already exceeded a context window at least as large as the target's. Sizes come from the catalog, or else from the
- * provider's error. A target is too small if either
- * size is unknown.
+ * provider's error. If either size is unknown, the target counts as too small.
  */
 export function isTooSmall(target: RouteTarget, { request, failures }: Progress): boolean {
   const getSize = (target: RouteTarget) => getContextWindow(request.context.catalog, target)
@@ -103,7 +102,7 @@ export const wouldRepeatFailure = ({ provider, model }: RouteTarget, { failures 
   (failures.every(({ route }) => route.target.model === model) ||
     failures.every(({ failure }) => failure.class === 'credentials'))
 
-/** Records the failure of an attempt, replacing an earlier one of the same target. */
+/** Records an attempt's failure, replacing an earlier one at the same target. */
 export function recordFailure(failed: FailedAttempt, { failures }: Progress): void {
   const index = failures.findIndex((failure) => isSame(failure.route.target, failed.route.target))
   const [earlier] = index >= 0 ? failures.splice(index, 1) : []
@@ -115,14 +114,11 @@ export function recordFailure(failed: FailedAttempt, { failures }: Progress): vo
 export const includesTarget = (targets: readonly RouteTarget[], target: RouteTarget): boolean =>
   targets.some((other) => isSame(other, target))
 
-/** The same model with different parameters is a different target, because it may then succeed. */
+/** The same model with different parameters is a different target, because it may succeed. */
 const isSame = (a: RouteTarget, b: RouteTarget) =>
   a.model === b.model && a.connection.id === b.connection.id && serializeParams(a) === serializeParams(b)
 
-/**
- * Returns the target to try when no other is left: the untried one in cooldown that recovers first. Ignores mandatory
- * cooldowns.
- */
+/** Returns the target to try when no other is left: the untried one in cooldown that recovers first. Ignores targets in a mandatory cooldown. */
 export function findCoolingTarget(progress: Progress): Route | undefined {
   const { health } = progress.request.context
   return progress.cooling.find(({ route: { target } }) => {

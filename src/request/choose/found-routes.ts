@@ -4,7 +4,7 @@ import type { GroupSelection } from '../routing/chooser.ts'
 import type { Route } from '../routing/group.ts'
 import { loadNameErrors } from './no-target.ts'
 
-/** The routes of a model name, and the selection in the groups on the path, or `undefined` if there are none. */
+/** A model name's routes, and the selection within the groups on the path (`undefined` if there are none). */
 export interface FoundRoutes {
   routes: AsyncIterator<Route, undefined> | Iterator<Route, undefined>
   selection: GroupSelection | undefined

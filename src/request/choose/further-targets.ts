@@ -19,7 +19,7 @@ import { createTarget, findRuleViolation } from './usable-target.ts'
 
 /** Why there is no next target. */
 export interface NoTarget {
-  /** The attempts or retries are used up. */
+  /** Set if the attempts or retries are used up. */
   stop: StopReason | undefined
   /** The first route that couldn't be tried because no attempt was left. */
   untriedRoute: Route | undefined
@@ -35,16 +35,16 @@ export interface NoTarget {
   draining: readonly Route[]
 }
 
-/** The first route of a request, and whether it was tried. */
+/** A request's first route, and whether it was tried. */
 export interface FirstRoute {
   route: Route | undefined
   isTried: boolean
 }
 
 /**
- * Chooses targets after the first one, given the outcomes so far. Targets in cooldown come after all others, ordered by recovery; those in a
- * mandatory cooldown are only tried if nothing else was, by one request at a time. A hedge never uses a target in cooldown, and doesn't count
- * against the retry budget.
+ * Chooses targets after the first one, based on the outcomes so far. Targets in cooldown come after all others, ordered by recovery; those in a
+ * mandatory cooldown are only tried if nothing else was, by one request at a time. A hedge never uses a target in cooldown, and doesn't count against
+ * the retry budget.
  */
 export class FurtherTargets {
   readonly #request: ModelRequest
@@ -54,7 +54,7 @@ export class FurtherTargets {
   #unchecked: Route | undefined // the first route, if it wasn't tried
   #attempts: number // the number of attempts in which a provider was called
   #retries = 0
-  /** How the latest target was chosen. Any value except the first means that no other target was left. */
+  /** How the latest target was chosen. Any value except the first one means that no other target was left. */
   #choice: 'turn' | 'spare' | 'cooling' | 'mandatory' | 'again' = 'turn'
   #isCooling = false // whether all remaining targets are in cooldown or were tried
   #isMandatory = false // whether a target in a mandatory cooldown was chosen
@@ -120,7 +120,7 @@ export class FurtherTargets {
     return isHedge || (this.#attempts === 0 && cooling.length === 0) ? undefined : this.#chooseLastResort()
   }
 
-  /** Returns whether this failure ends the request, because no other target can help or the work might be charged twice. */
+  /** Returns whether this failure ends the request, because no other target can help or because the work might be charged twice. */
   #isFinal({ failure, route }: FailedAttempt): boolean {
     const { operation } = this.#request.call.endpoint
     if (operation.endsAt(failure)) return true
@@ -234,7 +234,7 @@ export class FurtherTargets {
     return !this.#stop
   }
 
-  /** Stops the request, and determines whether another target was left. */
+  /** Stops the request, and determines whether there was another target to try. */
   async #stopWithoutAttempts(routes: FoundRoutes['routes']): Promise<undefined> {
     const { tried, request } = this.#progress
     const isExcluded = (route: Route) =>

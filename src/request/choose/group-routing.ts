@@ -22,13 +22,13 @@ export interface GroupRouting extends GroupChooser {
   getGroupRoutes(group: Group, request: ModelRequest): GroupRoutes
 }
 
-/** The routes of a group in the order in which to try them, and the selection that produced them. */
+/** A group's routes in the order in which to try them, and the selection that produced them. */
 interface GroupRoutes {
   routes: AsyncIterator<Route, undefined>
   selection: GroupSelection
 }
 
-/** Creates the routing within groups, with the state that groups keep. */
+/** Creates the routing within groups, with the groups' state. */
 export function createGroupRouting(dependencies: GroupChooserDependencies): GroupRouting {
   const chooser = createGroupChooser(dependencies)
   return {
@@ -72,9 +72,9 @@ function createEntryFunctions({ log, call, exchange, client, context, table }: M
 export interface GroupResolver {
   table: RouteTable
   select: Select
-  /** Called with each entry whose `when` the request doesn't match. */
+  /** Called with each entry that has a `when` that the request doesn't match. */
   onExcluded?: EntryListener
-  /** Called with each entry whose name doesn't resolve, when its turn comes. */
+  /** Called when an entry's turn comes, but its name doesn't resolve. */
   onUnresolved?: EntryListener
 }
 

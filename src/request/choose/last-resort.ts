@@ -52,7 +52,7 @@ export async function findTargetToRetry(
   return 'permit' in turn ? turn : undefined
 }
 
-/** Returns the unhealthy target when it is this request's turn to try it; otherwise, returns the target's cooldown. */
+/** Returns the unhealthy target once it is this request's turn to try it. Otherwise, returns the target's cooldown. */
 async function takeTurn(route: Route, { context, client }: ModelRequest): Promise<Target | CooldownState> {
   const waiting = new Promise<unknown>((leave) => client.scope.add(leave))
   const turn = await context.health.takeTurn(route.target, waiting)
@@ -79,14 +79,14 @@ interface RetryDependencies {
   retries: number
 }
 
-/** The longest wait for a retry. Beyond that, the response tells the client when to retry. */
+/** The longest wait for a retry. If a longer one is needed, the response tells the client when to retry. */
 const MAX_WAIT_MS = 2_000
 /** The first back-off; it doubles each time. */
 const FIRST_WAIT_MS = 250
 
 /**
- * Finds the failed target to retry if no other is left, and the wait in ms. Only considers targets to which nothing was sent, or whose response
- * suggested a retry. Returns `undefined` if there is none, or if each wait would be at least two seconds, or longer than the client waits.
+ * Finds the failed target to retry if no other is left, and the wait in ms. Only considers targets to which nothing was sent, or that suggested a
+ * retry. Returns `undefined` if there is none, or if each wait would be at least two seconds, or longer than the client waits.
  */
 function findSoonestRetry<F extends FailedRoute>(
   failures: readonly F[],
@@ -104,7 +104,8 @@ function findSoonestRetry<F extends FailedRoute>(
 
 /**
  * Returns the wait before a retry in ms; infinite if there is no retry. A request that was never sent is retried once immediately. Other retries wait
- * for the time that the response names, or an exponential back-off with full jitter, and never happen during a rate limit or mandatory cooldown.
+ * for the time that the response requests, or for an exponential back-off with full jitter, and never happen during a rate limit or mandatory
+ * cooldown.
  */
 function getWaitMs({ route, failure }: FailedRoute, { health, clock, random, retries }: RetryDependencies): number {
   const { code, invitesRetry, retryAfterMs = Math.ceil(random() * FIRST_WAIT_MS * 2 ** retries) } = failure
@@ -116,7 +117,7 @@ function getWaitMs({ route, failure }: FailedRoute, { health, clock, random, ret
   return isLimited ? Math.max(retryAfterMs, cooldown.dueAt - clock.now()) : retryAfterMs
 }
 
-/** Codes of Node, undici, and Bun for errors before a connection is established, when the provider has received nothing. */
+/** Node, undici, and Bun error codes from before a connection is established, when the provider has received nothing. */
 const UNSENT_CODES =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/
 
@@ -135,7 +136,7 @@ function pause(ms: number, { client, clock }: { client: Pick<Client, 'scope'>; c
 
 /**
  * Creates the error for a request whose targets are all in cooldown because another request just failed at `name`. It doesn't quote the provider,
- * whose message was for that request. `now` is in epoch ms.
+ * because the provider's message was for that other request. `now` is in epoch ms.
  */
 function createCoolingFailure(name: string, { class: failure, dueAt }: CooldownState, now: number): Failure {
   return {

@@ -1,7 +1,7 @@
 import { once } from '../../lib/promises.ts'
 
-/** Loads the errors for names without a usable target, when the first one is needed. */
+/** Lazy-loads the errors for names without a usable target. */
 export const loadNameErrors = once(() => import('./unknown-model.ts'))
 
-/** Loads the choice of further targets, when the first request needs one. */
+/** Lazy-loads the code that chooses further targets. */
 export const loadFurtherTargets = once(() => import('./further-targets.ts'))

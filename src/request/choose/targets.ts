@@ -7,8 +7,8 @@ import { loadFurtherTargets } from './no-target.ts'
 import { createTarget, isUsable } from './usable-target.ts'
 
 /**
- * Chooses the targets of a request. Most requests get a response from the first one. What chooses further ones is loaded when the first can't be
- * used or fails.
+ * Chooses a request's targets. Most requests get a response from the first one. The code that chooses further ones is lazy-loaded when the first one
+ * can't be used or fails.
  *
  * Each target that `next` returns is for one attempt. Call `recordStart` unless the attempt is rejected before its provider is called, and then
  * `recordOutcome` or `recordResponse`.
@@ -48,7 +48,7 @@ export class Targets {
     return target
   }
 
-  /** Loads the choice of further targets. */
+  /** Loads the code that chooses further targets. */
   async loadFurther(): Promise<FurtherTargets> {
     const { FurtherTargets } = await loadFurtherTargets()
     const found = this.#found ?? { routes: [].values(), selection: undefined }

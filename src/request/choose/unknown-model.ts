@@ -10,7 +10,7 @@ import { describeOtherKind } from '../routing/other-kinds.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 
 /**
- * Creates the error for an unknown model name. It names what the provider lacks, or else similar names, and the model's kind if the endpoint serves
+ * Creates the error for an unknown model name. It names what the provider lacks, or else similar names, and the model's kind if the endpoint is for
  * other kinds. If the name is only a provider's, the endpoint's service is used as the model.
  */
 export async function createUnknownModelError(
@@ -104,7 +104,7 @@ function getProviderHint(model: string, providers: readonly string[], catalog: C
   return nearest && didYouMean([nearest + model.slice(slash)])
 }
 
-/** Returns a hint for a provider that has no connection yet, and is misspelled or compatible. */
+/** Returns a hint for a misspelled or compatible provider that has no connection yet. */
 function getUnconnectedHint(model: string, { catalog, basePath }: MountedCatalog): string | undefined {
   const slash = model.indexOf('/')
   if (slash > 0 && getCompatibleFormat(model)) return formatConnectHint(model.slice(0, slash), basePath) // the user chose this provider name
@@ -118,7 +118,7 @@ type MountedCatalog = Pick<RouteTable, 'catalog' | 'basePath'>
 const formatConnectHint = (provider: string, basePath: string) =>
   `It needs a connection to "${provider}". Ask the operator of this gateway to add one at ${basePath}/api/connections.`
 
-/** Finds the first provider without models in the catalog, which may serve any model. */
+/** Finds the first provider without models in the catalog, which may support any model. */
 function findOpenProvider(providers: readonly string[], catalog: Catalog): string | undefined {
   const knownNames = new Set<string>()
   for (const [provider, definition] of Object.entries(catalog))
@@ -126,7 +126,7 @@ function findOpenProvider(providers: readonly string[], catalog: Catalog): strin
   return providers.find((name) => !knownNames.has(name))
 }
 
-/** Finds the provider whose name is most similar to the start of the model's. */
+/** Finds the provider whose name is most similar to the start of the model name. */
 function findNearestName(model: string, providers: readonly string[]): string | undefined {
   const slash = model.indexOf('/')
   return slash < 1 || slash === model.length - 1 ? undefined : findNearest(model.slice(0, slash), providers, 1)[0]
@@ -161,7 +161,7 @@ function formatShortList(names: readonly string[]): string {
   return quoted.join(', ') + (names.length > quoted.length ? ` and ${names.length - quoted.length} more` : '')
 }
 
-/** Clouds need more than a key, as their README explains. Self-hosted servers need no key, and are queried for their models. */
+/** Clouds need more than a key, as their README explains. Self-hosted servers don't need a key, and are queried for their models. */
 function formatConnectCall([provider, ...others]: readonly string[], { catalog }: Pick<RouteTable, 'catalog'>): string {
   const definition = provider === undefined || others.length > 0 ? undefined : getDefinition(catalog, provider)
   if (!definition || definition.cloud) return ''

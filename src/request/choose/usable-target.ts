@@ -12,7 +12,7 @@ export function findRuleViolation(request: ModelRequest, route: Route): GatewayE
   return undefined
 }
 
-/** Returns the target of a route. Takes its permit immediately; otherwise, every request of a burst would probe the same target in cooldown. */
+/** Returns a route's target. Takes its permit immediately; otherwise, every request in a burst would probe the same target in cooldown. */
 export const createTarget = (route: Route, { context }: ModelRequest): Target => ({
   route,
   permit: context.health.begin(route.target),

@@ -1,8 +1,8 @@
 import type { Clock } from '../../types.ts'
 
-/** A budget for calls beyond the first of each request. */
+/** A budget for each request's calls beyond the first. */
 export interface Budget {
-  /** Adds the share of one request. */
+  /** Adds one request's share. */
   earn(): void
   /** Takes one call from the budget. Returns `false` if it is used up. */
   spend(): boolean
@@ -18,9 +18,9 @@ export interface RetryBudget extends Budget {
 const SECOND_MS = 1_000
 
 /**
- * Creates the budget for retries, so they don't amplify an outage: ten per second, plus 20% of the requests in that second. Unused retries aren't
- * carried over, because an outage after a quiet period would then cause more of them. A second begins when the previous one ends, or with the first
- * request after a pause.
+ * Creates the budget for retries, which keeps them from amplifying an outage: ten per second, plus 20% of the requests in that second. Unused retries
+ * don't carry over, because an outage after a quiet period would then cause more of them. A second begins when the previous one ends, or with the
+ * first request after a pause.
  */
 export function createRetryBudget(clock: Clock): RetryBudget {
   let beganAt = Number.NEGATIVE_INFINITY
@@ -61,9 +61,9 @@ export interface HedgeBudget extends Budget {
 
 const MAX_SAVED_HEDGES = 10
 
-/** Creates the budget for hedges: 5% of the requests. At most ten are saved up. */
+/** Creates the budget for hedges: 5% of the requests, saving up at most ten. */
 export function createHedgeBudget(): HedgeBudget {
-  let balance = 0 // in twentieths of a call, so nothing is rounded
+  let balance = 0 // in twentieths of a call, so that nothing is rounded
 
   function add(shares: number) {
     balance = Math.min(MAX_SAVED_HEDGES * 20, balance + shares)

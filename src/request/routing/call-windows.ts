@@ -1,7 +1,7 @@
 import { evictOldest, memoizeByObject } from '../../lib/maps.ts'
 import { getSubject, getSubjectKey, type HealthTarget, levels, type SubjectLevel } from './health-subject.ts'
 
-/** The latest calls of a model, a connection, or a provider. */
+/** The latest calls to a model, a connection, or a provider. */
 export interface CallCounts {
   calls: number
   failures: number
@@ -16,7 +16,7 @@ export interface CallSubject {
   combo: string | undefined
 }
 
-/** The outcome of a call. With `isRecount`, the call was already counted as a success when its stream began. */
+/** A call's outcome. With `isRecount`, the call was already counted as a success when its stream began. */
 export interface CallOutcome {
   failed: boolean
   isRecount: boolean
@@ -29,9 +29,9 @@ interface CallAtAllLevels extends Pick<CallOutcome, 'windowMs'> {
   isRecount?: boolean
 }
 
-/** Counts calls and their failures within a sliding window. Tracks at most 5,000 subjects, and drops the oldest ones first. */
+/** Counts calls and failures within a sliding window. Tracks at most 5,000 subjects, and evicts the oldest ones first. */
 export interface CallWindows {
-  /** Counts one call; `windowMs` is the length of the window for this subject. */
+  /** Counts one call. `windowMs` is the length of the subject's window. */
   record(subject: CallSubject, call: CallOutcome): void
   /** Counts one call at all levels. `failedAt` contains the levels at which it counts as a failure. */
   recordAtAllLevels(target: HealthTarget, call: CallAtAllLevels): void
@@ -39,7 +39,7 @@ export interface CallWindows {
   forget(subject: CallSubject): void
   /** Lists the subjects whose calls are counted. */
   list(): CallSubject[]
-  /** Forgets the calls of one connection, or all. */
+  /** Forgets one connection's calls, or all calls. */
   reset(connectionId?: string): void
 }
 
@@ -128,7 +128,7 @@ class CallWindow {
     return { calls, failures, consecutiveFailures: Math.min(this.#consecutiveFailures, failures) }
   }
 
-  /** Clears the steps that have begun since the last call. If the clock is set back, does nothing. */
+  /** Clears the steps that have begun since the last call. Does nothing if the clock was set back. */
   #slideTo(now: number): void {
     const step = Math.floor((now * STEP_COUNT) / this.windowMs)
     for (let next = Math.max(this.#step + 1, step - STEP_COUNT + 1); next <= step; next++) {

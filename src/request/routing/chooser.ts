@@ -17,7 +17,7 @@ import { getStrategy } from './strategies.ts'
 import type { TargetHealth } from './target-health.ts'
 import type { Measures, RunningCall } from './target-stats.ts'
 
-/** Applies the strategies of groups, with the state that they need. */
+/** Applies the groups' strategies, with the state that they need. */
 export interface Chooser {
   /** Starts the selection for one request. It takes turns and counts as load. */
   startSelection(facts: RequestFacts, health: Pick<TargetHealth, 'getCooldown'>): GroupSelection
@@ -31,8 +31,8 @@ export interface GroupSelection {
   /** Releases the load reserved by the choice, because from now on, the request itself counts toward its target's load. Must always be called. */
   releaseLoad(): void
   /**
-   * Ends the selection. If a route responded, this moves the turns of its groups to it, and moves the session if its own entry led to one of the
-   * routes in `failed`. Groups whose targets all failed get their turns back.
+   * Ends the selection. If a route responded, moves its groups' turns to it, and moves the session if its own entry led to one of the routes in
+   * `failed`. Groups whose targets all failed get their turns back.
    */
   settle(route: Route | undefined, failed: readonly Route[]): Promise<void>
   /** Returns whether the request's session was moved to this route, or served by its connection on this instance, within the last hour. */
@@ -128,7 +128,7 @@ function startSelection(request: SelectionRequest, dependencies: ChooserDependen
   }
 }
 
-/** Creates the function that orders a group's entries. `onChosen` is called with each choice, before another request chooses. */
+/** Creates the function that orders a group's entries. `onChosen` is called with each choice, before another request can choose. */
 function createSelect(
   { facts, isHealthy }: SelectionRequest,
   takeTurn: RoundRobin['take'],
@@ -180,18 +180,18 @@ function findLikelyTarget(
   return first && isHealthy(first) ? first : (find(listTargets(entry), isHealthy) ?? first)
 }
 
-/** Sums the in-flight requests to all targets of an entry. */
+/** Totals the in-flight requests to an entry's targets. */
 function getEntryLoad(entry: GroupEntry, { listTargets }: GroupReach, measures: Measures): number {
   let load = 0
   for (const target of new Set(listTargets(entry))) load += measures.getLoad(target)
   return load
 }
 
-/** Returns the request's session if the group chooses by it, otherwise an empty string. */
+/** Returns the request's session if the group uses it to choose, otherwise an empty string. */
 const getSession = ({ strategy }: Group, facts: RequestFacts) =>
   getStrategy(strategy).needs === 'session' ? facts.session() : ''
 
-/** A request, and the check whether a target is usable for it. */
+/** A request, and a check for whether a target is usable for it. */
 interface SelectionRequest {
   facts: RequestFacts
   isHealthy: IsHealthy

@@ -4,7 +4,7 @@ import { needsOtherEndpoint, type RequestedEndpoint, suggestEndpoint } from './m
 import { describeMixedVectors, findTwoModels } from './one-model.ts'
 import type { RouteTable } from './route-table.ts'
 
-/** Throws `INVALID_REQUEST` for a combo that is of another kind than the endpoint, or that mixes embedding models. */
+/** Throws `INVALID_REQUEST` for a combo of a different kind than the endpoint's, or for a combo that mixes embedding models. */
 export function checkComboKind(
   combo: Group,
   endpoint: RequestedEndpoint,
@@ -14,7 +14,7 @@ export function checkComboKind(
   if (combo.kind === 'embedding') requireOneModel(combo, table)
 }
 
-/** Throws an `INVALID_REQUEST` that names the right endpoint if a combo is of a kind that the endpoint doesn't serve. */
+/** Throws an `INVALID_REQUEST` that names the right endpoint if a combo is of a kind that the endpoint doesn't support. */
 export function requireComboKind({ name, kind }: Pick<Group, 'name' | 'kind'>, endpoint: RequestedEndpoint): void {
   if (kind === undefined || !needsOtherEndpoint(endpoint, kind)) return
   throw gatewayError('INVALID_REQUEST', {
@@ -42,5 +42,5 @@ export function requireOneModel(combo: Group, { combos, aliases }: Pick<RouteTab
 
 const getEntryNames = ({ entries }: Group) => entries.map(({ name }) => name)
 
-/** Caches the problems of combos by group. A change of a combo or an alias creates new groups. */
+/** Caches combo problems by group. A change to a combo or an alias creates new groups. */
 const problems = new WeakMap<Group, string | undefined>()

@@ -11,17 +11,17 @@ import {
 import type { HealthRecord, HealthRecords } from './health-records.ts'
 import { type HealthTarget, levels, type SubjectLevel } from './health-subject.ts'
 
-/** The parts of a failure that health uses. */
+/** The parts of a failure that affect health. */
 export interface HealthFailure {
   class: FailureClass
-  /** The level that the failure counts against. Default: the level of its class. */
+  /** The level that the failure counts against. Default: its class's level. */
   level?: HealthLevel
   /** Whether every other call would fail as well, in which case the cooldown starts immediately. */
   isCertain?: boolean
   message: string
   /** The ID of the client's key; empty or absent if there is none. */
   owner?: string
-  /** Whether the call used the caller's own credential, so failures of the account don't count for others. */
+  /** Whether the call used the caller's own credential, so that account failures don't count for others. */
   isOwnCredential?: boolean
   /** The wait that the provider requested. */
   retryAfterMs?: number | undefined
@@ -35,13 +35,13 @@ interface FailedCall extends HealthFailure {
   isCounted?: boolean
 }
 
-/** Counts failed calls, and sets the cooldowns of health records. */
+/** Counts failed calls, and sets the cooldowns in health records. */
 export interface Cooldowns {
-  /** Counts a failed call at every level that the failure affects. `rule` is the cooldown of its class. */
+  /** Counts a failed call at every level that the failure affects. `rule` is its class's cooldown. */
   fail(target: HealthTarget, failure: FailedCall, rule: CooldownRule): void
   /** Counts a stream that was cut off after it had begun. */
   breakOff(target: HealthTarget, failure: FailedCall): void
-  /** Forgets the failures of a record, and the calls that led to its cooldown. */
+  /** Forgets a record's failures, and the calls that led to its cooldown. */
   forget(record: HealthRecord, target: HealthTarget): void
 }
 
@@ -51,7 +51,7 @@ interface BackOff {
   maxMs: number
 }
 
-/** Maximum cooldown of a provider, in ms. */
+/** A provider's maximum cooldown, in ms. */
 const PROVIDER_MAX_MS = 60_000
 const MIN_PROVIDER_CONNECTIONS = 2
 const MIN_REJECTED_CLIENTS = 3
@@ -61,11 +61,12 @@ const MAX_REQUESTED_MS = 60 * 60 * 1_000
 /** Maximum length of a stored message, in characters. */
 const MAX_MESSAGE = 300
 /**
- * Maximum random extension of a back-off, as a fraction, so instances don't probe at the same time. Waits requested by a provider are used exactly.
+ * Maximum random extension of a back-off, as a fraction, so that instances don't probe simultaneously. Waits that a provider requests are used
+ * exactly.
  */
 const JITTER_SHARE = 0.1
 
-/** Returns whether the cooldown began after the call, in which case the outcome of the call reveals nothing about it. */
+/** Returns whether the cooldown began after the call. If so, the call's outcome reveals nothing about it. */
 export const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number): boolean =>
   retryAt !== undefined && cooledIn > began
 
@@ -77,8 +78,8 @@ export const isConclusive = ({ class: failure, isCertain, retryAfterMs }: Health
   isCertain === true || retryAfterMs !== undefined || failureRules[failure].isLasting === true
 
 /**
- * Returns whether to use the wait that the provider requested. A wait shorter than the first back-off is only used once, because a target that
- * repeats it must still get longer cooldowns.
+ * Returns whether to use the wait that the provider requested. A wait shorter than the first back-off is only used once, because a target that keeps
+ * requesting it must still get longer cooldowns.
  */
 const isWaitUsed = (
   retryAfterMs: number | undefined,
@@ -126,7 +127,7 @@ export function createCooldowns(
   }
 
   /**
-   * Counts a network failure against the connection as well: one failing model doesn't affect the entire connection, but network failures of two
+   * Counts a network failure against the connection as well: one failing model doesn't affect the entire connection, but network failures for two
    * models do.
    */
   function countForConnection(target: HealthTarget, failure: FailedCall) {

@@ -4,9 +4,9 @@ import type { EntryParams, PriceOrigin, ResponseCondition } from '../../types.ts
 
 /** How a request would be routed right now (`POST /api/explain`). */
 export interface Explanation {
-  /** The model name of the request. */
+  /** The request's model name. */
   model: string
-  /** The decision of the `route` function. Absent if there is none. */
+  /** The `route` function's decision. Absent if there is none. */
   route?: RouteDecision
   /** All targets that the name resolves to, starting with the ones that would be called, in order. */
   targets: ExplainedTarget[]
@@ -16,7 +16,7 @@ export interface Explanation {
   error?: { status: Integer; code: string; message: string }
 }
 
-/** The decision of the `route` function. Empty if it returned nothing, so the request is routed as usual. */
+/** The `route` function's decision. Empty if it returned nothing, so the request is routed as usual. */
 export interface RouteDecision {
   /** The models, aliases, or combos that `route` returned, which replace the requested name. */
   models?: string[]
@@ -65,8 +65,8 @@ export interface SkippedEntry {
   combo: string
   model: string
   /**
-   * The first part of its `when` that the request doesn't match, or `function` for a function defined in code; `unreachable` if its name doesn't resolve to an active connection, alias,
-   * or combo.
+   * The first part of its `when` that the request doesn't match, or `function` for a function defined in code; `unreachable` if its name doesn't
+   * resolve to an active connection, alias, or combo.
    */
   unmet: string
 }

@@ -6,7 +6,7 @@ export type { FailureClass }
 /** The level that a failure counts against: the connection, or one model on it. A failing model doesn't take its connection out of use. */
 export type HealthLevel = 'connection' | 'model'
 
-/** The cooldown that failures of one class cause. */
+/** The cooldown that one class's failures cause. */
 export interface CooldownRule {
   level: HealthLevel
   /** When the cooldown starts: `at-once` after the first failure, `by-share` once enough of the latest calls have failed (`HealthTerms`). */
@@ -35,7 +35,7 @@ export const rejectedKeyCooldown = {
   maxMs: 30 * MINUTE_MS,
 } as const
 
-/** How to handle the failures of one class. */
+/** How to handle one class's failures. */
 interface FailureRule {
   /** The cause of the failure. */
   fault: 'client' | 'account' | 'model' | 'provider' | 'gateway'
@@ -43,9 +43,9 @@ interface FailureRule {
   cooldown?: CooldownRule
   /** Whether such failures count against the entire provider if several of its connections have them. */
   affectsProvider?: true
-  /** Whether no other call to the target will succeed before its cooldown is over. */
+  /** Whether no other call to the target can succeed before its cooldown is over. */
   isLasting?: true
-  /** Whether the target may succeed once its cooldown is over, in which case clients are told to retry then. */
+  /** Whether the target may succeed once its cooldown is over. If so, clients are told to retry then. */
   isOverInTime?: true
 }
 
@@ -62,7 +62,7 @@ export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
     isOverInTime: true,
   },
   server: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isOverInTime: true },
-  // An unreachable URL is reported with `isCertain`, and as a failure of the connection.
+  // An unreachable URL is reported with `isCertain`, and as a connection failure.
   network: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isOverInTime: true },
   timeout: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isOverInTime: true },
   content: { fault: 'provider', cooldown: sporadicCooldown, isOverInTime: true },

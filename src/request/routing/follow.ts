@@ -9,11 +9,11 @@ interface EnteredGroup {
   group: Group
   order: GroupOrder
   before: GroupChoice | undefined
-  /** The number of entries that have been followed. */
+  /** The number of entries that have been followed so far. */
   followed: number
 }
 
-/** The selection within groups, and the resolution of their entries. */
+/** The selection within groups, and how to resolve their entries. */
 export interface FollowDependencies {
   select: Select
   groupReach: GroupReach
@@ -30,8 +30,8 @@ export interface FollowDependencies {
 export type EntryListener = (entry: GroupEntry, way: Pick<GroupChoice, 'group' | 'before'>) => void
 
 /**
- * Returns the routes of a group, entry by entry, following nested combos. Each route is computed when it is pulled. A combo is followed only once per
- * request, so a cycle ends. This is a class and not an async generator, because every request to a combo runs it and V8 never optimizes generators.
+ * Returns a group's routes, entry by entry, following nested combos. Each route is computed when it is pulled. A combo is followed only once per
+ * request, so cycles end. This is a class and not an async generator, because every request to a combo runs it and V8 never optimizes generators.
  */
 export function walkRoutes(
   outermost: Group,
@@ -47,7 +47,7 @@ class RouteWalk implements AsyncIterableIterator<Route, undefined> {
   /** The group to enter next, and how it was reached. */
   #group: Group | undefined
   #before: GroupChoice | undefined = undefined
-  /** The routes of the latest entry, and how many of them have been pulled. */
+  /** The latest entry's routes, and how many of them have been pulled. */
   #routes: readonly Route[] = []
   #pulled = 0
   #via: GroupChoice | undefined = undefined
@@ -128,7 +128,7 @@ function createRoute({ target }: Route, via: GroupChoice): Route {
   return route
 }
 
-/** Collects the conditions (`on`) of all groups on the path. Returns `undefined` if none has any. */
+/** Collects the conditions (`on`) of all groups on the path. Returns `undefined` if there are none. */
 function collectConditions(via: GroupChoice): Route['on'] {
   let found: Set<ResponseCondition> | undefined
   for (let choice: GroupChoice | undefined = via; choice; choice = choice.before)
@@ -151,7 +151,7 @@ function applyEntries(target: RouteTarget, via: GroupChoice): RouteTarget {
   return { ...target, ...(voices && { voices }), ...(params && { params }), ...(promptCaching && { promptCaching }) }
 }
 
-/** Finds the group that decides how connections are chosen: the innermost with a strategy for them. */
+/** Finds the group that determines how connections are chosen: the innermost one with a strategy for them. */
 function findDecidingGroup(group: Group, previous: GroupChoice | undefined): Group {
   if (group.connectionStrategy) return group
   for (let outer = previous; outer; outer = outer.before) if (outer.group.connectionStrategy) return outer.group

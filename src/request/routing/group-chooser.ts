@@ -7,7 +7,7 @@ import { createLocalState, createStoredState } from './shared-state.ts'
 import type { TargetStats } from './target-stats.ts'
 import { createLocalMeasures } from './target-stats.ts'
 
-/** Chooses within groups and keeps their state. Loaded with the first request for a group. */
+/** Chooses within groups and keeps their state. Lazy-loaded. */
 export interface GroupChooser extends Chooser {
   roundRobin: RoundRobin
   /** Stops background work. */
@@ -16,15 +16,15 @@ export interface GroupChooser extends Chooser {
 
 /** The dependencies of a `GroupChooser`. */
 export interface GroupChooserDependencies extends Pick<ChooserDependencies, 'random'> {
-  /** The storage that shares the state among instances. `undefined` means that each instance keeps its own in memory. */
+  /** The storage in which instances share the state. If `undefined`, each instance keeps its own state in memory. */
   sharedStorage: Storage | undefined
-  /** The measurements of this instance. */
+  /** This instance's measurements. */
   targetStats: TargetStats
   clock: Clock
   onError(error: unknown): void
 }
 
-/** Creates the chooser with the state of groups: turns and moved sessions. */
+/** Creates the chooser with the groups' state: turns and moved sessions. */
 export function createGroupChooser({
   sharedStorage,
   targetStats,

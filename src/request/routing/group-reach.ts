@@ -5,7 +5,7 @@ import type { RouteTable } from './route-table.ts'
 import type { GroupReach, Representatives } from './select.ts'
 import { getStrategy } from './strategies.ts'
 
-/** Maximum nesting of a combo with a known price. */
+/** Maximum nesting depth of a combo with a known price. */
 const MAX_DEPTH = 100
 
 /** Creates the lookup. It caches results, so it must not outlive its routes. */
@@ -15,7 +15,7 @@ export function createRepresentatives(catalog: Catalog, resolveModel: (model: st
 
   function findRepresentative({ target, name }: GroupEntry, depth = 0): RouteTarget | undefined {
     if (target || representatives.has(name) || depth > MAX_DEPTH) return target ?? representatives.get(name)
-    representatives.set(name, undefined) // this value is read if a cycle of combos leads back here
+    representatives.set(name, undefined) // read if a cycle of combos leads back here
     const resolution = resolveModel(name)
     const first =
       resolution && 'strategy' in resolution ? findFirstOfGroup(resolution, depth + 1) : resolution?.[0]?.target
@@ -65,7 +65,7 @@ const MAX_REACH = 100
 
 const reaches = new WeakMap<RouteTable, GroupReach>()
 
-/** Returns the lookups for the entries of a table's groups. They cache results, so each table has its own. */
+/** Returns the lookups for the entries in a table's groups. They cache results, so each table has its own. */
 export function getGroupReach(table: RouteTable): GroupReach {
   const existing = reaches.get(table)
   if (existing) return existing
@@ -74,7 +74,7 @@ export function getGroupReach(table: RouteTable): GroupReach {
   return created
 }
 
-/** Resolves an entry of a group. `parent` is the group that decides how connections are chosen. */
+/** Resolves a group's entry. `parent` is the group that determines how connections are chosen. */
 export const resolveEntry = (table: RouteTable, { target, name }: GroupEntry, parent?: Group): Resolution =>
   target ? [{ target }] : table.resolveModel(name, parent)
 

@@ -14,7 +14,7 @@ import type {
 /** A target with its stored connection. */
 export type RouteTarget = ProviderTarget<ConnectionRecord>
 
-/** Serializes parameters so that equal parameters produce equal strings, in any order. An empty set is equal to no parameters. */
+/** Serializes parameters so that equal parameters produce equal strings, in any order. An empty set equals no parameters. */
 export const serializeParams = ({ params }: Pick<RouteTarget, 'params'>): string =>
   params ? JSON.stringify(Object.entries(params).sort()) : '[]'
 
@@ -27,15 +27,15 @@ export interface Group {
   name: string
   /** The key of the group's state, unique among groups. */
   label: string
-  /** A value that changes with each change of the group, which ends moved sessions. */
+  /** A value that changes with each change to the group, which ends moved sessions. */
   edition?: string | undefined
   strategy: Strategy
-  /** With `round-robin`: how many consecutive requests each entry gets. */
+  /** With `round-robin`, how many consecutive requests each entry gets. */
   stickyLimit: number
   hedge: boolean
-  /** The kind of a combo's models. */
+  /** The kind of the combo's models. */
   kind?: Kind | undefined
-  /** Whether the different models of an embedding combo produce the same vectors. */
+  /** Whether an embedding combo's different models produce the same vectors. */
   sameVectors?: boolean | undefined
   /** Whether to try another target after a failure that may be charged, because the target may have done the work. */
   retryAmbiguous?: boolean | undefined
@@ -52,7 +52,7 @@ export interface Group {
   rules?: RequestRules | undefined
 }
 
-/** The order of one entry's targets: by rank, lowest first; within a rank, by the strategy or unchanged. */
+/** The order of one entry's targets: by rank, lowest first. Within a rank, by the strategy or unchanged. */
 export interface TargetOrder {
   getRank(target: RouteTarget): number
   strategy: Strategy | undefined
@@ -79,13 +79,13 @@ export interface GroupEntry {
   target?: RouteTarget
 }
 
-/** The inputs of strategies. */
+/** The inputs to strategies. */
 export interface StrategyInputs {
   /** Returns a random number in [0, 1). */
   random(): number
   /** The index of the entry that has the turn. */
   turn: number
-  /** The group's label, so a session starts at a different entry in each group. */
+  /** The group's label, so that a session starts at a different entry in each group. */
   label: string
   /** The request's session; may be empty. */
   session: string
@@ -93,31 +93,31 @@ export interface StrategyInputs {
   pin: string | undefined
   /** Returns the input plus output price in US dollars per million tokens, or `undefined` if one is unknown. */
   getCost(entry: GroupEntry): number | undefined
-  /** Returns the recent average in ms, or `undefined` before the first response. */
+  /** Returns the recent average latency in ms, or `undefined` before the first response. */
   getLatency(entry: GroupEntry): number | undefined
   /** Returns the number of in-flight requests. */
   getLoad(entry: GroupEntry): number
 }
 
-/** The turn of an entry. `times` is how many consecutive times the entry has had the turn. */
+/** An entry's turn. `times` is how many consecutive times the entry has had the turn. */
 export interface GroupTurn {
   index: number
   times: number
-  /** The version of the state after this turn, if it was the last one taken. `before` is the state before it. */
+  /** The state's version after this turn, if it was the last one taken. `before` is the previous state. */
   version?: string
   before?: string
 }
 
-/** The entries of a group, in the order in which one request tries them. */
+/** A group's entries, in the order in which one request tries them. */
 export interface GroupOrder {
   entries: readonly GroupEntry[]
-  /** The inputs of the choice. */
+  /** The inputs to the choice. */
   inputs: StrategyInputs
-  /** The turn taken under `round-robin`. */
+  /** The turn that was taken under `round-robin`. */
   turn?: GroupTurn
 }
 
-/** An entry on the way to a target. */
+/** An entry on the path to a target. */
 export interface GroupChoice {
   group: Group
   order: GroupOrder
@@ -133,7 +133,7 @@ export interface Route {
   on?: readonly ResponseCondition[]
 }
 
-/** The result of resolving a model name through its aliases: a group, its routes in order, or `undefined` if it is unknown. */
+/** The result of resolving a model name through its aliases: a group, its routes in order, or `undefined` if the name is unknown. */
 export type Resolution = Group | readonly Route[] | undefined
 
 /** Formats the groups on the path to a target, outermost first: `pool:round-robin>inner:weighted`. */
@@ -143,7 +143,7 @@ export function formatVia(choice: Pick<GroupChoice, 'group' | 'before'> | undefi
   return `${before ? `${formatVia(before)}>` : ''}${group.name}:${group.strategy}`
 }
 
-/** Returns the name that led a request to a route: the request's model name, or the outermost entry's name in its list. */
+/** Returns the name that led a request to a route: the request's model name, or the outermost entry's name in its model list. */
 export function getRequestedName(
   { via }: Route,
   request: { call: { model: string }; list?: Group | undefined },

@@ -18,7 +18,7 @@ export interface HealthEntry {
    * flight.
    */
   state: 'counting' | 'cooling' | 'half-open' | 'probing'
-  /** The class of the last failure. */
+  /** The last failure's class. */
   reason: FailureClass
   /** The provider's message for the last failure, or a description. */
   message: string
@@ -77,7 +77,7 @@ export interface TargetState {
    * whether the target has recovered. `ok`: none of these.
    */
   state: 'ok' | 'cooling' | 'probing' | 'draining'
-  /** Recent calls that count, and the share of them that failed; the share is absent if there are none. */
+  /** Recent calls that count, and the share of them that failed. The share is absent if there are no such calls. */
   calls: Integer
   failureShare?: number
   /** Only during a cooldown or probe: the affected level, the reason, and the end of the cooldown in ISO 8601. */
@@ -87,7 +87,7 @@ export interface TargetState {
   until?: IsoTime
 }
 
-/** Lists the health of the targets of active connections. */
+/** Lists the health of active connections' targets. */
 export function listTargetStates(
   connections: readonly ConnectionRecord[],
   { windows, records, now: clock }: HealthFacts,

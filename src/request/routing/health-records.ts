@@ -1,25 +1,25 @@
 import type { FailureClass } from './failure-class.ts'
 import { getSubject, getSubjectKey, type HealthTarget, levels, type Subject } from './health-subject.ts'
 
-/** A call to an unhealthy target, whose outcome other requests wait for. */
+/** A call to an unhealthy target. Other requests wait for its outcome. */
 export interface Probe {
   /** Epoch ms. */
   since: number
   ended: Promise<ProbeResult>
 }
 
-/** The outcome of a probe. `dropped` predicts nothing about the next call, because the client disconnected or the failure may be a coincidence. */
+/** A probe's outcome. `dropped` predicts nothing about the next call, because the client disconnected or the failure may be a coincidence. */
 export type ProbeResult = 'answered' | 'failed' | 'dropped'
 
 interface ProbedTarget {
-  /** The records of cooldowns that apply to the target. */
+  /** The records of the cooldowns that apply to the target. */
   unhealthy: readonly HealthRecord[]
-  /** The members of `unhealthy` that this call probes. */
+  /** The records in `unhealthy` that this call probes. */
   probed: readonly HealthRecord[]
   now: number
 }
 
-/** Adds an in-flight call to the records of its target. Returns the function that ends the probe, so others can probe. */
+/** Adds an in-flight call to its target's records. Returns the function that ends the probe, so that others can probe. */
 export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: ProbeResult) => void {
   let settle: (ending: ProbeResult) => void = () => {}
   const ended = new Promise<ProbeResult>((resolve) => {
@@ -45,9 +45,9 @@ export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: P
 export interface HealthRecord extends Subject {
   /** The connections whose failures count against the provider, by ID, with their `updatedAt` at that time. */
   connections: Map<string, string>
-  /** The models of those failures, without failures of whole connections. */
+  /** The models with those failures, not including failures of entire connections. */
   models: Set<string>
-  /** The client keys whose requests got a 403 without a reason. */
+  /** The client keys with requests that got a 403 without a reason. */
   refusedTo: Set<string>
   reason: FailureClass
   message: string
@@ -61,7 +61,7 @@ export interface HealthRecord extends Subject {
   retryAt?: number
   /** Whether the provider requested the wait until `retryAt`. */
   isRequestedWait?: boolean
-  /** Whether every other call would certainly fail as well. If `false` or absent, the failures of several requests have added up. */
+  /** Whether every other call would certainly fail as well. If `false` or absent, several requests' failures have added up. */
   isCertain?: boolean
   /** When the cooldown began or was last extended, as a number in the order of all calls and cooldowns. */
   cooledIn: number
@@ -77,27 +77,27 @@ export interface HealthRecord extends Subject {
 export interface HealthRecords {
   isEmpty(): boolean
   /**
-   * Finds the records that apply to a target: at most one per level for all requests, and one for `combo`. A combo with its own
-   * terms ignores records for all requests that aren't certain.
+   * Finds the records that apply to a target: at most one per level for all requests, and one for `combo`. A combo with its own terms ignores
+   * uncertain records for all requests.
    */
   findRecords(target: HealthTarget, combo?: string): HealthRecord[]
-  /** Returns the record of one level; creates it if there is none. */
+  /** Returns the record for one level. Creates it if there is none. */
   getRecord(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord
   forget(record: HealthRecord): void
-  /** Ends the probe of a target, at every level. */
+  /** Ends a target's probe, at every level. */
   release(target: HealthTarget, combo?: string): void
   /** Returns the records of connections that haven't changed since their failures. */
   currentRecords(connections: readonly HealthTarget['connection'][]): HealthRecord[]
   reset(connectionId?: string): void
 }
 
-/** Maximum number of records, because clients choose model names. The least useful record is dropped first. */
+/** Maximum number of records, because clients choose model names. The least useful record is evicted first. */
 const MAX_RECORDS = 1_000
 
 export function createHealthRecords(): HealthRecords {
   const records = new Map<string, HealthRecord>()
 
-  /** Returns the record, unless its connection was changed since, perhaps by another instance. */
+  /** Returns the record, unless its connection has changed since, perhaps through another instance. */
   function read(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord | undefined {
     const key = getSubjectKey(getSubject(target, level, combo))
     const record = records.get(key)
@@ -126,7 +126,7 @@ export function createHealthRecords(): HealthRecords {
     return record
   }
 
-  /** Drops one record: the oldest of a model that may not exist or isn't in cooldown, or else the oldest of a model, or else the oldest of all. */
+  /** Evicts one record: the oldest of a model that may not exist or isn't in cooldown, or else the oldest of a model, or else the oldest of all. */
   function forgetOne() {
     const retained = [...records]
     const [key] = retained.find(isExpendable) ?? retained.find(isModelRecord) ?? retained[0] ?? []

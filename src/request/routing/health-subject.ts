@@ -1,31 +1,31 @@
 import type { ConnectionRecord } from '../../records/store.ts'
 
-/** The parts of a target that health uses. */
+/** The parts of a target that affect health. */
 export interface HealthTarget {
   provider: string
   model: string
   connection: Pick<ConnectionRecord, 'id' | 'provider' | 'updatedAt'>
 }
 
-/** The level that health is judged at. */
+/** The level at which health is judged. */
 export type SubjectLevel = 'provider' | 'connection' | 'model'
 
 /** The levels, broadest first. */
 export const levels: readonly SubjectLevel[] = ['provider', 'connection', 'model']
 
-/** The subject of a record, or of a window of calls. */
+/** The subject of a record or of a call window. */
 export interface Subject {
   level: SubjectLevel
   provider: string
   connectionId?: string
   model?: string
-  /** The combo with its own health terms whose requests count. Absent if those of all requests do. */
+  /** The combo with its own health terms, if only its requests count. Absent if all requests count. */
   combo?: string
   /** The connection's `updatedAt` at the time of the call. */
   updatedAt?: string
 }
 
-/** Returns the subject of a target at one level. `combo` is the combo with its own health rules. */
+/** Returns a target's subject at one level. `combo` is the combo with its own health rules. */
 export function getSubject(
   { provider, model, connection }: HealthTarget,
   level: SubjectLevel,
@@ -38,7 +38,7 @@ export function getSubject(
   return { level, provider, connectionId, updatedAt, model, ...scope }
 }
 
-/** Returns the key of a subject. A changed connection is treated as a different one, because earlier calls reveal nothing about it. */
+/** Returns a subject's key. A changed connection is treated as a different one, because earlier calls reveal nothing about it. */
 export function getSubjectKey({ level, provider, connectionId, updatedAt, model, combo }: Subject): string {
   const scope = combo === undefined ? '' : `${combo}:` // IDs and times contain no colon before their first space
   if (level === 'provider') return `${scope}provider ${provider}`

@@ -3,7 +3,7 @@ import type { RouteTarget } from './group.ts'
 import type { RouteTable } from './route-table.ts'
 
 /**
- * The models that the gateway knows by name. Clients may request any other name, which is passed on, so counters per name must ignore unknown ones.
+ * The models that the gateway knows by name. Clients may request any other name, which is forwarded, so per-name counters must ignore unknown ones.
  */
 
 /** Returns whether the model is in the catalog, or enabled on the connection. */
@@ -26,6 +26,6 @@ export function isKnownName(name: string, table: RouteTable): boolean {
   return isKnown
 }
 
-/** Caches known names that were requested, because finding the targets of a name takes longer than the rest of the measuring. */
+/** Caches known names that were requested, because finding a name's targets takes longer than the rest of the measuring. */
 const knownNamesByTable = new WeakMap<RouteTable, Set<string>>()
 const MAX_NAMES = 2_000

@@ -31,7 +31,7 @@ export function findMissingProviders(model: string, table: RouteTable, max = 3):
   return [...missing]
 }
 
-/** Finds the provider in a name `<provider>/<model>` if it is known but has no active connection. */
+/** Finds the provider in a `<provider>/<model>` name if it is known but has no active connection. */
 function findMissingProvider(model: string, { catalog, connections, byName }: RouteTable) {
   const name = model.slice(0, Math.max(0, model.indexOf('/')))
   if (name === '' || byName.has(name)) return undefined
@@ -44,7 +44,7 @@ function findMissingProvider(model: string, { catalog, connections, byName }: Ro
 
 /**
  * Lists all names that resolve to a target, without querying providers. Without any connection, lists the names that would resolve with one, as the
- * model list does. A name may occur several times.
+ * model list does. A name may occur more than once.
  */
 export async function listKnownNames(table: RouteTable): Promise<string[]> {
   return [...walkNames(table, await table.customModels())]

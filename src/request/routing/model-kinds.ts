@@ -22,7 +22,7 @@ export const PURPOSE_BY_KIND: Readonly<Record<Kind, string>> = {
   moderation: 'moderation',
 }
 
-/** Returns the end of a sentence about a model: the endpoint that serves its kind. */
+/** Returns the end of a sentence about a model, which names the endpoint for its kind. */
 export function suggestEndpoint(kind: Kind): string {
   const endpoint = findEndpoint(kind)
   return endpoint ? `. Use POST ${endpoint.path}.` : ", which this gateway doesn't support yet."
@@ -52,15 +52,15 @@ export const servesKind = ({ operation }: RequestedEndpoint, kind: Kind): boolea
   operation.kind === kind || (operation.alsoServes?.includes(kind) ?? false)
 
 /**
- * Returns whether the kind is only served at another endpoint. A kind that isn't served anywhere yet is sent to chat providers, because some of them
- * respond with images and speech there, and the others reject it.
+ * Returns whether only another endpoint supports the kind. Requests for a kind that no endpoint supports yet are sent to chat providers, because some
+ * of them respond with images and speech there, and the others reject it.
  */
 export const needsOtherEndpoint = (endpoint: RequestedEndpoint, kind: Kind): boolean =>
   !servesKind(endpoint, kind) && (findEndpoint(kind) !== undefined || endpoint.operation.kind !== 'llm')
 
 /**
- * Throws an `INVALID_REQUEST` that names the right endpoint if the target's model is known to be of a kind that the endpoint doesn't serve. Some
- * vendors also serve models of several kinds at their chat endpoint.
+ * Throws an `INVALID_REQUEST` that names the right endpoint if the target's model is known to be of a kind that the endpoint doesn't support. Some
+ * vendors also offer models of several kinds at their chat endpoint.
  */
 export function requireKind(
   { call: { endpoint }, table }: { call: { endpoint: Endpoint }; table: KnownModels },
@@ -76,7 +76,7 @@ export function requireKind(
   })
 }
 
-/** Returns whether the target serves the kind at its chat endpoint, as Google and resellers of its models do for images and audio. */
+/** Returns whether the target supports the kind at its chat endpoint, as Google and resellers of its models do for images and audio. */
 const isServedAsChat = (
   { operation }: RequestedEndpoint,
   kind: Kind,

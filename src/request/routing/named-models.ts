@@ -2,16 +2,16 @@ import type { Combo, ComboModel } from '../../types.ts'
 
 /** Looks up combos and aliases by name. */
 export interface NamedModels {
-  /** Returns the entries of a combo. `sameVectors` tells whether its author has declared that all its models produce the same vectors. */
+  /** Returns a combo's entries. `sameVectors` means that its author has declared that all its models produce the same vectors. */
   findCombo(name: string): { models: readonly string[]; sameVectors?: boolean | undefined } | undefined
   /** Returns the model name that an alias points to. */
   findAliasTarget(name: string): string | undefined
 }
 
-/** Returns the model name of a combo's entry. */
+/** Returns a combo entry's model name. */
 export const getEntryName = (entry: ComboModel): string => (typeof entry === 'string' ? entry : entry.model)
 
-/** Looks up the names of combos, which take precedence, and of aliases. */
+/** Looks up the names of combos and aliases. Combos take precedence. */
 export function createNamedModels(
   combos: ReadonlyArray<Pick<Combo, 'name' | 'models' | 'sameVectors'>>,
   aliases: ReadonlyArray<{ alias: string; model: string }>,
@@ -41,7 +41,7 @@ export function reachesModel(models: readonly string[], requested: string, names
 }
 
 /**
- * Finds the chain of names through which `start` leads back to itself; it begins and ends with `start`. `next` contains the names that each name
+ * Finds the chain of names through which `start` leads back to itself. It begins and ends with `start`. `next` contains the names that each name
  * leads to.
  */
 export function findCycle(start: string, next: ReadonlyMap<string, readonly string[]>): string[] | undefined {
@@ -58,7 +58,7 @@ export function findCycle(start: string, next: ReadonlyMap<string, readonly stri
   return undefined
 }
 
-/** Returns whether the name can be an alias of itself, which publishes a model under `<provider>/<model>`. Other names wouldn't resolve. */
+/** Returns whether the name can be an alias for itself, which publishes a model under `<provider>/<model>`. Other names wouldn't resolve. */
 export const isDirectModel = (model: string): boolean => /.\/./.test(model)
 
 /** Formats a cycle as `a → b → a`. */

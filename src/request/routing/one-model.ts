@@ -3,7 +3,7 @@ import { getEntryName, type NamedModels } from './named-models.ts'
 
 /**
  * Finds two different models in a combo, including through aliases and nested combos. Returns `undefined` if all names refer to one model. A model
- * has the same ID everywhere, apart from the prefixes of providers and vendors. `models` contains the entries of the combo.
+ * has the same ID everywhere, apart from provider and vendor prefixes. `models` contains the combo's entries.
  */
 export function findTwoModels(models: readonly string[], names: NamedModels): readonly [string, string] | undefined {
   let first: string | undefined
@@ -14,7 +14,7 @@ export function findTwoModels(models: readonly string[], names: NamedModels): re
   return undefined
 }
 
-/** Lists the model names behind combos and aliases. For a combo whose models have the same vectors, lists only the first. */
+/** Lists the model names behind combos and aliases. If a combo's models produce the same vectors, lists only the first. */
 function* walkModels(models: readonly string[], names: NamedModels, seen: Set<string>): Generator<string> {
   for (const name of models) {
     const combo = names.findCombo(name)

@@ -2,7 +2,7 @@ import type { HealthFailure } from './cooldowns.ts'
 import type { HealthRecord, ProbeResult } from './health-records.ts'
 import type { HealthTarget } from './health-subject.ts'
 
-/** Permission for one call to a target. Exactly one outcome must be reported, so a probe ends. */
+/** Permission for one call to a target. Exactly one outcome must be reported, so that a probe ends. */
 export interface CircuitPermit {
   /** Reports a complete response; for a stream, only that it wasn't cut off. */
   succeed(): void
@@ -21,7 +21,7 @@ export interface CircuitPermit {
 /** A call with a permit. */
 export interface PermittedCall {
   target: HealthTarget
-  /** The call's position in the order of calls and cooldowns. */
+  /** The call's position in the order of all calls and cooldowns. */
   began: number
   /** The records that it probes, and the function that ends the probe, or `undefined` if the target was healthy when the call began. */
   probe: { records: readonly HealthRecord[]; end(ending: ProbeResult): void } | undefined
@@ -31,11 +31,11 @@ export interface PermittedCall {
   isCounted: boolean
 }
 
-/** What the outcomes of calls change if targets have failed. */
+/** The effects that call outcomes have once targets have failed. */
 export interface OutcomeReports {
   succeed(call: PermittedCall): void
   beginStream(call: PermittedCall): void
-  /** Returns whether streams of the call's target have been cut off, so the beginning of another one isn't a sign of recovery. */
+  /** Returns whether streams from the call's target have been cut off, so the beginning of another one isn't a sign of recovery. */
   hasCutStreams(call: PermittedCall): boolean
   breakOff(call: PermittedCall, failure: HealthFailure): void
   fail(call: PermittedCall, failure: HealthFailure): void

@@ -1,6 +1,6 @@
 import type { EffectiveRules, HealthTerms, RequestRules } from '../../types.ts'
 
-/** The terms if neither the settings nor the request's combo set others. */
+/** The terms that apply if neither the settings nor the request's combo set others. */
 export const defaultHealthTerms: HealthTerms = {
   failureShare: 0.5,
   windowMs: 60_000,
@@ -9,7 +9,7 @@ export const defaultHealthTerms: HealthTerms = {
   maxCooldownMs: 300_000,
 }
 
-/** The gateway's limits that rules can override. */
+/** The gateway limits that rules can override. */
 export interface OverridableLimits {
   maxAttempts: number
   headersTimeoutMs: number
@@ -17,7 +17,7 @@ export interface OverridableLimits {
   totalTimeoutMs: number
 }
 
-/** Merges the rules for a request. Each of the `layers` overrides the ones before it: first the settings, then a combo. */
+/** Merges a request's rules. Each of the `layers` overrides the ones before it: first the settings, then a combo. */
 export function mergeRules(
   limits: OverridableLimits,
   ...layers: ReadonlyArray<RequestRules | undefined>

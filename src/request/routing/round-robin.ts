@@ -3,16 +3,17 @@ import type { Clock } from '../../types.ts'
 import type { Group, GroupEntry, GroupTurn } from './group.ts'
 import type { SharedState } from './shared-state.ts'
 
-/** The turns of round-robin groups, by their labels. Changes of a combo reset them (src/rules.md, Rotation of combos). */
+/** The turns of round-robin groups, by label. Changes to a combo reset them (src/rules.md, Rotation of combos). */
 export interface RoundRobin {
   /** Takes the next turn. Skips unusable entries, unless all are unusable. */
   take(group: Group, isUsable: (entry: GroupEntry) => boolean): Promise<GroupTurn>
   /** Returns the turn that `take` would return: the one after `after` or, by default, after the last turn taken. */
   peek(group: Group, isUsable: (entry: GroupEntry) => boolean, after?: GroupTurn): Promise<GroupTurn>
-  /** Ends a turn: moves it to the entry that responded, or gives it back if none did, unless another request has taken a turn since. */
+  /** Ends a turn: moves it to the entry that responded, or gives it back if none did, unless another request has taken a turn in the meantime. */
   settle(group: Group, entry: GroupEntry | undefined, turn: GroupTurn): Promise<void>
   /**
-   * Joins two turns of one request, so both can be given back as one. Returns only the later one if another request has taken a turn in between.
+   * Joins two turns taken by one request, so that both can be given back as one. Returns only the later one if another request has taken a turn in
+   * between.
    */
   join(earlier: GroupTurn | undefined, later: GroupTurn): GroupTurn
   /** Restarts the group, and the groups below its label, at the first entry. */
@@ -27,7 +28,7 @@ interface WaitingRequest {
 }
 
 /**
- * Maximum number of retries when other instances write a turn at the same time. After that, a turn may be taken twice, which is better than waiting
+ * Maximum number of retries when other instances write a turn concurrently. After that, a turn may be taken twice, which is better than waiting
  * longer.
  */
 const MAX_RETRIES = 50
@@ -38,14 +39,14 @@ const MAX_WAIT_MS = 2_400
 /** Creates round-robin turns on shared state. With a store, all instances share the turns. */
 export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
   const queues = new Map<string, WaitingRequest[]>()
-  const latest = new Map<string, GroupTurn>() // the latest known turn of each label
+  const latest = new Map<string, GroupTurn>() // each label's latest known turn
 
   const readLast = async (label: string) => {
     const stored = await state.read(getKey(label))
     return { last: parseTurn(stored?.value), ifVersion: stored?.version ?? null }
   }
 
-  /** Takes the turns of all waiting requests in one write, so a slow store doesn't limit throughput. */
+  /** Takes all waiting requests' turns in one write, so that a slow store doesn't limit throughput. */
   async function serve(label: string, queue: WaitingRequest[]) {
     let retries = 0
     while (queue.length > 0) {
@@ -109,7 +110,7 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
   }
 }
 
-/** Returns the turn after the last one: the same entry until `stickyLimit`, then the next usable one. */
+/** Returns the turn after the last one: the same entry up to `stickyLimit`, then the next usable one. */
 function getNextTurn(last: GroupTurn | undefined, group: Group, isUsable: (entry: GroupEntry) => boolean): GroupTurn {
   const { entries, stickyLimit } = group
   const isSticky = last !== undefined && last.times < stickyLimit

@@ -15,7 +15,7 @@ import { DEFAULT_STRATEGY } from './group.ts'
 /** The strategy for a provider's connections. */
 export type ConnectionStrategy = Pick<Group, 'label' | 'edition' | 'strategy' | 'stickyLimit'>
 
-/** Returns the key of a combo's state, such as its turns. */
+/** Returns the key for a combo's state, such as its turns. */
 export const getComboLabel = (name: string): string => `combo/${name}`
 
 const getProviderLabel = (provider: string): string => `provider/${provider}`
@@ -65,7 +65,7 @@ export function completeName(
   return service === undefined || name.includes('/') || usedNames.has(name) ? name : `${name}/${service}`
 }
 
-/** Creates the group of a provider's connections that serve one of its models. */
+/** Creates the group of a provider's connections that offer one of its models. */
 export const createConnectionGroup = (routes: readonly Route[], strategy: ConnectionStrategy): Group => ({
   ...strategy,
   name: routes[0]?.target.provider ?? '',
@@ -125,8 +125,8 @@ export interface RoutingRecords {
 export interface RouteTable {
   /**
    * Resolves a model name: a combo, else an alias, else `<alias>/<model_id>` by any of a provider's three names. Returns a group, or at least one
-   * route in the order of attempts. Returns `undefined` if the name is unknown. `parent` is the group that decides how connections are chosen.
-   * `service` is the model part for a name that is only a provider. By default, it is that of the group's kind, if any.
+   * route in the order of attempts. Returns `undefined` if the name is unknown. `parent` is the group that determines how connections are chosen.
+   * `service` is the model part for a name that is only a provider. By default, it is the service of the group's kind, if any.
    */
   resolveModel(model: string, parent?: Group, service?: string): Resolution
   /**
@@ -140,17 +140,17 @@ export interface RouteTable {
   readonly combos: ReadonlyMap<string, Group>
   /** Whether a combo has guards. */
   readonly hasGuards: boolean
-  /** The active connections by the names of their providers. The first one of each name is the one in the model list. */
+  /** The active connections by their providers' names. The first one for each name is the one in the model list. */
   readonly byName: NamedConnections
   /** All connections, including inactive ones. */
   readonly connections: readonly ConnectionRecord[]
-  /** The base path of the gateway, for errors that name an endpoint. */
+  /** The gateway's base path, for errors that name an endpoint. */
   readonly basePath: string
   /** The models that aliases point to. */
   readonly aliases: ReadonlyMap<string, string>
   /** The results of `getCallableName`, by target. */
   readonly callableNames: WeakMap<RouteTarget, string>
-  /** Finds the combo of a name, directly or through aliases. */
+  /** Finds the combo with this name, directly or through aliases. */
   findCombo(model: string): Group | undefined
   /** Like `findCombo`, but only returns a combo with its own request rules. */
   findRuledCombo(model: string): Group | undefined
@@ -158,7 +158,7 @@ export interface RouteTable {
   customModels(): Promise<readonly CustomModel[]>
 }
 
-/** Maximum number of model names whose targets are cached. */
+/** Maximum number of model names with cached targets. */
 const MAX_KNOWN = 1_000
 
 /** The dependencies of a route table, in addition to its records. */
@@ -170,7 +170,7 @@ export interface RouteTableDependencies {
   code: CodeRecords
 }
 
-/** Creates the route table of the given records. */
+/** Creates the route table for the given records. */
 export function createRouteTable(
   routes: RoutingRecords,
   { catalog, basePath = '', customModels, code }: RouteTableDependencies,
@@ -269,8 +269,8 @@ export function createRouteTable(
 }
 
 /**
- * Returns the provider name with which clients can request the target again, as `<name>/<model>`. Of the three names of its connection, it is the one
- * that resolves to the target and to the fewest other connections. If several do, the provider's ID is preferred.
+ * Returns the provider name with which clients can request the target again, as `<name>/<model>`. Of its connection's three names, it is the one that
+ * resolves to the target and to the fewest other connections. If several do, the provider's ID is preferred.
  */
 export function getCallableName(
   target: RouteTarget,
@@ -295,13 +295,13 @@ function findCallableName(
     if (!reachesTarget || targets.length >= fewest) continue
     best = name
     fewest = targets.length
-    if (fewest === 1) break // stops early, because most names lead to one connection
+    if (fewest === 1) break // stops early, because most names lead to only one connection
   }
   return best
 }
 
 /**
- * Creates the function that returns the current route table. The table is rebuilt only if its data has changed. The function rejects with
+ * Creates the function that returns the current route table. Rebuilds the table only if its data has changed. The function rejects with
  * `STORAGE_FAILED`.
  */
 export function createModelRouter({

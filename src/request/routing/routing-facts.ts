@@ -19,9 +19,9 @@ export interface RequestFacts {
   header(name: string): string | undefined
   /** The owner of the session (`Caller.owner`). */
   owner: string
-  /** Returns the session, which is the same for all requests of a conversation. */
+  /** Returns the session, which is the same for all requests in a conversation. */
   session(): string
-  /** The functions of combos. Absent if no combo has any. */
+  /** The combos' functions. Absent if no combo has any. */
   readonly functions: EntryFunctions | undefined
 }
 
@@ -29,7 +29,7 @@ export interface RequestFacts {
 export interface EntryFunctions {
   /** The entries that functions have excluded so far. */
   readonly excluded: ReadonlySet<GroupEntry>
-  /** Calls the functions of a group. Rejects with `ROUTE_FAILED`. */
+  /** Calls a group's functions. Rejects with `ROUTE_FAILED`. */
   evaluate(group: Group): Promise<void>
 }
 

@@ -2,17 +2,17 @@ import type { Group, GroupChoice, GroupEntry, GroupOrder, RouteTarget } from './
 
 /** Finds the target that represents an entry in prices and measurements. Deterministic; takes no turn. */
 export interface Representatives {
-  /** Returns the first target of the entry; for a combo with a random or changing order, the first one listed. */
+  /** Returns the entry's first target. For a combo with a random or changing order, returns the first one listed. */
   getRepresentative(entry: GroupEntry): RouteTarget | undefined
   /** Returns the input plus output price of that target in US dollars per million tokens, or `undefined` if one of them is unknown. */
   getCost(entry: GroupEntry): number | undefined
 }
 
-/** Lookups for the entries of a group. */
+/** Lookups for a group's entries. */
 export interface GroupReach extends Representatives {
   /** Lists the targets that the entry can resolve to, if they are found within a hundred steps. */
   listTargets(entry: GroupEntry): Iterable<RouteTarget>
 }
 
-/** Orders the entries of a group for one request. `previous` is the path to the group. */
+/** Orders a group's entries for one request. `previous` is the path to the group. */
 export type Select = (group: Group, groupReach: GroupReach, previous?: GroupChoice) => Promise<GroupOrder>

@@ -4,13 +4,13 @@ import type { Clock } from '../../types.ts'
 import type { Group, GroupEntry } from './group.ts'
 import type { SharedState } from './shared-state.ts'
 
-/** A session of one caller, who owns it. */
+/** One caller's session. */
 export interface OwnedSession {
   readonly owner: string
   readonly session: string
 }
 
-/** The entries that sessions were moved to after their own entry had failed. */
+/** The entries that sessions were moved to after their own entry failed. */
 export interface SessionAffinity {
   /** Returns the name of the entry that the session was moved to, or `undefined` if it wasn't moved. */
   getEntryName(group: Group, session: OwnedSession): Promise<string | undefined>
@@ -53,7 +53,7 @@ export function createServedSessions(clock: Clock): ServedSessions {
 }
 
 /**
- * Returns the key of a session in a group. It contains the group's edition, so a change of the group ends moved sessions. It contains only hashes of
+ * Returns a session's key in a group. It contains the group's edition, so that a change to the group ends moved sessions. It contains only hashes of
  * the session and its owner, because sessions may be long and may identify people.
  */
 const getKey = ({ label, edition = '' }: Group, { owner, session }: OwnedSession) =>

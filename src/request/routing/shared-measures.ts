@@ -23,7 +23,7 @@ const MAX_TARGETS = 1_000
 
 const MEASURES_PREFIX = 'measures'
 
-/** The measurements of one instance. The averages are absent before the first response. */
+/** One instance's measurements. The averages are absent before the first response. */
 interface Published {
   /** Epoch ms. */
   at: number
@@ -37,8 +37,8 @@ interface PublishedTarget {
 }
 
 /**
- * Creates the measures of all instances: the sum of their loads, and the mean of their averages. Each instance publishes, in its own entry, the targets
- * that it has chosen from.
+ * Creates the measures of all instances: the sum of their loads, and the mean of their averages. Each instance publishes, in its own entry, the
+ * targets that it has chosen from.
  */
 export function createSharedMeasures(
   stats: TargetStats,
@@ -51,7 +51,7 @@ export function createSharedMeasures(
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
 
-  /** Starts publishing a measure of a target, because a strategy uses it. Returns the target's key. */
+  /** Starts publishing a target's measure, because a strategy uses it. Returns the target's key. */
   function share(target: RouteTarget, measure: MeasureName): string {
     const key = getStatsKey(target)
     if (picks[measure].has(key)) return key
@@ -68,7 +68,7 @@ export function createSharedMeasures(
   const publisher = createThrottledPublisher(
     async () => {
       const targets: Published['targets'] = {}
-      // With a load of 0, because a load is only published if its end is published too.
+      // The load is 0 here, because a load is only published if its end is published too.
       for (const [key, target] of picks.average) targets[key] = { ...measure(target), load: 0 }
       for (const [key, target] of picks.load) targets[key] = measure(target)
       published = { at: clock.now(), targets }
@@ -134,7 +134,7 @@ function getMean(values: ReadonlyArray<number | undefined>): number | undefined 
   return numbers.length === 0 ? undefined : numbers.reduce((sum, value) => sum + value, 0) / numbers.length
 }
 
-/** Parses the entry of another instance, which may run another version. Unreadable parts are dropped. */
+/** Parses another instance's entry. That instance may run another version. Unreadable parts are dropped. */
 function parsePublished(text: string): Published[] {
   const parsed = tryParseJson(text)
   if (!isObject(parsed) || typeof parsed.at !== 'number' || !isObject(parsed.targets)) return []

@@ -48,12 +48,12 @@ export function createLocalState(clock: Clock): SharedState {
   }
 }
 
-/** Timeout of the storage, in ms. A slower store is treated as failed. */
+/** Storage timeout, in ms. A slower store is treated as failed. */
 const MAX_WAIT_MS = 2_000
 /** How long a failed storage isn't used, in ms, because each attempt may take seconds. */
 const PAUSE_MS = 1_000
 
-/** Creates state in an `atomic` storage, shared by all its instances. While the storage fails, each instance keeps its own state. */
+/** Creates state in an `atomic` storage that all its instances share. While the storage fails, each instance keeps its own state. */
 export function createStoredState(
   storage: Storage,
   { clock, onError }: { clock: Clock; onError(error: unknown): void },

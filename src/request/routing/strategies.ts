@@ -5,14 +5,14 @@ import { DEFAULT_STRATEGY, type GroupChoice, type GroupEntry, type GroupOrder, t
 /** Returns all entries in the order in which to try them, without changing the list itself. */
 export type Order = (entries: readonly GroupEntry[], inputs: StrategyInputs) => readonly GroupEntry[]
 
-/** The definition of a strategy. To add one, add a line to the table below. */
+/** A strategy's definition. To add one, add a line to the table below. */
 export interface StrategyDefinition {
   order: Order
-  /** What the choice needs in addition to the entries: the group's turn, the request's session, or measurements of targets. */
+  /** The inputs that the choice needs in addition to the entries: the group's turn, the request's session, or target measurements. */
   needs?: 'turn' | 'session' | 'measures'
-  /** Whether a choice counts as load immediately. Otherwise all requests of a burst would find the same target idle. */
+  /** Whether a choice counts as load immediately. Otherwise, all requests in a burst would find the same target idle. */
   reservesLoad?: true
-  /** Explains the position of an entry in a few words. */
+  /** Explains an entry's position in a few words. */
   reason(entry: GroupEntry, position: number, chosen: GroupOrder): string
 }
 
@@ -79,11 +79,11 @@ export const strategies: Readonly<Record<Strategy, StrategyDefinition>> = {
   sticky: { order: orderBySession, needs: 'session', reason: explainSession },
 }
 
-/** Returns the definition of a strategy. For a strategy that only a later version supports, returns the default strategy's definition. */
+/** Returns a strategy's definition. For a strategy that only a later version supports, returns the default strategy's definition. */
 export const getStrategy = (strategy: Strategy): StrategyDefinition =>
   strategies[strategy] ?? strategies[DEFAULT_STRATEGY]
 
-/** Explains the position of an entry in its group. */
+/** Explains an entry's position in its group. */
 export const explainChoice = ({ group, order, entry }: GroupChoice): string =>
   getStrategy(group.strategy).reason(entry, order.entries.indexOf(entry), order)
 
@@ -111,7 +111,7 @@ function draw(entries: readonly GroupEntry[], random: number): number {
     point -= weight
     return point < 0
   })
-  return index < 0 ? entries.length - 1 : index // sums of fractions aren't exact, so nothing may be found
+  return index < 0 ? entries.length - 1 : index // sums of fractions aren't exact, so there may be no match
 }
 
 /** The fraction of requests that try another entry first, because it may have become faster. */
@@ -134,8 +134,8 @@ function explainLatency(entry: GroupEntry, position: number, { entries, inputs: 
 
 /**
  * Puts the entry that the session was moved to first, or else its home. To find the home, each entry gets a number from the session, its own name,
- * and its weight, and the highest wins (weighted rendezvous hashing). This way, sessions spread by weight, instances agree without communication,
- * and a change of one entry moves only its own sessions. The other entries follow by their numbers. Without a session, the order is as listed.
+ * and its weight, and the highest wins (weighted rendezvous hashing). This way, sessions spread by weight, instances agree without communication, and
+ * a change to one entry moves only its own sessions. The other entries follow by their numbers. Without a session, the order is as listed.
  */
 function orderBySession(
   entries: readonly GroupEntry[],

@@ -15,7 +15,7 @@ export interface TargetHealth {
   getCooldown(target: HealthTarget): CooldownState | undefined
   begin(target: HealthTarget): CircuitPermit
   /**
-   * Returns the permit of a request without another target when its turn comes, or the target's cooldown after another request has failed there.
+   * For a request without another target, returns a permit when its turn comes, or the target's cooldown if another request has failed there.
    * `disconnected` settles when the client disconnects.
    */
   takeTurn(target: HealthTarget, disconnected: Promise<unknown>): Promise<CircuitPermit | CooldownState>
@@ -23,7 +23,7 @@ export interface TargetHealth {
 
 /**
  * The health of providers, connections, and models on connections, in memory. A failing target is skipped during a cooldown. Afterwards, exactly one
- * request probes it, and a success ends its failures. A change of a connection clears them.
+ * request probes it, and a success clears its failures. A change to a connection clears them too.
  */
 export interface Health extends TargetHealth {
   /** Returns the same health under other rules. Under a combo's rules, only the combo's own requests count. */
@@ -36,13 +36,13 @@ export interface Health extends TargetHealth {
 
 let failureCode: typeof FailureCode | undefined
 
-/** Loads the code that tracks failures. Failures reported earlier count after it has loaded. */
+/** Lazy-loads the code that tracks failures. Failures reported earlier count once it has loaded. */
 export const loadFailureCode = once(async () => {
   failureCode = await import('./unhealthy-targets.ts')
   return failureCode
 })
 
-/** Creates the health of a gateway, without failures, under the default rules. `random` returns a number in [0, 1). */
+/** Creates a gateway's health, without failures, under the default rules. `random` returns a number in [0, 1). */
 export function createHealth({ clock, random }: { clock: Clock; random: () => number }): Health {
   const windows = createCallWindows(() => clock.now())
   let order = 0 // orders calls and cooldowns, because several may have the same time

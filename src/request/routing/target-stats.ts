@@ -1,13 +1,13 @@
 import { evictOldest, memoizeByObject } from '../../lib/maps.ts'
 import type { RouteTarget } from './group.ts'
 
-/** The speed and the load of targets, as this instance measures them. */
+/** The targets' speed and load, as this instance measures them. */
 export interface TargetStats {
   /** Counts a request to the target as in flight until `end` is called. */
   begin(target: RouteTarget, stream: boolean): RunningCall
   /** Returns the decaying average time in ms to the first event of a stream, or to the complete response, or `undefined` before the first one. */
   getAverage(target: RouteTarget, stream: boolean): number | undefined
-  /** Returns the time in ms within which 95% of its latest responses arrived, or `undefined` before there are enough of them. */
+  /** Returns the time in ms within which 95% of the target's latest responses arrived, or `undefined` before there are enough of them. */
   getP95(target: RouteTarget, stream: boolean): number | undefined
   /** Returns the number of in-flight requests. */
   getLoad(target: RouteTarget): number
@@ -38,7 +38,7 @@ interface TargetRecord {
   answers: Measure
 }
 
-/** The weight of the newest response in the average. */
+/** The newest response's weight in the average. */
 const NEWEST_WEIGHT = 0.2
 const MAX_SAMPLES = 100
 const MIN_SAMPLES = 20
@@ -114,7 +114,7 @@ class MeasuredCall implements RunningCall {
   }
 }
 
-/** Returns the key of a target's measurements. */
+/** Returns the key for a target's measurements. */
 export const getStatsKey = memoizeByObject(({ connection, model }: RouteTarget) => `${connection.id} ${model}`)
 
 const measure = (): Measure => ({ average: undefined, samples: [], count: 0 })
@@ -125,15 +125,15 @@ function add(measure: Measure, ms: number): void {
   measure.count += 1
 }
 
-/** The speed and the load of targets, which strategies use to choose. */
+/** The targets' speed and load, which strategies use to choose. */
 export interface Measures extends Pick<TargetStats, 'begin' | 'getAverage' | 'getLoad'> {
-  /** Reads the measurements of other instances before a choice. Never rejects. */
+  /** Reads other instances' measurements before a choice. Never rejects. */
   refresh(): Promise<void>
   /** Removes this instance's published measurements. */
   close(): Promise<void>
 }
 
-/** Uses the measurements of this instance only. */
+/** Uses only this instance's measurements. */
 export const createLocalMeasures = (stats: TargetStats): Measures => ({
   ...stats,
   async refresh() {},

@@ -13,12 +13,12 @@ import {
 import type { HealthTarget } from './health-subject.ts'
 import type { CircuitPermit, OutcomeReports, PermittedCall } from './permit.ts'
 
-/** The reason why a target is skipped, and when that ends (epoch ms; infinite while another request probes it). */
+/** Why a target is skipped, and when that ends (epoch ms; infinite while another request probes it). */
 export interface CooldownState {
   level: HealthRecord['level']
   class: FailureClass
   retryAt: number
-  /** The end of its cooldown, even while it is probed. */
+  /** The end of its cooldown, even while a probe is in flight. */
   dueAt: number
   /**
    * Whether every call before then would fail, because the provider requested the wait, rejects the key, or lacks the model. Otherwise the target is
@@ -43,7 +43,7 @@ export interface TermsOfFailures extends OutcomeReports {
   takeTurn(target: HealthTarget, options: TurnOptions): Promise<CircuitPermit | CooldownState>
 }
 
-/** Creates the records of failures, and the cooldowns that they start. The code is loaded with the first failure. */
+/** Creates the failure records and the cooldowns that they start. Lazy-loaded. */
 export function createUnhealthyTargets(dependencies: Omit<CooldownDependencies, 'records'>): UnhealthyTargets {
   const records = createHealthRecords()
   return {
@@ -75,7 +75,7 @@ function createTermsOfFailures(terms: ScopedHealthSettings, dependencies: Cooldo
   const listOlderRecords = ({ target, began }: PermittedCall): readonly HealthRecord[] =>
     records.isEmpty() ? NONE : records.findRecords(target, combo).filter((record) => !isNewer(record, began))
 
-  /** Ends the failures of a record, unless it has newer ones. */
+  /** Clears a record's failures, unless it has newer ones. */
   function endFailures(record: HealthRecord, { target, began }: PermittedCall): void {
     if (isNewer(record, began)) return
     if (record.level === 'model' && isSporadic(record.reason)) delete record.retryAt
@@ -140,7 +140,7 @@ const isSporadic = (reason: FailureClass) => failureRules[reason].cooldown?.star
 const isMoreSevere = (one: CooldownState, other: CooldownState) =>
   one.isMandatory === other.isMandatory ? one.retryAt > other.retryAt : one.isMandatory
 
-/** The longest time that other requests wait for the outcome of a call. */
+/** The longest time that other requests wait for a call's outcome. */
 const MAX_WAIT_MS = 5_000
 
 interface TurnOptions {
@@ -158,9 +158,9 @@ interface TurnDependencies extends TurnOptions {
 }
 
 /**
- * Waits for the turn of a request whose only target is unhealthy. During a mandatory cooldown, one request at a time calls the target, and the others
+ * Waits for a request's turn if its only target is unhealthy. During a mandatory cooldown, one request at a time calls the target, and the others
  * wait for its outcome. After a success, all of them continue. After a failure that every call would have, they get the target's cooldown. After any
- * other failure, the next request calls. While a call has no outcome, one more may follow every five seconds, and the rest get the cooldown.
+ * other failure, the next request calls. While a call has no outcome, one more may follow every five seconds, and the others get the cooldown.
  */
 async function takeTurn(
   target: HealthTarget,
