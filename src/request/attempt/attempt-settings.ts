@@ -43,7 +43,7 @@ export class AttemptSettings implements AttemptControls {
       : encodeWithLimit(request, target, this.outputLimit)
   }
 
-  /** Runs the check of a step. */
+  /** Runs a step's check. */
   check(codec: Codec): void {
     const { body } = this.request.call
     this.checkCall?.({ findSurcharge: (pricedTier) => findSurcharge(codec, body, pricedTier) })
@@ -84,7 +84,7 @@ export class AttemptSettings implements AttemptControls {
 }
 
 /**
- * Runs the steps around an attempt, the first outermost, up to the attempt itself. Resolves when all of them have called `next`. Rejects with the
+ * Runs the steps around an attempt, from the outermost one to the attempt itself. Resolves when all of them have called `next`. Rejects with the
  * first error thrown before that. `settled` resolves when the attempt has settled, or if it wasn't made. Errors after the attempt go to `onError`.
  */
 function runAttemptSteps(

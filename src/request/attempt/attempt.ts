@@ -199,7 +199,7 @@ export class Attempt {
     }
   }
 
-  /** Applies the response conditions of the combos on the path. */
+  /** Applies the response conditions of the combos that led to the target. */
   async #judge(received: ReceivedResponse | FailedResponse, codec: Codec) {
     const [{ judgeResponse }] = await Promise.all([import('./judge.ts'), loadErrorReaders()])
     return judgeResponse(received, { request: this.#request, route: this.route, codec, log: this.#log })
@@ -215,7 +215,7 @@ export class Attempt {
     }
   }
 
-  /** Counts the usage of a complete response whose provider reports none, or only zeros. Estimates it if the response has content. */
+  /** Counts the usage of a complete response for which the provider reports none, or only zeros. Estimates it if the response has content. */
   async #estimate(received: BufferedResponse | FailedResponse, { answers }: Codec): Promise<void> {
     const usage = getUsage(received)
     const response = received.kind === 'whole' ? received : received.empty
@@ -231,7 +231,7 @@ export class Attempt {
     return { connection, model, cloud, caller: this.#request.log.caller }
   }
 
-  /** Returns the same call with a new credential if the provider rejects the one that a function returned. Only once per attempt. */
+  /** Returns the same call with a new credential if the provider rejects the one that a function returned. Happens only once per attempt. */
   async #renewCall(sourced: SourcedCredentials, response: ReceivedResponse | FailedResponse, codec: Codec) {
     const { status } = response.head ?? {}
     const rejected = this.#apiKey
@@ -330,7 +330,7 @@ export class Attempt {
     return codec.complete(received, { call: prepared, scope, limits })
   }
 
-  /** Returns the outcome of a response that is a failure. */
+  /** Returns the outcome for a failed response. */
   async #readFailure(received: FailedResponse, codec: Codec, call: UpstreamCall): Promise<FailedAttempt> {
     const { knownKeys } = this.#request.context
     const secrets = [
@@ -382,10 +382,10 @@ export class Attempt {
   }
 }
 
-/** Loaded lazily, because few gateways have steps around attempts. */
+/** Lazy-loaded, because few gateways have steps around attempts. */
 const loadAttemptSettings = once(() => import('./attempt-settings.ts'))
 
-/** Converts an error to the failure of a response. */
+/** Converts an error to a failed response. */
 async function createFailedResponse(error: unknown): Promise<FailedResponse> {
   return { kind: 'failure', failure: (await loadFailedCalls()).toFailure(error) }
 }

@@ -1,4 +1,4 @@
-/* The code for failed calls, which is loaded with the first one. */
+/* The code for failed calls, which is lazy-loaded. */
 
 export { emptyResponseFailure, toFailure, unreadableCredentialFailure } from '../codec/call-failure.ts'
 export { redactFailure } from '../codec/redact-failure.ts'

@@ -8,7 +8,7 @@ import type { Attempt } from './attempt.ts'
 
 /** A second attempt that runs in parallel with a slow one. */
 export interface Hedge extends HedgeSettings {
-  /** The delay from the call to the first provider, in ms. */
+  /** The delay after the call to the first provider, in ms. */
   delayMs: number
   clock: Clock
   budget: HedgeBudget
@@ -18,7 +18,7 @@ export interface Hedge extends HedgeSettings {
   onError(error: unknown): void
 }
 
-/** Creates the second attempt, and receives an outcome without a response while the other attempt continues. */
+/** Creates the second attempt, and records an outcome without a response while the other attempt continues. */
 export interface HedgeSettings {
   /** Returns an attempt at another target, ready to be made, or `undefined` if there is none. */
   next(): Promise<Attempt | undefined>
@@ -26,8 +26,8 @@ export interface HedgeSettings {
 }
 
 /**
- * Returns the hedge of an attempt on this route. It starts if there is no response within the target's 95th-percentile response time. Returns
- * `undefined` if no combo on the route hedges, or if the target's speed is unknown.
+ * Returns an attempt's hedge on this route. It starts if there is no response within the target's 95th-percentile response time. Returns `undefined`
+ * if no combo on the route hedges, or if the target's speed is unknown.
  */
 export function createHedge(
   { call, context, client }: ModelRequest,

@@ -35,10 +35,10 @@ interface JudgeOptions {
 type JudgedResponse = ReceivedResponse | FailedResponse
 
 /**
- * Applies the response conditions (`on`) of the combos that led to the target. A response that a content filter cut off, or that isn't JSON
- * matching the request's schema, becomes a failure that keeps the response. For a stream, this only checks the part that arrived with its first
- * content. If the response must be JSON, the stream is held back until it is complete, so the attempt fails if it breaks off. Rejects as the
- * stream's body does, and with `UPSTREAM_CUT` if it ends too early.
+ * Applies the response conditions (`on`) of the combos that led to the target. A response that a content filter cut off, or that isn't JSON matching
+ * the request's schema, becomes a failure that keeps the response. For a stream, this only checks the part that arrived with its first content. If
+ * the response must be JSON, the stream is buffered until it is complete, so the attempt fails if the stream is cut off. Rejects as the stream's body
+ * does, and with `UPSTREAM_CUT` if it ends prematurely.
  */
 export async function judgeResponse(received: JudgedResponse, options: JudgeOptions): Promise<JudgedResponse> {
   const { request, route } = options
@@ -110,7 +110,7 @@ async function findFailure(
     return isUnwanted ? createUnwantedFailure('unwanted', 'A function of the combo rejected the response.') : undefined
   } catch (error) {
     await recordUsage()
-    request.client.cancel(error) // ends the request, because the guard or the function would fail for the next target as well
+    request.client.cancel(error) // ends the request, because the guard or the function would also fail for the next target
     return toFailure(error)
   }
 }
@@ -126,7 +126,7 @@ const createUnwantedFailure = (failureClass: 'filtered' | 'schema' | 'unwanted',
 const isFiltered = ({ finish, content }: Choice) =>
   finish.reason === 'content-filter' || content.some(({ type }) => type === 'refusal')
 
-/** Returns whether the response is JSON in the required form, or a tool call, after which the actual response is still to come. */
+/** Returns whether the response is JSON in the required form, or a tool call, because the actual response is still to come. */
 function matchesOutput({ content }: Choice, output: OutputFormat): boolean {
   if (content.some(({ type }) => type === 'tool-call')) return true
   const value = tryParseJson(content.map((part) => (part.type === 'text' ? part.text : '')).join(''))
@@ -134,7 +134,7 @@ function matchesOutput({ content }: Choice, output: OutputFormat): boolean {
   return output.type === 'json' ? isObject(value) : matchesSchema(value, output.schema)
 }
 
-/** Holds a stream back until it is complete, then judges it. */
+/** Buffers a stream until it is complete, then judges it. */
 async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Conditions): Promise<JudgedResponse> {
   const { codec, request, log } = options
   const { head, body, start } = stream
@@ -191,7 +191,7 @@ async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Con
 
 const EMPTY_BYTES = new Uint8Array(0)
 
-/** Streams the chunks that have arrived. */
+/** Replays the chunks that have arrived as a stream. */
 function replay(chunks: Uint8Array[]): ByteStream {
   return {
     next: async () => chunks.shift(),

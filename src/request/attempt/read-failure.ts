@@ -184,7 +184,7 @@ async function toFailure({
   }
 }
 
-/** Returns whether another target may accept what this one rejected. In chat, a 413 may be about something other than the size of a file. */
+/** Returns whether another target may accept what this one rejected. In chat, a 413 may be about something other than file size. */
 function canOthersAccept({ kind, error }: ParsedError, operation: ErrorSource['operation']): boolean {
   if (getErrorMeaning(kind).class !== 'client') return false
   if (operation.tryOthers) return kind !== 'content-refused'

@@ -10,23 +10,23 @@ import { type BufferedResponse, createTooLargeError, type FailedResponse } from 
 import { loadFailureCode } from '../routing/target-health.ts'
 import type { ReceiveOptions } from './receive.ts'
 
-/** Reads the bytes of a response. Rejects if reading its body fails, or if it is too large. */
+/** Reads a response's bytes. Rejects if reading its body fails, or if it is too large. */
 export const readBytes = ({ body }: UpstreamResponse, { limits }: ReceiveOptions): Promise<Uint8Array> =>
   readAll(body, limits.maxResponseBytes, createTooLargeError)
 
-/** Loads the handling of failed calls, when the first one fails. */
+/** Lazy-loads the code that handles failed calls. */
 export const loadFailedCalls = once(async () => {
   const [failed] = await Promise.all([import('./failed-call.ts'), loadFailureCode()])
   return failed
 })
 
-/** Loads the readers of failures, when the first one is needed. */
+/** Lazy-loads the failure readers. */
 export const loadFailureReader = once(async () => {
   const [failures] = await Promise.all([import('./read-failure.ts'), loadErrorReaders()])
   return failures
 })
 
-/** Returns the response or its failure if its bytes contain a JSON object, and otherwise `undefined`. */
+/** If the bytes contain a JSON object, returns the response or its failure. Otherwise, returns `undefined`. */
 export function readResponse(
   bytes: Uint8Array,
   head: UpstreamResponse,

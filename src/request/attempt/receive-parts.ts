@@ -7,8 +7,8 @@ import type { BufferedResponse, FailedResponse, ReceivedResponse } from '../code
 const MAX_CONCURRENT = 4
 
 /**
- * Receives the responses to the parts of a split request, a few at a time. Resolves to the first response, with the usage of all responses, and with
- * all of them as `parts`. If a part fails, resolves to the first failure. A failure cancels the other calls, and so does the end of `around`. With
+ * Receives the responses to the parts of a split request, a few at a time. Resolves to the first response, with the total usage, and with all
+ * responses as `parts`. If a part fails, resolves to the first failure. A failure cancels the other calls, and so does the end of `around`. With
  * `isPartial`, a failure doesn't cancel the calls in flight, and the responses that arrived are treated as the response.
  */
 export async function runConcurrently<Part>(
@@ -51,11 +51,11 @@ export async function runConcurrently<Part>(
   return { ...first, usage: sumCompleteUsage(received), parts: received }
 }
 
-/** Sums the usage of all responses. Returns `undefined` if one reports none, because the sum would be too low. */
+/** Totals the usage of all responses. Returns `undefined` if one of them doesn't report any, because the total would be too low. */
 const sumCompleteUsage = (responses: readonly BufferedResponse[]): TokenUsage | undefined =>
   responses.every(({ usage }) => usage) ? sumUsage(responses) : undefined
 
-/** Sums the usage of all responses that report it. Returns `undefined` if none do. */
+/** Totals the usage of all responses that report it. Returns `undefined` if none do. */
 const sumUsage = (responses: ReadonlyArray<{ usage?: TokenUsage | undefined }>): TokenUsage | undefined =>
   responses
     .flatMap(({ usage }) => usage ?? [])

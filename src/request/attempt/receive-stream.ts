@@ -11,7 +11,7 @@ import type { FailedResponse, ReceivedResponse, StreamStart } from '../codec/res
 import type { ProviderCall } from '../upstream/provider-call.ts'
 import type { ReceiveOptions } from './receive.ts'
 
-/** The reason why a stream isn't a usable response. */
+/** Why a stream isn't a usable response. */
 export interface UncommittedStream extends EmbeddedError {
   kind?: undefined
   /** The complete body, if it ended without any event. */
@@ -34,8 +34,8 @@ export async function receiveStream(
 }
 
 /**
- * Holds a stream back until its first content, or its end. Before that point, an error event or an early end fails the attempt, so the next
- * target can be tried; after it, errors go to the client. Rejects like `body`, and with `UPSTREAM_INVALID` if there is no content within 16 MiB.
+ * Buffers a stream until its first content or its end. Before that point, an error event or a premature end fails the attempt, so the next target can
+ * be tried; after it, errors go to the client. Rejects like `body`, and with `UPSTREAM_INVALID` if there is no content within 16 MiB.
  */
 async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<StreamStart | UncommittedStream> {
   const watchStream = await options.answers.loadWatcher()
@@ -62,7 +62,7 @@ async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<
     if (state.started) return { head, state }
     if (state.closed) break
   }
-  reader.parser.end() // drops half of an event, which isn't JSON
+  reader.parser.end() // drops an incomplete event, which isn't valid JSON
   if (isUnread(reader.state)) await readAgain(true)
   const { state } = reader
   if (state.error && !state.started) return state.error
@@ -88,8 +88,8 @@ function createStartReader(watchStream: StreamWatcher, { format, onEvents }: Rec
 }
 
 /**
- * Passes a stream's events to its state. Events after an error only report usage, because the stream can no longer succeed. Returns the error as
- * `failure` once no later event can give its reason.
+ * Passes a stream's events to its state. After an error, events only count for the usage that they report, because the stream can no longer succeed.
+ * Returns the error as `failure` once no later event can provide its reason.
  */
 export function createObserver(
   state: StreamState,
@@ -112,7 +112,7 @@ export function createObserver(
   }
 }
 
-/** Returns the failure of a stream that ended without content. Keeps the stream if the model ended its turn normally. */
+/** Returns the failure for a stream that ended without content. Keeps the stream if the model ended its turn normally. */
 function createEmptyStreamFailure(head: UpstreamResponse, start: StreamStart): FailedResponse {
   const failed: FailedResponse = { kind: 'failure', failure: emptyResponseFailure }
   if (!endsTurn(decodeUtf8Lenient(concatBytes(start.head)))) return failed

@@ -9,7 +9,7 @@ import type { PipelineContext } from '../context.ts'
 import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.ts'
 import { loadFailedCalls, loadFailureReader, readBytes, readResponse } from './read-response.ts'
 
-/** The time limit for reading an error body, in ms; the status alone is enough. */
+/** The time limit for reading an error body, in ms. The status alone is enough. */
 const ERROR_BODY_MS = 5_000
 
 /** The kind of response that a call expects, and its size limits. */
@@ -18,7 +18,7 @@ export interface ReceiveOptions extends Pick<PipelineContext, 'clock' | 'limits'
   operation: Operation
   answers: ResponseReader
   stream: boolean
-  /** Called with the progress of each event stream that is read. */
+  /** Called with the progress of each event stream that is being read. */
   onEvents(progress: Pick<StreamState, 'usage'>): void
 }
 
@@ -59,7 +59,7 @@ export async function receive(
 /** Loaded while waiting for the first stream. */
 export const loadReceiveStream = once(() => import('./receive-stream.ts'))
 
-/** Loaded on demand, because few responses are unexpected. */
+/** Lazy-loaded, because few responses are unexpected. */
 const loadUnexpected = once(async () => {
   const [unexpected] = await Promise.all([import('./unexpected-response.ts'), loadErrorReaders()])
   return unexpected
@@ -86,7 +86,7 @@ async function receiveEvents(
   return (await loadUnexpected()).receiveUncommitted(received, head, expected, call)
 }
 
-/** Wraps the body, so it rejects with `UPSTREAM_CUT` if it is shorter than its headers declare, which not every HTTP client notices. */
+/** Wraps the body so that it rejects with `UPSTREAM_CUT` if it is shorter than its headers declare, which not every HTTP client notices. */
 function checkLength(head: UpstreamResponse): ByteStream {
   const { body } = head
   let remainingBytes = head.header('content-encoding') === undefined ? Number(head.header('content-length') ?? 0) : 0
@@ -104,7 +104,7 @@ function checkLength(head: UpstreamResponse): ByteStream {
   }
 }
 
-/** Returns whether the content type is a stream's. */
+/** Returns whether the content type is an event stream's. */
 const isEventStream = (head: UpstreamResponse) => /event-?stream/.test(head.header('content-type') ?? '')
 
 /** Returns whether the content type allows a stream. */

@@ -65,7 +65,8 @@ async function startSecondAttempt({ next, onError }: Hedge): Promise<Attempt | u
 }
 
 /**
- * Returns the second attempt, or `undefined` if the first gets a response while the other is prepared, which takes long if media must be downloaded.
+ * Returns the second attempt, or `undefined` if the first gets a response while the second is being prepared, which takes a long time if media must
+ * be downloaded.
  */
 async function waitUnlessAnswered(
   running: Promise<Outcome>,

@@ -32,7 +32,7 @@ export async function receiveUnrequestedStream(
     : receiveObject(response, expected)
 }
 
-/** Reads a response to a request with `stream` with a content type other than a stream's. Rejects if reading its body fails, or if it is too large. */
+/** Reads a response to a request with `stream` whose content type isn't a stream's. Rejects if reading its body fails, or if it is too large. */
 export async function receiveMislabelled(
   head: UpstreamResponse,
   expected: ReceiveOptions,
@@ -95,15 +95,15 @@ async function gatherBody(head: UpstreamResponse, expected: ReceiveOptions): Pro
   return 'kind' in gathered ? gathered : (await loadFailureReader()).readEmbeddedError(gathered, head, expected)
 }
 
-/** A body recognized by its start, regardless of its content type: events, or probably a JSON object. */
+/** A body that was recognized by its start, regardless of its content type: events, or probably a JSON object. */
 interface RecognizedBody {
   isEvents: boolean
   body: ByteStream
 }
 
 /**
- * Reads the start of a body with a content type other than a stream's, because some servers send events anyway. With `format`, an array of chunks is
- * also treated as a stream if the format has such arrays.
+ * Reads the start of a body whose content type isn't a stream's, because some servers send events anyway. With `format`, an array of chunks also
+ * counts as a stream if the format has such arrays.
  */
 async function peekBody(body: ByteStream, format?: UpstreamFormat): Promise<RecognizedBody> {
   const seen: Uint8Array[] = []
@@ -119,7 +119,7 @@ async function peekBody(body: ByteStream, format?: UpstreamFormat): Promise<Reco
   return recognizeEvents(createStream(seen, body), first, format) ?? { isEvents: false, body: createStream(seen, body) }
 }
 
-/** Recognizes the body of a stream without events by how it starts. Returns `undefined` if it is neither an object nor an array. */
+/** Recognizes a stream body without events by its start. Returns `undefined` if it is neither an object nor an array. */
 function recognizeChunks(chunks: readonly Uint8Array[], { format }: ReceiveOptions): RecognizedBody | undefined {
   const bytes = removeComments(concatBytes(chunks))
   const first = findFirstByte(bytes)
@@ -161,7 +161,7 @@ function recognizeEvents(
     : undefined
 }
 
-/** Returns the failure of a body that contains no JSON object. */
+/** Returns the failure for a body that contains no JSON object. */
 function createNoJsonFailure(text: string): Failure {
   if (isTooDeepToParse(text))
     return createContentFailure(`The provider returned JSON nested deeper than ${MAX_PARSED_DEPTH} levels.`)
@@ -172,7 +172,7 @@ function createNoJsonFailure(text: string): Failure {
   return createContentFailure(`The provider returned ${description}`)
 }
 
-/** Maximum leading whitespace, in bytes. A body with more is read as a complete response, whose size is limited. */
+/** Maximum leading whitespace, in bytes. A body with more is read as a complete response, which has a size limit. */
 const MAX_BLANK_BYTES = 64 * 1024
 
 const toCharCodes = (characters: string) => [...characters].map((character) => character.charCodeAt(0))
@@ -196,8 +196,8 @@ function createStream(seen: readonly Uint8Array[], rest?: ByteStream): ByteStrea
 }
 
 /**
- * Reads the events of a provider that streams although no stream was requested, up to the format's end mark. Nothing has reached the client yet, so
- * an error among them fails the attempt. Rejects as the body does, with `UPSTREAM_CUT` if they end too early, and with `UPSTREAM_INVALID` if there
+ * Reads the events from a provider that streams although no stream was requested, up to the format's end mark. Nothing has reached the client yet, so
+ * an error event fails the attempt. Rejects as the body does, with `UPSTREAM_CUT` if the events end prematurely, and with `UPSTREAM_INVALID` if there
  * are too many.
  */
 async function gatherEvents(

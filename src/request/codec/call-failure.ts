@@ -46,7 +46,7 @@ export interface Failure {
   headers?: Record<string, string>
 }
 
-/** Converts an error that a call has thrown. */
+/** Converts an error that a call threw. */
 export function toFailure(cause: unknown): Failure {
   const error = toGatewayError(cause)
   if (error.code === 'INTERNAL') return { class: 'internal', status: 500, message: error.message, cause }
@@ -103,8 +103,8 @@ export const emptyResponseFailure: Failure = {
 }
 
 /**
- * Returns whether the provider may have done the work and charge for it. It hasn't if there was no connection, if it names a time to retry or rejects
- * the request, or if the response is complete except for the requested content.
+ * Returns whether the provider may have done the work and charge for it. It hasn't if there was no connection, if it specified when to retry, if it
+ * rejected the request, or if the response is complete except for the requested content.
  */
 export function isAmbiguous({ class: failureClass, retryAfterMs, isCertain, lacksContent, code }: Failure): boolean {
   if (lacksContent || retryAfterMs !== undefined || isCertain || code === 'UND_ERR_CONNECT_TIMEOUT') return false
@@ -116,7 +116,7 @@ const AMBIGUOUS_CLASSES: ReadonlySet<FailureClass> = new Set(['server', 'network
 /** The error that ended a stream: the provider's, or the gateway's with its class. */
 export type StreamError = EmbeddedError | { status: number; class: FailureClass }
 
-/** Converts an error of the gateway. One that doesn't concern the provider, such as `CLOSED`, doesn't count against the target. */
+/** Converts a gateway error. An error that doesn't concern the provider, such as `CLOSED`, doesn't count against the target. */
 export const toStreamError = ({ status, code = '' }: { status: number; code?: string | undefined }): StreamError => ({
   status,
   class: classesByCode.get(code) ?? (code.startsWith('UPSTREAM_') ? 'network' : 'internal'),
@@ -126,7 +126,7 @@ export const toStreamError = ({ status, code = '' }: { status: number; code?: st
 export type StreamFailure = Pick<Failure, 'class' | 'level' | 'retryAfterMs'>
 
 /**
- * Classifies a stream error: as `server` if it has no class and the error readers aren't loaded. `now` is in epoch ms, to compute the requested wait.
+ * Classifies a stream error. Without a class, it is `server` until the error readers are loaded. `now` is in epoch ms, to compute the requested wait.
  */
 export function toStreamFailure(error: StreamError, now: number): StreamFailure {
   if (error.class) return { class: error.class }

@@ -2,7 +2,7 @@ import { readFieldName } from '../../lib/form-fields.ts'
 import { formatScalar, isObject, type JsonObject } from '../../lib/json.ts'
 import { type FormField, type FormPart, isFile } from '../../lib/multipart.ts'
 
-/** Returns the parts of a form with changed fields and file names. Files are kept, even if their field is removed. */
+/** Returns a form's parts with changed fields and file names. Files are kept, even if their field is removed. */
 export function changeForm(form: readonly FormPart[], before: JsonObject, after: JsonObject): FormPart[] {
   const fields = new Map<string, FormPart[]>()
   for (const part of form) {
@@ -19,7 +19,7 @@ export function changeForm(form: readonly FormPart[], before: JsonObject, after:
   ]
 }
 
-/** Returns the parts of one field with another value. A list's new items follow its parts. */
+/** Returns one field's parts with a new value. A list's new items follow its existing parts. */
 function changeField(parts: readonly FormPart[], name: string, value: unknown): FormPart[] {
   const isNested = parts.some((part) => readFieldName(part.name).inner !== undefined)
   if ((isNested || isObject(value)) && !parts.some(isFile)) return createFields(name, value)

@@ -96,7 +96,7 @@ export interface CodecRequest {
   readonly scope?: Scope
 }
 
-/** The request and the target that a response belongs to. */
+/** The request and target behind a response. */
 export interface ResponseSource {
   request: Pick<CodecRequest, 'context'>
   route: { target: RouteTarget }
@@ -113,20 +113,20 @@ export interface CodecContext {
   isStrict: boolean
   /** Whether the gateway downloads media for targets that accept only bytes, if the request contains a URL. */
   fetchesMedia: boolean
-  /** Whether the gateway requests the usage of streams if the client doesn't. */
+  /** Whether the gateway requests stream usage if the client doesn't. */
   includesStreamUsage: boolean
-  /** Counts the units of requests of kinds other than chat. Loaded with the first such request. */
+  /** Counts the units of non-chat requests. Lazy-loaded. */
   estimates: { load(): Promise<unknown> }
-  /** Loads the code that requests the usage of streams, with the first stream that needs it. */
+  /** Lazy-loads the code that requests stream usage. */
   loadUsageRequests(): Promise<UsageRequests>
-  /** Loads the translation with the first request that needs it. */
+  /** Lazy-loads the translation. */
   translation(): Promise<Translation>
   missingEndpoints: EndpointMemory
-  /** The items that Responses clients can reference by ID. */
+  /** The items that Responses clients can refer to by ID. */
   items: ItemMemory
 }
 
-/** Remembers targets that lack the endpoint of an operation although their format has one. */
+/** Remembers targets that lack an operation's endpoint although their format defines one. */
 export interface EndpointMemory {
   /** Returns whether the target was found to lack the endpoint within the last hour. */
   isMissing(target: RouteTarget, operation: Operation): boolean
@@ -137,9 +137,9 @@ export interface EndpointMemory {
 export interface Translation {
   /** Rejects with `INVALID_REQUEST` if the target's format doesn't support the request, and with `FORMAT_MISMATCH` if it lacks the endpoint. */
   createCodec(request: CodecRequest, target: RouteTarget): Promise<Codec>
-  /** Returns whether the gateway must compact the conversation for a target of the client's own format, because the target can't do it itself. */
+  /** Returns whether the gateway must compact the conversation for a target with the client's own format, because the target can't do it itself. */
   needsCompaction(request: CodecRequest, target: RouteTarget): Promise<boolean>
-  /** Adds the parameters of combo entries, or the request's `outputLimit`, to a passed-through request. */
+  /** Adds combo entry parameters, or the request's `outputLimit`, to a passed-through request. */
   applyOptions(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
   /** Returns the output format that the request specifies, or `undefined` if it specifies none or can't be read. */
   getOutputFormat(request: CodecRequest): Promise<OutputFormat | undefined>
@@ -148,7 +148,7 @@ export interface Translation {
     response: Pick<BufferedResponse, 'json' | 'bytes' | 'events'>,
     source: ResponseSource,
   ): Promise<CanonicalResponse | undefined>
-  /** Returns whether the first chunks of a stream indicate that a content filter has ended the response, or that the model refuses. */
+  /** Returns whether a stream's first chunks show that a content filter ended the response, or that the model refused. */
   isFiltered(head: readonly Uint8Array[], source: ResponseSource): Promise<boolean>
   /** Returns the codec for a provider that streams although the client requested a complete response. */
   adaptToEvents(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>

@@ -54,7 +54,7 @@ export async function translateExchange(
   return { ...(await prepareForTarget(sent, setup, { request, target, memory })), ...conversion }
 }
 
-/** Decides which request is sent to the target. `summary` is the conversation's summary, if there already is one. */
+/** Determines which request to send to the target. `summary` is the conversation's summary, if there already is one. */
 function planCompaction(
   parsed: CanonicalRequest,
   { window, summary }: { window: number | undefined; summary: string | undefined },
@@ -84,12 +84,12 @@ const UNCHANGED_CONVERSION: Pick<ResponseConversion, 'convertResponse' | 'conver
   convertStream: (emit) => emit,
 }
 
-/** Returns whether the gateway must compact the conversation for a target of the client's own format, because the target can't do it itself. */
+/** Returns whether the gateway must compact the conversation for a target with the client's own format, because the target can't do it itself. */
 export async function needsCompaction({ call, format, context }: CodecRequest, target: RouteTarget): Promise<boolean> {
   const compact = call.endpoint.getCompactionMode?.(call.body)
   if (compact === undefined) return false
   const shared = getSharedFormat(format.name)
-  if (!shared) return false // only formats with providers have compactions
+  if (!shared) return false // only formats that also have providers support compaction
   const { traits } = await shared.loadTranslator()
   if (getTraits(traits, target, context.catalog).compacts) return false
   return compact === 'now' || mustCompact(compact, estimateTokens(call.body), getContextWindow(context.catalog, target))

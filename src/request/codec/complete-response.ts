@@ -142,7 +142,7 @@ async function poll(
   throw gatewayError('UPSTREAM_INVALID', { message: 'The provider no longer has the job.' })
 }
 
-/** Creates a function that downloads images. All images of a response share one size limit, the same as for a request. */
+/** Creates a function that downloads images. All of a response's images share one size limit, the same as for a request. */
 function createDownload({ context, scope, limits }: PendingCompletion): CompletionTools['download'] {
   const { fetch, clock } = context
   const allowance = { left: limits.maxImageBytes }

@@ -6,7 +6,7 @@ import type { Scope } from '../../lib/scope.ts'
 import type { Clock } from '../../types.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
 
-/** Options of a download. */
+/** Download options. */
 export interface DownloadOptions {
   fetch: UpstreamFetch
   clock: Clock
@@ -18,7 +18,7 @@ export interface DownloadOptions {
   maxBytes?: number
 }
 
-/** The bytes and their declared media type, in lower case and possibly empty; or the reason why there are none. */
+/** The bytes and their declared media type, in lowercase and possibly empty; or the reason why there are none. */
 export type Download = { bytes: Uint8Array; mediaType: string; problem?: undefined } | { problem: string }
 
 /**
@@ -102,11 +102,11 @@ function findExcess(size: number, allowed: number, maxBytes: number): string | u
 
 const MIB = 1024 * 1024
 const MAX_BYTES = 20 * MIB
-/** The size limit of all downloads of a request. */
+/** The total size limit for a request's downloads. */
 export const MAX_BYTES_TOGETHER = 50 * MIB
 const TIMEOUT_MS = 10_000
 const NO_TIMEOUT = Number.POSITIVE_INFINITY
-/** The call has no timeouts of its own, because `TIMEOUT_MS` covers all redirects together. */
+/** Individual calls have no timeouts, because `TIMEOUT_MS` covers the entire download, including redirects. */
 const NO_TIMEOUTS = { headersTimeoutMs: NO_TIMEOUT, idleTimeoutMs: NO_TIMEOUT, totalTimeoutMs: NO_TIMEOUT }
 const MAX_REDIRECTS = 3
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

@@ -3,7 +3,8 @@ import type { ResponseWarnings } from '../../protocols/formats/canonical/canonic
 import type { CodecRequest } from './codec.ts'
 
 /**
- * Creates the `x-signalbox-warning: dropped:seed, clamped:temperature` header. A long list ends with the number of omitted ones, such as `more:12`.
+ * Creates the `x-signalbox-warning: dropped:seed, clamped:temperature` header. A long list ends with the number of omitted entries, such as
+ * `more:12`.
  */
 export function createWarningHeader(warnings: readonly string[]): Record<string, string> {
   const listed = warnings.slice(0, MAX_WARNINGS).map(toHeaderSafe)
@@ -18,9 +19,9 @@ export const isStrict = ({ exchange, context }: Pick<CodecRequest, 'exchange' | 
   context.isStrict || /^(true|1)$/i.test(exchange.header('x-signalbox-strict')?.trim() ?? '')
 
 /**
- * Lists the dropped fields of a response as a comment in its stream, if the headers have already been sent: `: x-signalbox-warning:
- * dropped:answer.citations`. Returns `undefined` if nothing was dropped. No blank line follows, because OpenAI's Go client long mistook the two for
- * an event, which it couldn't parse.
+ * Lists a response's dropped fields as a comment in its stream, if the headers have already been sent: `: x-signalbox-warning:
+ * dropped:answer.citations`. Returns `undefined` if nothing was dropped. No blank line follows, because OpenAI's Go client long mistook a comment and
+ * a blank line for an event, which it couldn't parse.
  */
 export function createDroppedFieldsComment(responseWarnings: Pick<ResponseWarnings, 'list'>): string | undefined {
   const [header] = Object.entries(createWarningHeader(responseWarnings.list()))

@@ -5,7 +5,7 @@ import { encodeRequest } from './encode.ts'
 
 /**
  * Like `encodeRequest`, with a maximum number of output tokens, unless the request sets a lower one. A warning names the limit, such as
- * `clamped:max_tokens=2048`. It isn't a translation loss, so strict requests are limited as well.
+ * `clamped:max_tokens=2048`. Strict mode doesn't reject this change, so strict requests are limited as well.
  */
 export async function encodeWithLimit(request: CodecRequest, target: RouteTarget, outputLimit: number): Promise<Codec> {
   const place = getOutputLimit(request.call.endpoint)

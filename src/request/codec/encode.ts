@@ -13,7 +13,7 @@ import type { Codec, CodecRequest } from './codec.ts'
 import { type ModelCall, replaceModelName, shouldSendArray } from './model-call.ts'
 
 /**
- * Returns the codec of a request for a target: pass-through if the target supports the client's format, otherwise a translation. Rejects with
+ * Returns the codec for a request and a target: pass-through if the target supports the client's format, otherwise a translation. Rejects with
  * `INVALID_REQUEST` or `FORMAT_MISMATCH` if the target's format doesn't support the request.
  */
 export async function encodeRequest(request: CodecRequest, routeTarget: RouteTarget): Promise<Codec> {
@@ -46,16 +46,16 @@ export async function encodeRequest(request: CodecRequest, routeTarget: RouteTar
   return (await context.loadUsageRequests()).requestUsage(request, target, codec)
 }
 
-/** Loaded lazily, because only Claude Code sends a billing line. */
+/** Lazy-loaded, because only Claude Code sends a billing line. */
 const loadBilling = once(() => import('../../protocols/formats/claude-code.ts'))
 
-/** Loaded lazily, because few requests are of a kind other than chat. */
+/** Lazy-loaded, because most requests are for chat. */
 const loadKindCodec = once(async () => {
   const [codec] = await Promise.all([import('./kind-codec.ts'), loadErrorReaders()])
   return codec
 })
 
-/** Returns the target with the client's own format, if it also supports that. */
+/** Returns the target with the client's own format, if the target also supports that format. */
 export const useClientFormat = (format: ClientFormat, target: RouteTarget): RouteTarget => {
   const sharedFormat = target.format === format ? undefined : target.alsoSpeaks?.find((other) => other === format)
   return sharedFormat ? { ...target, format: sharedFormat } : target
@@ -70,11 +70,12 @@ function needsTranslation({ call, format, context, owner }: CodecRequest, target
 }
 
 /**
- * The prefix of encrypted state in earlier responses of the gateway, plain and in base64 (formats/canonical/state.ts). Only translation decrypts it.
+ * The prefix of sealed state in the gateway's earlier responses, plain and in base64 (formats/canonical/canonical-state.ts). Only translation can
+ * read it.
  */
 const ENCRYPTED_STATE_PATTERN = /signalbox-1:|c2lnbmFsYm94LTE6/
 
-/** Returns whether the conversation must be compacted before the response. The text rules this out for most requests without parsing. */
+/** Returns whether the conversation must be compacted before the response. For most requests, a text search rules this out without parsing. */
 const requestsCompaction = ({ endpoint: { getCompactionMode }, text, body }: ModelCall): boolean =>
   getCompactionMode !== undefined && text.includes('"compaction') && getCompactionMode(body) !== undefined
 
@@ -132,7 +133,7 @@ const hasStrayOptions = ({ stream, body, endpoint: { streamMember } }: ModelCall
 /** Matches the only query parameter of clients that providers support. */
 const BETA_QUERY_PATTERN = /[?&]beta=true(&|$)/
 
-/** Used if custom models can't be read, so the request continues without the model's kind. */
+/** Used if custom models can't be read, so that the request continues without the model's kind. */
 const NO_MODELS: readonly CustomModel[] = []
 const NO_WARNINGS: readonly string[] = []
 const noWarnings: Codec['warnings'] = () => NO_WARNINGS

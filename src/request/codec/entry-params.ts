@@ -16,7 +16,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import type { Codec, CodecRequest } from './codec.ts'
 import { isStrict } from './dropped-fields.ts'
 
-/** Applies the parameters of combo entries to a request. Keeps a lower output limit set by the gateway. */
+/** Applies combo entry parameters to a request. Keeps a lower output limit that the gateway set. */
 export function applyEntryParams(
   parsed: CanonicalRequest,
   request: CodecRequest,
@@ -25,7 +25,7 @@ export function applyEntryParams(
   return { ...parsed, options: overrideOptions(parsed.options, request, target) }
 }
 
-/** Overrides options with the parameters of combo entries. Keeps the request's setting for showing reasoning. */
+/** Overrides options with combo entry parameters. Keeps the request's setting for showing reasoning. */
 function overrideOptions(
   options: RequestOptions,
   { call, outputLimit }: CodecRequest,
@@ -48,9 +48,9 @@ function overrideOptions(
 }
 
 /**
- * Writes the parameters of combo entries into the body of a passed-through request: in the target's fields, within its ranges, and instead of every
- * field with the same meaning. Keeps all other characters, except for the client's sampling options that the target doesn't accept together with them.
- * Rejects with `INVALID_REQUEST` if a strict request would lose something.
+ * Writes combo entry parameters into the body of a passed-through request: in the target's fields, within its ranges, and in place of every field
+ * with the same meaning. Keeps all other characters, except for the client's sampling options that the target doesn't accept together with them.
+ * Rejects with `INVALID_REQUEST` if a field of a strict request would be dropped.
  */
 export async function writeEntryParams(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec> {
   const { call, context, format } = request
@@ -92,7 +92,7 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   }
 }
 
-/** Placeholder values for the rest of a request, because only its options are written. */
+/** Placeholder values for the other parts of a request, because only its options are written. */
 const PLACEHOLDER_REQUEST = {
   stream: false,
   streamUsage: false,

@@ -7,7 +7,7 @@ import type { ModelCall } from './model-call.ts'
 
 type FetchedPicture = { bytes: Uint8Array; type: string; problem?: undefined } | { problem: string }
 
-/** The downloads of each request by URL, for its next targets, and the bytes that it may still download. */
+/** Each request's downloads by URL, kept for its next targets, and the bytes that it may still download. */
 const fetched = new WeakMap<ModelCall, { allowance: { left: number }; images: Map<string, Promise<FetchedPicture>> }>()
 
 /**

@@ -9,7 +9,8 @@ import { isStreamRequested, type ModelCall, parseModelCall, type RouteFields, re
 
 /**
  * Parses a form with files, or JSON in its place. Its fields become the fields of `body`: `a[]`, `a[0]`, and repeated names become a list `a`, and
- * `a[b]` becomes the field `b` of `a`. All are strings, except that a file is an object with its name, type, and size. Throws the same errors as `parseModelCall`.
+ * `a[b]` becomes the field `b` of `a`. All are strings, except that a file is an object with its name, type, and size. Throws the same errors as
+ * `parseModelCall`.
  */
 export function parseFormCall(
   bytes: Uint8Array,
@@ -37,7 +38,7 @@ export function parseFormCall(
 }
 
 /**
- * Parses JSON whose field `audio` is base64. The call has the audio as a file instead, so it is decoded and held in memory only once. Invalid
+ * Parses JSON with base64 in its `audio` field. The call contains the audio as a file instead, so it is decoded and held in memory only once. Invalid
  * base64 is left for the client's format to reject. Throws the same errors as `parseModelCall`.
  */
 export function parseAudioCall(bytes: Uint8Array, endpoint: Endpoint, routeFields: RouteFields): ModelCall {

@@ -2,7 +2,7 @@ import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import { createSseParser } from '../../lib/sse.ts'
 import type { RelayedStream } from './relay.ts'
 
-/** Converts a stream of events to one JSON array of their data: Google's streaming format for clients that don't request `alt=sse`. */
+/** Converts an event stream to one JSON array of the events' data: Google's streaming format for clients that don't request `alt=sse`. */
 export function toJsonArray(stream: RelayedStream): RelayedStream {
   let isFirst = true
   let isOver = false

@@ -18,7 +18,7 @@ import { replaceModelName } from './model-call.ts'
 import type { FailedResponse } from './response.ts'
 
 /**
- * Returns the codec of a request whose kind has its own formats for clients and targets. Rejects with `INVALID_REQUEST` if the request is malformed
+ * Returns the codec for a request of a kind with its own formats for clients and targets. Rejects with `INVALID_REQUEST` if the request is malformed
  * or the target doesn't support it.
  */
 export async function createKindCodec(request: CodecRequest, target: RouteTarget): Promise<Codec> {
@@ -81,7 +81,7 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
 
 const keepFailure: Codec['readFailure'] = (failed) => failed
 
-/** Removes headers of another vendor, because they mean nothing to clients. */
+/** Removes another vendor's headers, because they mean nothing to clients. */
 const removeHeaders: Codec['readFailure'] = (failed: FailedResponse) => ({
   ...failed,
   failure: { headers: {}, ...failed.failure },

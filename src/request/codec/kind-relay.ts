@@ -15,7 +15,7 @@ interface KindRelayOptions extends RelayOptions {
   loadErrors(): Promise<ErrorFormat>
 }
 
-/** Reports that bytes have arrived, without their content. */
+/** Reports that bytes have arrived, but not their content. */
 export const bytesFraming: StreamFraming = (onEvent) => ({
   push: (chunk) => {
     if (chunk.length > 0) onEvent(SOME_BYTES)
@@ -26,8 +26,8 @@ export const bytesFraming: StreamFraming = (onEvent) => ({
 const SOME_BYTES: SseEvent = { event: undefined, data: '' }
 
 /**
- * Relays a stream of a kind to its client chunk by chunk, without reading ahead. A stream that is cut off, reports an error, quotes a secret, or
- * ends early never ends normally: clients that read events get an error event; for others `next` rejects, which aborts the connection.
+ * Relays a non-chat stream to its client chunk by chunk, without reading ahead. A stream that is cut off, reports an error, quotes a secret, or ends
+ * prematurely never ends normally: clients that read events get an error event; for others, `next` rejects, which aborts the connection.
  */
 export class KindRelay implements RelayedStream {
   readonly #body: ByteStream

@@ -19,14 +19,14 @@ type Medium = { source: MediaSource; size: number; problem?: undefined } | { pro
 
 interface Downloads {
   allowance: { left: number }
-  /** Media by type of part, media type in the request, and URL, because all three affect how the bytes are interpreted. */
+  /** Media by part type, media type in the request, and URL, because all three affect how the bytes are interpreted. */
   media: Map<string, Promise<Medium>>
   /** Downloads that are waiting for a free slot. */
   waiting: (() => void)[]
   running: number
 }
 
-/** The downloads of each request, kept for its next targets. */
+/** Each request's downloads, kept for its next targets. */
 const downloadsByCall = new WeakMap<ModelCall, Downloads>()
 
 const MAX_MEDIA = 20
@@ -44,7 +44,7 @@ export async function fetchMedia(
   const { scope, call, context } = request
 
   function refuse(part: UrlPart, url: URL | undefined, problem: string): never {
-    const from = url?.hostname ? ` from "${url.hostname}"` : '' // the rest of the URL may contain a secret
+    const from = url?.hostname ? ` from "${url.hostname}"` : '' // the path or query may contain a secret
     const reason = `the target does not accept URLs, and the gateway cannot fetch this ${part.type}${from}`
     return warnings.reject(warnings.getPath(part, 'turns'), `${reason}: ${problem}. Send it as base64.`)
   }
@@ -111,7 +111,7 @@ async function downloadMedium(part: UrlPart, url: URL, options: DownloadOptions)
   return source ? { source, size: found.bytes.length } : { problem: `it is not ${KIND_WORDS[part.type]}` }
 }
 
-/** Runs a few downloads at a time. A download that ends passes its slot to the next. */
+/** Runs a few downloads at a time. A finished download passes its slot to the next one. */
 async function runLimited<T>(downloads: Downloads, work: () => Promise<T>): Promise<T> {
   if (downloads.running < MAX_AT_ONCE) downloads.running++
   else await new Promise<void>((resolve) => downloads.waiting.push(resolve))
@@ -140,8 +140,8 @@ const PLACEHOLDER_SOURCES: Readonly<Record<UrlKind, MediaSource>> = {
 }
 
 /**
- * Converts the bytes to the source of a part. Returns `undefined` if the declared type or the first bytes don't match the part. A type with known
- * first bytes must have them. For other types, the request or the URL decides if the server declares none.
+ * Converts the bytes to a part's source. Returns `undefined` if the declared type or the first bytes don't match the part. If a type has known first
+ * bytes, they must match. For other types, the request or the URL determines the type if the server doesn't declare one.
  */
 function toSource(bytes: Uint8Array, declared: string, { type: kind, source }: UrlPart): MediaSource | undefined {
   if (kind === 'file' && declared.startsWith('text/')) return toTextSource(bytes, declared)

@@ -68,7 +68,7 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, routeField
 export const isStreamRequested = (body: JsonObject, { streamBy }: Endpoint): boolean =>
   streamBy ? body[streamBy.member] === streamBy.value : body.stream === true
 
-/** Returns the model name of a request. Throws `INVALID_REQUEST` if it is missing or can't be a name. */
+/** Returns a request's model name. Throws `INVALID_REQUEST` if it is missing or can't be a name. */
 export function readModelName(
   model: unknown,
   { headers, operation: { kind } }: Pick<Endpoint, 'headers' | 'operation'>,
@@ -91,7 +91,7 @@ export function readModelName(
   return model
 }
 
-/** The endpoint that lists the models of a kind, and an example. */
+/** The endpoint that lists a kind's models, and an example model. */
 const BODY_HINTS: Readonly<Record<Kind, { list?: string; example: string }>> = {
   llm: { list: '/v1/models', example: 'openai/gpt-4o' },
   image: { list: '/v1/models/image', example: 'openai/gpt-image-2' },
@@ -109,14 +109,14 @@ const BODY_HINTS: Readonly<Record<Kind, { list?: string; example: string }>> = {
 const MODEL_FIELDS = ['model']
 const NO_FIELDS: readonly string[] = []
 
-/** Replaces the model name in the client's body. Keeps every other character. */
+/** Replaces the model name in the client's body without changing anything else. */
 export function replaceModelName(model: string, { text, modelSpans }: Pick<ModelCall, 'text' | 'modelSpans'>): string {
   return modelSpans.length === 0 ? text : replaceSpans(text, modelSpans, `"${escapeJson(model)}"`)
 }
 
 /**
- * Rejects fields that refer to state at a provider. Dropping them would lose the conversation; keeping them would make the response depend on which
- * provider served the previous request.
+ * Rejects fields that refer to a provider's stored state. Dropping them would lose the conversation; keeping them would make the response depend on
+ * which provider served the previous request.
  */
 function rejectStatefulFields(body: JsonObject, { stateful }: Endpoint): void {
   if (!stateful) return

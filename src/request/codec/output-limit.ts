@@ -4,7 +4,7 @@ import { getTraits } from '../../protocols/providers/provider-traits.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { Codec, CodecRequest } from './codec.ts'
 
-/** Writes the request's `outputLimit` into the body of a passed-through request. */
+/** Writes the request's `outputLimit` to the body of a passed-through request. */
 export async function limitOutput(
   { call, context, format, outputLimit }: CodecRequest,
   target: RouteTarget,

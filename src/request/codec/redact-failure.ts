@@ -6,8 +6,8 @@ import { tryParseJson, tryParseShallow } from '../../lib/json.ts'
 import type { Failure } from './call-failure.ts'
 
 /**
- * Removes credentials that the provider may have quoted from the message, the body, and the headers of a failure: known ones, and strings that look
- * like one. The gateway's own messages get the provider's name.
+ * Removes credentials that the provider may have quoted from a failure's message, body, and headers: known credentials, and strings that look like
+ * one. The gateway's own messages get the provider's name.
  */
 export function redactFailure<F extends { failure: Failure; head?: UpstreamResponse }>(
   failed: F,

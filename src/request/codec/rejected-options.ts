@@ -7,11 +7,11 @@ import type { Clock } from '../../types.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { FailedResponse } from './response.ts'
 
-/** An option that can be dropped, or the request for a stream's usage. */
+/** An option that can be dropped, or the field that requests a stream's usage. */
 export type DroppableOption = OptionName | 'streamUsage'
 
 /**
- * Remembers the options that targets have rejected as unknown fields, so translated requests omit them. Each instance learns on its own, and
+ * Remembers the options that targets have rejected as unknown fields, so that translated requests omit them. Each instance learns on its own, and
  * tries an option again after a day.
  */
 export interface RejectedOptions {
@@ -60,7 +60,7 @@ export function createRejectedOptions(clock: Clock): RejectedOptions {
 
 const getTargetKey = ({ connection, model, format }: RouteTarget) => JSON.stringify([connection.id, format, model])
 
-/** Returns whether the provider rejected the request because of its content. */
+/** Returns whether the provider rejected the request as invalid. */
 export const isBadRequest = ({ head }: FailedResponse): boolean => head?.status === 400 || head?.status === 422
 
 /** Returns the fields that a provider's error rejects as unknown, but not fields with rejected values. */

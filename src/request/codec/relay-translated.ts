@@ -22,8 +22,8 @@ interface TranslatedRelayOptions extends RelayOptions {
 }
 
 /**
- * Translates a stream into the client's format. Sends the translation of each read from the provider as one chunk, so no event waits for
- * a later read. A stream that is cut off, ends early, or is silent for too long ends with an error event.
+ * Translates a stream to the client's format. Everything that one read from the provider returns is sent as one chunk, so no event waits for a later
+ * read. A stream that is cut off, ends prematurely, or is silent for too long ends with an error event.
  */
 export const relayTranslatedStream = (
   body: ByteStream,
@@ -78,7 +78,7 @@ class TranslatedStream implements RelayedStream {
     this.#translator = this.#createTranslator(options.translation)
   }
 
-  /** Creates the translator. Counts events before they are restored, because restoring holds text back, and watches for the end afterward. */
+  /** Creates the translator. Counts events before they are restored, because restoring buffers text, and watches for the end afterward. */
   #createTranslator(translation: StreamTranslation): ReturnType<typeof translateStream> {
     const { restore = (emit) => emit, write } = translation
     const { responseWarnings } = write
@@ -171,7 +171,7 @@ class TranslatedStream implements RelayedStream {
   #translate(chunk: Uint8Array): void {
     const { size } = this.#limit
     this.#translator.push(chunk)
-    if (this.#limit.size === size) this.#limit.countBytes(chunk.length) // counts the bytes, because the text may be held back
+    if (this.#limit.size === size) this.#limit.countBytes(chunk.length) // counts the bytes, because the text may be buffered
   }
 
   #takeText(): Uint8Array {
@@ -232,7 +232,7 @@ class TranslatedStream implements RelayedStream {
 type Emit = (event: StreamEvent) => void
 type Stage = (emit: Emit) => Emit
 
-/** Composes stages outside the class, so no closure of the stream keeps `restore`. */
+/** Composes stages outside the class, so that none of the stream's closures retains `restore`. */
 const composeStages =
   (first: Stage, second: Stage, third: Stage): Stage =>
   (emit) =>

@@ -39,7 +39,7 @@ export interface RelayOptions {
   knownKeys(): Promise<readonly string[]>
   /** The maximum length of the text in the stream. */
   maxStreamBytes: number
-  /** Passes a stream through: `relayStream`, which is loaded with the first stream. */
+  /** Passes a stream through. This is `relayStream`, which is lazy-loaded. */
   passThrough: typeof relayStream
   /** Estimates the tokens of a stream. */
   estimates: Pick<
@@ -78,8 +78,8 @@ interface PassThroughOptions extends Omit<RelayOptions, 'passThrough'> {
 }
 
 /**
- * Passes a stream through in complete events. The bytes stay the same, except where clients of the format would throw (`Format.loadEventFilter`). If
- * a stream is cut off, is silent for too long, or lacks the format's end mark, it ends with an error event, never normally. The same applies if it
+ * Passes a stream through in complete events. The bytes stay the same, except where the format's clients would throw (`Format.loadEventFilter`). If a
+ * stream is cut off, is silent for too long, or lacks the format's end mark, it ends with an error event, never normally. The same applies if it
  * quotes a secret, or reports an error in a form that clients wouldn't recognize. Keeps a few KiB of the tail for accounting.
  */
 export function relayStream(body: ByteStream, committed: StreamStart, options: PassThroughOptions): RelayedStream {
@@ -99,7 +99,7 @@ class PassThroughStream implements RelayedStream {
   #phase: 'reading' | 'draining' | 'over' = 'reading'
   #lastOutput: LastOutput | undefined = undefined
   #first: Uint8Array | undefined
-  /** Events held back after an error without a reason, because a later event may contain the reason. */
+  /** Events buffered after an error without a reason, because a later event may contain the reason. */
   #vagueEvents: Uint8Array | undefined = undefined
   #heldChunks = 0
   /** Text that events repeat in full. Tracked until an event sends a delta. */
@@ -190,7 +190,7 @@ class PassThroughStream implements RelayedStream {
     this.#startDraining(error, rest)
   }
 
-  /** Prepares the last output: the last complete event, and an error event if the rest is missing. */
+  /** Prepares the last output: the last complete event, and an error event if the remainder is missing. */
   #startDraining(error: unknown, rest: Uint8Array): void {
     if (this.#phase !== 'reading') return
     const state = this.#state
@@ -257,7 +257,7 @@ class PassThroughStream implements RelayedStream {
     return encodeUtf8(errors.event(error, this.#state.position))
   }
 
-  /** Returns the events for the client: nothing after an error event, unless the response was complete before. */
+  /** Returns the events for the client. Nothing follows an error event, unless the response had already completed. */
   async #screen(events: Uint8Array, allBytes: Uint8Array): Promise<Uint8Array> {
     const { format, answers, secrets, knownKeys } = this.#options
     const vagueEvents = this.#vagueEvents
@@ -301,7 +301,7 @@ class PassThroughStream implements RelayedStream {
     return mayContainError(events) || mayBeForeign(events, this.#options.answers)
   }
 
-  /** Updates the state of the stream with the last events. */
+  /** Updates the stream's state with the last events. */
   #observe(): void {
     try {
       this.#tail.observe()

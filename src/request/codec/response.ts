@@ -17,15 +17,15 @@ export interface StreamedResponse {
 }
 
 /**
- * The start of a stream: the chunks held back until the first content, and the state of the stream after them. If the stream has ended without
- * content, the state hasn't `started`.
+ * The start of a stream: the chunks buffered until the first content, and the stream's state after them. If the stream ended without content, the
+ * state hasn't `started`.
  */
 export interface StreamStart {
   head: Uint8Array[]
   state: StreamState
 }
 
-/** A response that was read completely: a JSON object. */
+/** A response that was read completely, as a JSON object. */
 export interface BufferedResponse {
   kind: 'whole'
   head: UpstreamResponse

@@ -31,15 +31,15 @@ interface ErrorEventOptions {
   answers: ResponseReader
   /** The credentials to remove from the error. */
   secrets(): Promise<readonly string[]>
-  /** The state of the stream before these events. */
+  /** The stream's state before these events. */
   before(): StreamState
 }
 
 /**
- * Returns the events for the client. Credentials quoted in events that don't belong to the response are redacted. If an event reports an error, the
- * stream ends. The provider's own error event is passed on, once. If clients of the format wouldn't recognize it as an error, it is followed by the
- * provider's next event that they do recognize, or else by the format's error event. The format's event also replaces an error that is bare JSON
- * instead of an event.
+ * Returns the events for the client. Redacts credentials that are quoted in events outside the response. If an event reports an error, the stream
+ * ends. The provider's own error event is forwarded once. If the format's clients wouldn't recognize it as an error, it is followed by the provider's
+ * next event that they do recognize, or else by the format's error event. The format's event also replaces an error that is bare JSON instead of an
+ * event.
  */
 export async function screenEvents(
   allBytes: Uint8Array,
@@ -68,7 +68,7 @@ export async function screenEvents(
     isOver ||= found.ended && !found.error
     if (!error) isEnded = isOver
     if (error?.isVague && found.error && !found.error.isVague) {
-      passedEvents.length = beforeVague // the format's own event follows, and contains the reason
+      passedEvents.length = beforeVague // the format's own event follows and contains the reason
       isReported = false
       passedError = undefined
       error = undefined
@@ -93,7 +93,7 @@ export async function screenEvents(
   return { error, isOver, bytes: concatBytes(passedEvents) }
 }
 
-/** Matches an `error` field that isn't null, because some formats have a null one in every event. */
+/** Matches an `error` field that isn't null, because some formats have a null `error` in every event. */
 const MENTIONS_ERROR = /"error"(?!\s*:\s*null)|event: ?error|response\.(?:failed|cancelled)/
 
 function parseEvent(bytes: Uint8Array, errors: FormatErrors, watchStream: StreamWatcher) {

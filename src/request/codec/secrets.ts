@@ -37,10 +37,7 @@ export interface KnownKeys {
    * Lists the credentials and their JSON-escaped forms, longest first, because one may be the start of another. Waits at most 1 s for the storage.
    */
   list(): Promise<readonly string[]>
-  /**
-   * Returns a search for the credentials of these connections, which must be all connections. Returns `undefined` until the credentials are
-   * decrypted.
-   */
+  /** Returns a search for these connections' credentials. These must be all connections. Returns `undefined` until the credentials are decrypted. */
   getFinder(connections: readonly ConnectionRecord[]): QuotedKeyFinder | undefined
 }
 
@@ -85,13 +82,13 @@ export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDepe
 /** How many of a key's last characters the search uses. The ends of keys are random; their starts aren't. */
 const KEY_END_LENGTH = MIN_QUOTABLE_LENGTH
 
-/** The step size of a search. An end has this many groups of three characters, so every search hits one of them. */
+/** The step size of a search. A key's end contains this many groups of three characters, so every search hits one of them. */
 const SCAN_STEP = KEY_END_LENGTH - 2
 
-/** The size of the table of groups of three characters; a power of 2. */
+/** The size of the table of three-character groups; a power of 2. */
 const TABLE_SIZE = 1 << 16
 
-/** Creates a search for any of many keys that looks at only every sixth position of a string. */
+/** Creates a search for any of many keys that looks only at every sixth position in a string. */
 export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
   if (keys.length === 0) return () => false
   const knownEnds = new Uint8Array(TABLE_SIZE)

@@ -19,7 +19,7 @@ import { createParseContext, createWriteContext, type TranslationMemory } from '
 
 /**
  * Returns the codec for a provider that streams a response that should be complete, which can't be passed through. If the end of the stream contains
- * the complete response, the client gets that. Otherwise, the response is assembled from events, without fields that the canonical format lacks.
+ * the complete response, the client gets that. Otherwise, the response is assembled from events, without the fields that the canonical format lacks.
  */
 export async function adaptToEvents(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec> {
   const { call, context, format } = request
@@ -33,7 +33,7 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
   const readContext = { origin, traits, newId, responseWarnings }
 
   function parseRequest() {
-    const warnings = createWarnings({ isStrict: false }) // the request was sent unchanged, so it can't have lost anything
+    const warnings = createWarnings({ isStrict: false }) // the request was sent unchanged, so nothing can have been dropped
     return client.parseRequest(
       parseExactObject(call.text, call.body),
       createParseContext(request, { warnings, stream: false }),
@@ -100,7 +100,7 @@ export async function adaptToWhole(
   }
 }
 
-/** Sends the response of an operation without translation as the only event of a stream. */
+/** Sends the response to an operation without translation as the only event in a stream. */
 const writeOnlyEvent: Codec['readWhole'] = ({ json, bytes }) => {
   checkDepth(decodeUtf8Lenient(bytes))
   return encodeUtf8(`data: ${JSON.stringify(json)}\n\ndata: [DONE]\n\n`)

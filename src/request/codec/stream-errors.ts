@@ -24,10 +24,7 @@ const O = 0x6f
 const QUOTE = 0x22
 const COLON = 0x3a
 
-/**
- * Returns whether one of these complete events may be something other than part of a response: an error in another format, or text from a server in
- * between.
- */
+/** Returns whether one of these complete events may not be part of a response: an error in another format, or text from an intermediate server. */
 export function mayBeForeign(events: Uint8Array, { isOwnEvent }: ResponseReader): boolean {
   let start = 0
   while (start < events.length) {
@@ -49,8 +46,8 @@ function findEventEnd(events: Uint8Array, start: number): number {
 }
 
 /**
- * Completes the last event of a stream if only its blank line is missing, even if it is an error as bare JSON. Passes such an error to `state`,
- * because it isn't an event. Drops an incomplete event.
+ * Completes a stream's last event if only its blank line is missing, even if it is an error as bare JSON. Passes such an error to `state`, because it
+ * isn't an event. Drops an incomplete event.
  */
 export function completeEvent(rest: Uint8Array, state: StreamState): Uint8Array {
   if (rest.length === 0 || isClosedByReturns(rest)) return rest

@@ -1,13 +1,13 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import type { PartEvent, StreamEvent } from '../../protocols/formats/canonical/canonical-stream.ts'
 
-/** Counts the content of a stream. Throws `UPSTREAM_INVALID` if it exceeds the limit. */
+/** Counts a stream's content. Throws `UPSTREAM_INVALID` if it exceeds the limit. */
 export interface StreamLimit<Content> {
   count(text: Content): void
 }
 
 /**
- * Limits a translated stream, because the writers of some formats keep all text until the end. Content other than text counts with the length of its
+ * Limits a translated stream, because the writers for some formats keep all text until the end. Content other than text counts as the length of its
  * JSON.
  */
 export function createEventLimit(
@@ -56,7 +56,7 @@ export function createByteLimit(maxBytes: number): StreamLimit<Uint8Array> {
   }
 }
 
-/** Counts the bytes of text, using the field names that the formats have for text. */
+/** Counts the bytes of text, based on the formats' text field names. */
 function measureText(events: Uint8Array): number {
   let size = 0
   for (const [, text = ''] of byteByByte.decode(events).matchAll(TEXT_PATTERN)) size += text.length

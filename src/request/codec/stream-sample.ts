@@ -35,7 +35,7 @@ export class StreamSample {
     this.#keep(first.length < events.length ? first.slice() : events)
   }
 
-  /** Estimates the tokens of the entire stream. */
+  /** Estimates the entire stream's tokens. */
   tokens(): number {
     return this.#samples.reduce((sum, { events, tokens, length, bytes }) => {
       const tokenCount = events ? this.#count(events) : tokens
@@ -43,7 +43,7 @@ export class StreamSample {
     }, this.#tokens)
   }
 
-  /** Keeps a sample. If its first event is large, counts it immediately, because thousands of streams may be open whose clients don't read. */
+  /** Keeps a sample. If its first event is large, counts it immediately, because thousands of streams with stalled clients may be open. */
   #keep(events: Uint8Array): void {
     const { length } = events
     if (length === 0) return

@@ -4,8 +4,8 @@ import type { StreamState } from '../../protocols/formats/format.ts'
 import type { StreamSample } from './stream-sample.ts'
 
 /**
- * The last complete events of a stream, at least the last two chunks, for finding its end mark and usage without parsing the rest. Chunks are copied
- * into two reused blocks; the older one is evicted to make room. It can't keep the chunks themselves: the client's platform may change them, and
+ * The last complete events of a stream, at least the last two chunks, for finding its end mark and usage without parsing anything else. Chunks are
+ * copied to two reused blocks; the older one is evicted to make room. It can't keep the chunks themselves: the client's platform may change them, and
  * keeping them alive causes most of a slow stream's garbage collection.
  */
 export class StreamTail {

@@ -37,7 +37,7 @@ export interface TranslationSetup {
   parseContext: ParseContext
 }
 
-/** A client's request in the canonical form, prepared for a target. */
+/** A client's request in the canonical format, prepared for a target. */
 export interface TranslatedRequest extends PreparedRequest {
   client: ClientTranslator
   upstream: UpstreamTranslator
@@ -50,14 +50,14 @@ export interface TranslatedRequest extends PreparedRequest {
 
 /** Data that translations share across requests, and across the calls of one request. */
 export interface TranslationMemory {
-  /** Stores reasoning for clients that don't send back the reasoning before tool calls. */
+  /** Stores reasoning for clients that don't send back the reasoning that precedes tool calls. */
   reasoning: ReasoningMemory
   rejectedOptions: RejectedOptions
-  /** The summaries of in-flight requests, so a conversation is summarized once, even if several targets are tried. */
+  /** The summaries for in-flight requests, so that a conversation is summarized once, even if several targets are tried. */
   summaries: WeakMap<ModelCall, string>
 }
 
-/** Loads the translators of both formats. Doesn't translate the client's request yet. */
+/** Loads both formats' translators. Doesn't translate the client's request yet. */
 export async function setUpTranslation(request: CodecRequest, target: RouteTarget): Promise<TranslationSetup> {
   const { call } = request
   const format = await loadUpstreamFormat(target.format)
@@ -103,15 +103,15 @@ export async function prepareForTarget(
   }
 }
 
-/** Loaded lazily, because few combo entries set parameters. */
+/** Lazy-loaded, because few combo entries set parameters. */
 export const loadEntryParams = once(() => import('./entry-params.ts'))
 
-/** Loaded lazily, because few requests need media to be downloaded. */
+/** Lazy-loaded, because few requests need media to be downloaded. */
 const loadMedia = once(() => import('./media-codec.ts'))
 
 /**
- * Requests a summary of the reasoning if the client's format expects one, the provider hides reasoning by default, and the request sets a budget
- * without specifying how to show it.
+ * Requests a reasoning summary if the client's format expects one, the provider hides reasoning by default, and the request sets a budget without
+ * specifying how to show reasoning.
  */
 function addReasoningSummary(
   options: RequestOptions,

@@ -44,7 +44,7 @@ export async function readAnswer(
   }
 }
 
-/** Returns whether the first chunks of a stream show that a content filter ended the response, or that the model refused. */
+/** Returns whether a stream's first chunks show that a content filter ended the response, or that the model refused. */
 export async function isFiltered(head: readonly Uint8Array[], source: ResponseSource): Promise<boolean> {
   const { format } = source.codec
   const from = await format.loadTranslator()

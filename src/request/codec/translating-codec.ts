@@ -43,7 +43,7 @@ import {
 } from './translate-request.ts'
 import { getOutputFormat, isFiltered, readAnswer } from './translated-response.ts'
 
-/** Creates the translation of one gateway, with empty memory. */
+/** Creates a gateway's translation, with empty memory. */
 export function createTranslation(clock: Clock): Translation {
   const memory: TranslationMemory = {
     reasoning: createReasoningMemory(),
@@ -80,7 +80,7 @@ interface CodecOptions {
 /** Maximum times that an attempt drops rejected options, because some targets name only one at a time. */
 const MAX_CORRECTIONS = 3
 
-/** Creates the codec of a request for a response or a compaction. */
+/** Creates the codec for a response request or a compaction request. */
 async function createResponseCodec(
   request: CodecRequest,
   routeTarget: RouteTarget,
@@ -120,7 +120,7 @@ async function createResponseCodec(
     const found = rejectedOptions.record(routeTarget, failed, listSentOptions(translated))
     if (found.length > 0) {
       const options = { memory, leftOut: found, corrections: corrections + 1 }
-      return createResponseCodec(request, routeTarget, options).catch(() => undefined) // rejects if the request is strict, because it must not lose options
+      return createResponseCodec(request, routeTarget, options).catch(() => undefined) // rejects if a strict request would lose options
     }
     if (isBadRequest(failed)) rejectedOptions.forget(routeTarget, leftOut)
     return undefined
@@ -168,14 +168,14 @@ async function createResponseCodec(
 }
 
 /**
- * Lists warnings about the translation; for a streamed response, some come after its headers. The function lives as long as the stream, so it must not
- * refer to the rest of the request, whose conversation may be large.
+ * Lists warnings about the translation. For a streamed response, some come after its headers. The function lives as long as the stream, so it must
+ * not refer to the rest of the request, because its conversation may be large.
  */
 const createWarningsList =
   ({ warnings }: TargetContext, responseWarnings: ResponseWarnings): Codec['warnings'] =>
   () => [...warnings.list(), ...responseWarnings.list()]
 
-/** Creates the codec of a request that counts tokens. */
+/** Creates the codec for a token-count request. */
 async function createCountCodec(
   request: CodecRequest,
   routeTarget: RouteTarget,
@@ -219,7 +219,7 @@ const editBody = (request: WrittenRequest, { editBody: edit }: CodecRequest): Wr
 
 type CodecFactory = (request: CodecRequest, target: RouteTarget, options: CodecOptions) => Promise<Codec>
 
-/** The codec of each operation for targets of other formats. An operation without one isn't translated. */
+/** Each operation's codec for targets with other formats. An operation without one isn't translated. */
 const codecFactories: Readonly<Record<OperationName, CodecFactory | undefined>> = {
   generate: createResponseCodec,
   compact: createResponseCodec,
@@ -241,14 +241,14 @@ const createRequest = (
   body: JSON.stringify(body),
 })
 
-/** Returns the options of a request that may be dropped, by their paths in the provider's request. */
+/** Returns a request's droppable options, by their paths in the provider's request. */
 function listSentOptions({ request, upstream }: TranslatedRequest): Map<string, DroppableOption> {
   const names = (Object.keys(request.options) as OptionName[]).filter((name) => !REQUIRED_OPTIONS.has(name)) // `RequestOptions` has no other keys
   const sent = names.map((name): [string, DroppableOption] => [upstream.fieldNames?.[name] ?? name, name])
   return new Map(request.stream ? [...sent, ['stream_options', 'streamUsage']] : sent)
 }
 
-/** Options that can't be dropped, because the response would be different, or longer than the client has room for. */
+/** Options that can't be dropped, because the response would be different, or longer than the client can handle. */
 const REQUIRED_OPTIONS: ReadonlySet<OptionName> = new Set([
   'candidates',
   'maxOutputTokens',

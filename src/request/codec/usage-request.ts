@@ -11,14 +11,14 @@ import type { RouteTarget } from '../routing/group.ts'
 import type { Codec, CodecRequest } from './codec.ts'
 import type { FailedResponse } from './response.ts'
 
-/** Requests the usage of passed-through Chat Completions streams, and remembers the targets that reject this. */
+/** Requests usage for passed-through Chat Completions streams, and remembers the targets that reject this. */
 export interface UsageRequests {
   /**
-   * Adds the request for usage to a codec, and hides the event with the usage from clients that haven't requested it. Returns the same codec if the
-   * target rejects such requests. If a target rejects one now, it is called again without it, and gets the next one after a day.
+   * Adds the usage request to a codec, and hides the usage event from clients that haven't requested it. Returns the same codec if the target rejects
+   * such requests. If a target rejects one now, it is called again without it, and gets the next one a day later.
    */
   requestUsage(request: CodecRequest, target: RouteTarget, codec: Codec): Codec
-  /** Removes the options of streams from the body of a request without `stream`. */
+  /** Removes stream options from the body of a request without `stream`. */
   removeOptions(body: string, endpoint: Pick<Endpoint, 'streamMember'>): string
 }
 
@@ -62,7 +62,7 @@ const getTargetKey = ({ connection, model }: RouteTarget) => `${connection.id} $
 
 const isRefusal = ({ head }: FailedResponse) => head?.status === 400 || head?.status === 422
 
-/** Loaded lazily, because few targets reject options. */
+/** Lazy-loaded, because few targets reject options. */
 const loadRejectedOptions = once(() => import('./rejected-options.ts'))
 
 /** Removes the event that only reports the usage, which has already been counted. */

@@ -3,8 +3,8 @@ import type { RelayedStream } from '../codec/relay.ts'
 import type { OutputAllowance } from '../steps.ts'
 
 /**
- * Wraps the stream so it requests more output before it exceeds its allowance. `names` contains the fields of its events that have the model's
- * output. If it may not continue, it ends with an error event, unless the provider has already sent everything.
+ * Wraps the stream so that it requests more output before it exceeds its allowance. `names` contains the event fields with the model's output. If it
+ * may not continue, it ends with an error event, unless the provider has already sent everything.
  */
 export function limitToAllowance(
   stream: RelayedStream,

@@ -48,7 +48,7 @@ export function createEarlyReply(
     return once(errors.event(facts, { response: { id: `resp_${newId()}`, created_at: now, model: call.model } }))
   }
 
-  /** Waits for the response; a failure is a reply with an error body, or is thrown. */
+  /** Waits for the response. A failure is either a reply with an error body, or thrown. */
   async function open(): Promise<ByteStream> {
     try {
       const { status, body = '' } = await followed

@@ -16,8 +16,8 @@ interface ErrorContext {
 }
 
 /**
- * Converts a provider's error body to the client's format, unless its clients can read it unchanged. Also sets the status, which Google's bodies
- * repeat as a number.
+ * Converts a provider's error body to the client's format, unless the format's clients can read it unchanged. Also sets the status, which Google's
+ * bodies repeat as a number.
  */
 export async function convertErrorBody(
   { body = new Uint8Array(0), status }: Failure,

@@ -11,14 +11,14 @@ import { createResponseReply } from './response-reply.ts'
 import { getRetryWaitMs } from './retry-wait.ts'
 
 /**
- * Creates the reply if no target has succeeded: an empty response if all targets returned empty ones, the provider's error, or the gateway's own
- * response, such as a token estimate. Rejects with the gateway's own error if no provider has sent one.
+ * Creates the reply if no target succeeded: an empty response if all targets returned empty ones, the provider's error, or the gateway's own
+ * response, such as a token estimate. Rejects with the gateway's own error if no provider sent one.
  */
 export async function createFailureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const further = await targets.loadFurther()
   const { stop } = further.verdict()
-  const rejected = further.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection of the request is also a response
-  if (rejected || !stop) await targets.recordResponse(rejected) // entries that weren't tried are closer to their turn
+  const rejected = further.failures.find(({ failure }) => failure.class === 'client')?.route // a rejected request also counts as a response
+  if (rejected || !stop) await targets.recordResponse(rejected) // otherwise, the turn moves on, so that untried entries come sooner
   if (stop) request.log.recordStopReason(stop)
   return (await createEmptyResponseReply(request, further)) ?? createErrorReply(request, further)
 }
@@ -28,7 +28,7 @@ async function createErrorReply(request: ModelRequest, targets: FurtherTargets):
   const { failures } = targets
   const verdict = targets.verdict()
   if (verdict.requestRejection) throw verdict.requestRejection
-  if (failures.length === 0 && isModelNameError(verdict.rejection)) throw verdict.rejection // no target could serve such a name
+  if (failures.length === 0 && isModelNameError(verdict.rejection)) throw verdict.rejection // no target could accept such a name
   if (failures.every(({ failure }) => failure.lacksEndpoint)) {
     const missingResponse = await call.endpoint.operation.missing?.getResponse?.(call.body, format)
     if (missingResponse) return createGatewayReply(missingResponse, log)
@@ -47,7 +47,6 @@ async function createErrorReply(request: ModelRequest, targets: FurtherTargets):
   })
 }
 
-/** Returns whether the error is about the model name, with which no target can be called. */
 const isModelNameError = (rejection: GatewayError | undefined): rejection is GatewayError =>
   rejection?.data.param === 'model'
 
@@ -63,8 +62,8 @@ const createGatewayReply = (
 
 /**
  * Returns the last response that only its combo's conditions reject. Otherwise, returns the last empty response if all called targets returned one,
- * because models do end turns that way, and another target would probably return the same. Such a response counts neither for nor against the
- * targets. Returns `undefined` if anything else has failed, or if the response can't be read.
+ * because models do sometimes end their turn that way, and another target would probably return the same. Such a response counts neither for nor
+ * against the targets. Returns `undefined` if anything else has failed, or if the response can't be read.
  */
 async function createEmptyResponseReply(request: ModelRequest, targets: FurtherTargets): Promise<Reply | undefined> {
   const called = targets.failures.filter(({ failure }) => !failure.lacksCredential)

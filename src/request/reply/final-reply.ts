@@ -22,7 +22,7 @@ import { getCallableName, type RouteTable } from '../routing/route-table.ts'
 import { createReplyHeaders, findRequestId } from '../upstream/upstream-headers.ts'
 import { appendRemark, convertErrorBody, endSentence } from './error-in-format.ts'
 
-/** The course of a request without a response. */
+/** The facts about a request that got no response. */
 export interface FailedRequest {
   failed: readonly FailedAttempt[]
   steps: readonly StepRecord[]
@@ -92,7 +92,7 @@ const NO_RETRY_HEADERS = { 'x-should-retry': 'false' }
 /** Headers of the provider that the gateway replaces with its own. */
 const WAIT_HEADERS = ['retry-after', 'retry-after-ms']
 
-/** Creates the gateway's own headers: the attempts, when to retry, and the provider's request ID if one failure decides. */
+/** Creates the gateway's own headers: the attempts, when to retry, and the provider's request ID if the reply is about a single failure. */
 function createHeaders({ steps, stop, retryWaitMs, format }: FailedRequest, decisive: FailedAttempt | undefined) {
   const headers = createAttemptHeaders(steps)
   if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
@@ -105,7 +105,7 @@ function createHeaders({ steps, stop, retryWaitMs, format }: FailedRequest, deci
 const roundToSeconds = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1000)))
 
 /**
- * Describes what the gateway adds to an error: how other targets failed for a reason other than the prompt's length, and why there were no more
+ * Describes the gateway's additions to an error: how other targets failed for a reason other than the prompt's length, and why there were no more
  * attempts.
  */
 function describeAttempts({ failed, steps, stop }: FailedRequest, decisive: FailedAttempt | undefined): string {

@@ -4,9 +4,9 @@ import { KEEP_ALIVE_MS } from '../codec/stream-headers.ts'
 import type { ModelRequest } from '../model-request.ts'
 
 /**
- * Replies to a request for a stream. A translated stream starts before there is a response if that takes longer than 15 s, and sends a keep-alive
- * at least every 15 s, because proxies and clients close silent connections. Responses of providers with the client's own format are passed on
- * unchanged, including their status.
+ * Replies to a streaming request. If there is no response within 15 s, a translated stream starts without one. It sends a keep-alive at least every
+ * 15 s, because proxies and clients close silent connections. Responses from providers with the client's own format are forwarded unchanged,
+ * including their status.
  */
 export async function replyWithKeepAlive(answering: Promise<Reply>, request: ModelRequest): Promise<Reply> {
   const { log, context } = request

@@ -50,7 +50,7 @@ export const loadStreamReply = once(() => import('./stream-reply.ts'))
 /** Statuses of responses without a body. */
 const NO_BODY_STATUSES = new Set([204, 205])
 
-/** Returns a search for the keys of all connections. Waits until they are decrypted only if a header may quote one. */
+/** Returns a search for all connections' keys. Waits until they are decrypted only if a header may quote one. */
 async function loadKeyFinder(response: ReceivedResponse, knownKeys: KnownKeys): Promise<QuotedKeyFinder> {
   try {
     for (const [, value] of response.head.headers())

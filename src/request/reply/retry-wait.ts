@@ -7,7 +7,7 @@ import type { Route } from '../routing/group.ts'
 /**
  * Returns the shortest wait in ms after which another request may succeed: as long as a provider requested, until the retry budget is available
  * again, or until a skipped or untried target recovers. Otherwise, returns the time until a failed target recovers. Returns `undefined` if only the
- * client can help, or if waiting doesn't help.
+ * client can fix the problem, or if waiting doesn't help.
  */
 export function getRetryWaitMs(
   failed: readonly FailedAttempt[],

@@ -13,7 +13,7 @@ interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
   response: StreamedResponse
 }
 
-/** Loaded lazily, because few requests have limits. */
+/** Lazy-loaded, because few requests have limits. */
 const loadAllowance = once(() => import('./allowance.ts'))
 
 /** Creates the reply for a streamed response. */
