@@ -12,7 +12,7 @@ import type { Route } from './routing/group.ts'
 import type { CircuitPermit } from './routing/permit.ts'
 import type { RunningCall } from './routing/target-stats.ts'
 
-/** The parts of an attempt's codec that the log reads. The log doesn't keep the codec, which holds the request's body. */
+/** The parts of an attempt's codec that the log reads. The log doesn't retain the codec itself, which references the request body. */
 export interface StartedCodec {
   readonly isPassThrough: boolean
   /** Returns warnings about the translation for the target. */
@@ -24,13 +24,13 @@ type UnitEstimate = () => TokenUsage['units']
 /** The outcome of an attempt. */
 type AttemptResult = Pick<AttemptRecord, 'outcome' | 'status' | 'message'>
 
-/** Returns fields to add to the record of a settled attempt. */
+/** Returns fields to add to a settled attempt's record. */
 export type RecordExtension = (settled: AttemptRecord) => Partial<AttemptRecord>
 
 const NO_EXTENSIONS: readonly RecordExtension[] = []
 
 /**
- * One attempt. It gets one outcome (`answered`, `failed`, `cancelled`, `superseded`, `refused`, or none), and settles once: with its outcome, or,
+ * One attempt. It gets one outcome (`answered`, `cancelled`, `outrun`, `refused`, a failure class, or none), and settles once: with its outcome, or,
  * if it was answered, with its last byte. Until then, it counts toward its target's load.
  */
 export class AttemptLog {
@@ -39,7 +39,7 @@ export class AttemptLog {
   readonly startedAt: number
   /** Whether the attempt is a hedge, which runs in parallel with a slow attempt. */
   readonly isHedge: boolean
-  /** The attempt's number, starting at 1, in the order in which providers are called, or 0 before its provider is called. */
+  /** The attempt's number in the order of provider calls, starting at 1. 0 until its provider is called. */
   number = 0
   /** The attempt's index in the request's steps, or -1 until its provider is called. */
   place = -1
@@ -60,7 +60,7 @@ export class AttemptLog {
   #units: UnitEstimate | undefined = undefined
   #isListed = false
   #isSettled = false
-  #isEmptyJudged = false // whether it has been decided how an empty response counts
+  #isEmptyJudged = false // whether it is already known how an empty response counts
   readonly #onSettled: Array<(record: AttemptRecord) => void> = []
   #extensions: readonly RecordExtension[] = NO_EXTENSIONS
 
@@ -84,7 +84,7 @@ export class AttemptLog {
     return new Promise((resolve) => this.onSettled(resolve))
   }
 
-  /** Calls `listener` with the record at the moment the attempt settles; immediately if its request is already over. */
+  /** Calls `listener` with the record when the attempt settles, or immediately if it already has. */
   onSettled(listener: (record: AttemptRecord) => void): void {
     if (this.#isSettled && this.#record) listener(this.#record)
     else this.#onSettled.push(listener)
@@ -99,7 +99,7 @@ export class AttemptLog {
     return this.#headers
   }
 
-  /** The record of the attempt, once it has an outcome. */
+  /** The attempt's record, once it has an outcome. */
   get record(): AttemptRecord | undefined {
     return this.#record
   }
@@ -109,12 +109,12 @@ export class AttemptLog {
     return this.#spending
   }
 
-  /** Called when the events of a response are read. The usage that they report counts even if the attempt fails. */
+  /** Called when a response's events are read. The usage that they report counts even if the attempt fails. */
   followProgress(progress: { readonly usage: TokenUsage | undefined }): void {
     this.#following = progress
   }
 
-  /** Counts the usage that the provider reported for a response, even if the response isn't used. Default: the usage that its events reported. */
+  /** Counts the usage that the provider reported for a response, even if the response isn't used. Default: the usage that the events reported. */
   recordUsage(reported: TokenUsage | undefined): void {
     if (this.#isSettled) return
     const usage = reported ?? this.#following?.usage
@@ -182,10 +182,7 @@ export class AttemptLog {
     this.#settle()
   }
 
-  /**
-   * Records the end of the stream. If it was cut off, the failure decides how it counts, unless it was empty, which is judged
-   * separately.
-   */
+  /** Records the end of the stream. If it was cut off, the failure determines how it counts, unless it was empty, which is judged separately. */
   recordStreamEnd(
     { usage, estimatedTokens, error, isCancelled, internalError }: StreamEnd,
     failure?: StreamFailure,
@@ -244,7 +241,7 @@ export class AttemptLog {
   recordHedgeLoss(): void {
     this.#permit.drop()
     if (!this.#record) {
-      this.#measure() // a lower bound; without it, more slow responses would make the target look faster
+      this.#measure() // a lower bound; otherwise, only fast responses would count, and the target would look faster than it is
       this.#outcome({ outcome: 'outrun', status: 499 })
     }
     this.#settle()
@@ -309,7 +306,7 @@ export class AttemptLog {
     for (const listener of this.#onSettled) this.#log.call(() => listener(record))
   }
 
-  /** Ends an attempt that isn't listed in the request's record. */
+  /** Ends an attempt that the request's record doesn't list. */
   #settleUnlisted(result: AttemptResult): void {
     this.#record = this.#toRecord(result)
     this.#settle()

@@ -5,7 +5,7 @@ import type { Clock } from '../types.ts'
 /** How to call your functions that route requests. */
 export interface DeciderOptions {
   clock: Clock
-  /** Whether a failed function is ignored, in which case the request is routed without it. */
+  /** Whether errors are ignored. If so, the request is routed without the failed function. */
   ignoresErrors: boolean
   /** Called with each failure. */
   onError(error: unknown): void
@@ -17,8 +17,8 @@ const FAILED_MESSAGE = 'The gateway could not choose a model. Retry in a moment.
 const DECIDER_TIMEOUT_MS = 1_000
 
 /**
- * Calls one of your functions that route requests. `name` is its name in messages. If it fails or takes more than a second, rejects with `ROUTE_FAILED`,
- * or resolves to `undefined` if errors are ignored. Rejects with the reason of `signal` once that has aborted.
+ * Calls one of your functions that route requests. `name` is its name in messages. If it fails or takes more than a second, rejects with
+ * `ROUTE_FAILED`, or resolves to `undefined` if errors are ignored. If `signal` aborts, rejects with its reason.
  */
 export async function callDecider<T>(
   call: (signal: AbortSignal) => Promise<T>,

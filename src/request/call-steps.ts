@@ -54,7 +54,7 @@ export function changeCall(request: ModelRequest, { model, body, text, list: mod
   return { ...others, ...(list && { list }), call: changed, context }
 }
 
-/** Returns the call with another text, whose fields other than strings are the same. */
+/** Returns the call with a different body text, in which only strings have changed. */
 function changeText(call: ModelCall, text: string): ModelCall {
   const { endpoint, model, stream, form } = call
   if (form) return changeBody(call, parseJsonObject(text), model)
@@ -62,7 +62,7 @@ function changeText(call: ModelCall, text: string): ModelCall {
   return { ...parseModelCall(encodeUtf8(text), endpoint, isOutsideBody ? { model } : {}), stream }
 }
 
-/** Returns the call for another model; the rest of its body stays the same. */
+/** Returns the call for another model. Its body stays the same except for the model name. */
 function changeModel(call: ModelCall, model: string): ModelCall {
   if (model === call.model) return call
   if (call.form) return { ...call, model }
@@ -92,7 +92,7 @@ interface StepDependencies {
   respond(request: ModelRequest): Promise<Reply>
 }
 
-/** Serves a model request within the steps around its call, the first outermost. Rejects as soon as the client stops waiting. */
+/** Runs a model request within the steps around its call, outermost first. Rejects as soon as the client stops waiting. */
 export function serveWithSteps(
   steps: readonly SelectiveCallStep[],
   { served, request, respond }: StepDependencies,
@@ -128,7 +128,7 @@ export function awaitReply(
   return scope.race(replying)
 }
 
-/** Converts a response to a reply with its own headers. Reads the JSON of a Fetch response as a whole; anything else is streamed. */
+/** Converts a response to a reply with its own headers. Reads a Fetch response's JSON completely; streams anything else. */
 export async function toReply(response: Reply | Response): Promise<Reply> {
   if (!('arrayBuffer' in response)) return { ...response, headers: { ...response.headers } }
   const { status, body } = response

@@ -14,11 +14,11 @@ export interface Caller {
   readonly key: ClientKey | undefined
   /** The account. Absent if your app names none. */
   readonly account: CallerAccount | undefined
-  /** The token that acts for the account. Absent without one. */
+  /** The token that acts for the account. Absent if there is none. */
   readonly token?: CallerToken | undefined
 }
 
-/** A token of a browser or a device. */
+/** A token for a browser or a device. */
 export interface CallerToken {
   /** The token's ID (`jti` claim). */
   readonly id: string
@@ -58,10 +58,10 @@ export interface ModelPermissions {
   readonly kinds?: readonly Kind[] | undefined
 }
 
-/** The caller of a request without a key or an account, or before these are known. */
+/** The caller of a request that has neither a key nor an account, or before these are known. */
 export const ANONYMOUS_CALLER: Caller = { owner: '', key: undefined, account: undefined }
 
-/** Returns the caller with this key; the same object for the same key, so requests don't allocate it. */
+/** Returns the caller with this key. Returns the same object for the same key, so requests don't allocate it. */
 export const getKeyCaller: (key: ClientKey) => Caller = memoizeByObject((key) => ({
   owner: key.id,
   key,

@@ -17,7 +17,7 @@ import type { AttemptStep, EncodeStep, HeaderCheck, RouteOrder, SelectiveCallSte
 import type { SourcedCredentials } from './upstream/sourced-credentials.ts'
 import type { CloudCall } from './upstream/upstream-request.ts'
 
-/** Limits of a single model request: sizes in bytes, times in ms. */
+/** Limits for a single model request: sizes in bytes, times in ms. */
 export interface PipelineLimits {
   /** Maximum size of a model request body. Default: 20 MiB. Larger bodies get a 413. */
   maxBodyBytes: number
@@ -78,7 +78,7 @@ export interface PipelineContext extends CodecContext {
   routes(): Promise<RouteTable>
   /** Reads the settings. Rejects with `STORAGE_FAILED`. */
   settings(): Promise<StoredSettings>
-  /** Returns the context with the rules of the settings and a combo applied. */
+  /** Returns the context with the rules from the settings and a combo applied. */
   withRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
   /** Reads the settings in a request's headers and body. Rejects with the error that the client gets. */
   readRequestSettings(source: RequestSettingsSource): Promise<RequestSettings>
@@ -96,7 +96,7 @@ export interface PipelineContext extends CodecContext {
   bodyTime: BodyTime
   retryBudget: RetryBudget
   hedgeBudget: HedgeBudget
-  /** The routing within groups; loaded with the first request for a group. */
+  /** Lazy-loads the routing within groups. */
   loadGroupRouting(): Promise<GroupRouting>
   health: TargetHealth
   targetStats: TargetStats

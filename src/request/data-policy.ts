@@ -13,7 +13,7 @@ interface WithTargetRules {
   readonly targetRules: TargetRule[]
 }
 
-/** The data policies of the requests that have any. */
+/** The data policies of each request that has any. */
 const policiesByRequest = new WeakMap<WithTargetRules, DataPolicy[]>()
 
 /** Makes a request skip targets whose connections don't have all tags of the policies. */
@@ -26,7 +26,7 @@ export function addPolicies(added: readonly DataPolicy[], log: WithTargetRules):
   policies.push(...added)
 }
 
-/** Returns the error for a route whose connection doesn't have the tags in `where` of the entries on the path. */
+/** Returns the error for a route whose connection lacks tags from the `where` of an entry on the path. */
 export function findEntryPolicyError({ target, via }: Route, model: string): GatewayError | undefined {
   const policies: DataPolicy[] = []
   for (let choice = via; choice; choice = choice.before) {

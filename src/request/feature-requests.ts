@@ -9,7 +9,7 @@ export interface RouteBodyLimits {
   time: BodyTime
 }
 
-/** A request for a route of a feature. */
+/** A request to a feature's route. */
 export class FeatureRequest extends RouteRequest {
   readonly params: Readonly<Record<string, string>>
   readonly #bodyLimits: RouteBodyLimits
@@ -40,7 +40,7 @@ export class FeatureRequest extends RouteRequest {
   }
 }
 
-/** A request for a route of a feature that isn't recorded. */
+/** A request to a feature's route that isn't recorded. */
 export class UnrecordedRequest extends KeyRequest {
   readonly params: Readonly<Record<string, string>>
 

@@ -12,7 +12,7 @@ export interface ConditionSource extends RouteCallSource, Omit<DeciderOptions, '
   signal?: AbortSignal
 }
 
-/** Calls the functions of a combo's entries concurrently, and adds the entries to exclude to `excluded`. Rejects with `ROUTE_FAILED`. */
+/** Calls the functions of a combo's entries concurrently, and adds the excluded entries to `excluded`. Rejects with `ROUTE_FAILED`. */
 export async function excludeEntries(group: Group, excluded: Set<GroupEntry>, source: ConditionSource): Promise<void> {
   const { code, call, signal, clock, onError } = source
   const ignoresErrors = code.onRouteError === 'ignore'
@@ -31,7 +31,7 @@ export async function excludeEntries(group: Group, excluded: Set<GroupEntry>, so
   )
 }
 
-/** Returns whether a function of a combo that led to the target rejects its response. Rejects with `ROUTE_FAILED`. */
+/** Returns whether a function from a combo that led to the target rejects its response. Rejects with `ROUTE_FAILED`. */
 export async function isResponseUnwanted(
   { choice, usage }: { choice: Choice; usage: TokenUsage | undefined },
   request: ModelRequest,

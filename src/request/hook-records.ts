@@ -88,7 +88,7 @@ export type RequestEnd = 'complete' | 'cut' | 'aborted' | 'failed' | 'refused'
 /** The source of the reply to a request. */
 export type ServedBy = 'provider' | 'gateway' | 'cache' | 'guard'
 
-/** The verdict of a guard in one stage of a request. Contains no content. */
+/** A guard's verdict in one stage of a request. Contains no content. */
 export interface GuardEntry {
   /** The guard's name. */
   name: string
@@ -100,9 +100,9 @@ export interface GuardEntry {
   verdict: 'pass' | 'change' | 'refuse' | 'answer' | 'failed' | 'failed-open'
   /** The category of a rejection. */
   category?: string
-  /** Whether the guard only watches, in which case the verdict wasn't enforced. */
+  /** Whether the guard only watches, so its verdict wasn't enforced. */
   isWatched?: true
-  /** The number of texts that the guard checked. Pieces of a stream count separately. */
+  /** The number of strings that the guard checked. Pieces of a stream count separately. */
   parts: number
   /** The total duration of the checks, in ms. */
   ms: number
@@ -153,9 +153,9 @@ export interface RequestRecord {
   guards?: readonly GuardEntry[]
   /** Cost of the models that guards called, in USD, in addition to `costUsd`. Absent if none was called or the cost is unknown. */
   guardUsd?: number
-  /** The longest time that guards held back an event of the stream, in ms. Absent if nothing was held. */
+  /** The longest time that guards delayed a stream event, in ms. Absent if nothing was delayed. */
   guardHeldMs?: number
-  /** What the provider's prompt cache did for the last attempt that has a report. */
+  /** What the provider's prompt cache did for the last attempt that reported it. */
   promptCache?: PromptCacheRecord
   /** Why no further target was tried although there was one. */
   stopped?: StopReason
@@ -190,22 +190,22 @@ export function createSkipRecord(
   return { provider, connectionId: connection.id, model, skipped, ...(via && { via: formatVia(via) }) }
 }
 
-/** Returns the `x-signalbox-attempts` header (`formatAttempts`), or no header without steps. */
+/** Returns the `x-signalbox-attempts` header (`formatAttempts`), or no headers if there are no steps. */
 export function createAttemptHeaders(steps: readonly StepRecord[]): Record<string, string> {
   return steps.length > 0 ? { [ATTEMPTS_HEADER]: formatAttempts(steps) } : {}
 }
 
 export const ATTEMPTS_HEADER = 'x-signalbox-attempts'
 
-/** The header that names the target of the response, in a form that clients can request (`getCallableName`). */
+/** The header that names the response's target, in a form that clients can request (`getCallableName`). */
 export const TARGET_HEADER = 'x-signalbox-target'
 
-/** Returns the name of a target in `x-signalbox-target` and `x-signalbox-attempts`. */
+/** Returns a target's name for `x-signalbox-target` and `x-signalbox-attempts`. */
 export const formatTarget = (target: Pick<AttemptRecord, 'provider' | 'model'>): string =>
   toHeaderSafe(getTargetName(target))
 
 /**
- * Maximum characters of each part of the header, because clients reject responses with too many bytes of headers. Attempts matter more than skipped
+ * Maximum characters in each part of the header, because clients reject responses with too many bytes of headers. Attempts matter more than skipped
  * targets.
  */
 const MAX_LIST = { attempts: 2_000, skips: 1_500 }

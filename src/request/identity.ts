@@ -22,7 +22,7 @@ export interface Identity {
   models?: readonly string[] | undefined
   /** The kinds of models that the account may use. Default: all kinds that the account's plan allows. */
   kinds?: readonly Kind[] | undefined
-  /** The account's limits, which replace the limits that its plan sets for each account. */
+  /** The account's limits. They replace the limits that its plan sets for each account. */
   limits?: UsageLimits | undefined
   /**
    * Tags that connections must have to serve the account's requests, such as `{ region: 'eu' }`; at most 16. The requirements of the plan, the key,
@@ -58,15 +58,15 @@ export interface IdentifyContext {
   /** Aborts when the client disconnects, or when `limits.identifyTimeoutMs` has passed. */
   signal: AbortSignal
   /**
-   * Values that the platform passes with the request: Node's `IncomingMessage`, `{ env, ctx }` on Workers, or the event on Lambda. Absent if it has
-   * cookies of an allowed origin whose requests may have none.
+   * Values that the platform passes with the request: Node's `IncomingMessage`, `{ env, ctx }` on Workers, or the event on Lambda. Absent if it
+   * contains cookies and the request comes from an allowed origin that may not send any.
    */
   platform?: unknown
 }
 
 /**
- * Identifies the caller from a cookie, a JWT, or any other part of the request, whose body is absent. Return `null` or a `Refusal` to reject the
- * request, and `undefined` to accept only an API key. If it throws, the client gets a 503.
+ * Identifies the caller from a cookie, a JWT, or any other part of the request except the body, which is absent. Return `null` or a `Refusal` to
+ * reject the request, and `undefined` to accept only an API key. If it throws, the client gets a 503.
  */
 export type Identify = (
   request: Request,

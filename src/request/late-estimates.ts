@@ -23,18 +23,18 @@ export class LateEstimates {
     return this.#loaded
   }
 
-  /** Estimates the input tokens of a request immediately: until the estimates are loaded, from the size of its body. */
+  /** Estimates a request's input tokens immediately. Until the code is loaded, the estimate is based on the body size. */
   estimateInput(call: ModelCall, target: RouteTarget): number {
     if (this.#loaded) return this.#loaded.estimateInput(call, target)
     this.load().catch(() => {}) // if loading fails, the next request tries again
     return Math.ceil(call.bytes / BYTES_PER_TOKEN)
   }
 
-  /** Counts the units other than tokens. Requests of kinds that have any load the estimates before they call a provider. */
+  /** Counts units other than tokens. Requests of kinds that have such units load the code before they call a provider. */
   countUnits(call: ModelCall): TokenUsage['units'] {
     return this.#loaded?.countUnits(call)
   }
 }
 
-/** Bytes per token. Lower than for most text, so an estimate is never too low. */
+/** Bytes per token. Lower than for most text, so that estimates aren't too low. */
 const BYTES_PER_TOKEN = 3

@@ -9,8 +9,8 @@ import { getTargetKind } from './routing/other-kinds.ts'
 import type { RouteTable } from './routing/route-table.ts'
 
 /**
- * Redirects a Google client's request for images or speech at the chat endpoint. It becomes a call of that kind if the model is known to be of the
- * kind that `responseModalities` names. Google's own models stay at the chat endpoint.
+ * Redirects a Google client's image or speech request from the chat endpoint. It becomes a call of that kind if the model is known to be of the kind
+ * that `responseModalities` names. Google's own models stay at the chat endpoint.
  */
 export async function redirectMediaCall(call: ModelCall, query: string, table: RouteTable): Promise<ModelCall> {
   const kind = findRequestedKind(call.body)
@@ -65,7 +65,7 @@ const countImages = (body: JsonObject): number => {
   )
 }
 
-/** The maximum tokens of an image: at most four megapixels, or sixteen if `imageSize` is `4K`. */
+/** The maximum tokens for an image: at most four megapixels, or sixteen if `imageSize` is `4K`. */
 const imageBound: RequestBound = {
   isBilledOnce: true,
   answers: countImages,

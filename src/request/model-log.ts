@@ -47,13 +47,13 @@ export class ModelLog extends RequestLog {
   /** The attempt in flight; the latest one if a combo hedges. */
   inFlight: AttemptInFlight | undefined = undefined
   declare readonly route: Endpoint
-  /** Returns the headers that guards add to a call to a target, and join to its other `headers`. */
+  /** Returns the headers that guards add to a call to a target, merged with its other `headers`. */
   declare getProviderHeaders?: (
     target: RouteTarget,
     headers: Readonly<Record<string, string>>,
   ) => Readonly<Record<string, string>>
   readonly context: ModelLogContext
-  /** The catalog as it was when the request arrived. */
+  /** The catalog at the time the request arrived. */
   readonly catalog: Catalog
   readonly #steps: Array<StepRecord | undefined> = [] // in the order of `steps`; `undefined` for an attempt without an outcome
   readonly #attempts: AttemptLog[] = []
@@ -113,7 +113,7 @@ export class ModelLog extends RequestLog {
     return this.#table !== undefined && isKnownTarget(target, this.#table)
   }
 
-  /** Records that the request has been read. Its body isn't kept, because it may be large and would live as long as the stream. */
+  /** Records that the request has been read. Doesn't keep its body, because it may be large and would live as long as the stream. */
   recordRead({ model, stream, body }: { model: string; stream: boolean; body: JsonObject }): void {
     const user = getEndUser(this.route.format, body)
     this.#model = redactClientKeys(model)
@@ -137,7 +137,7 @@ export class ModelLog extends RequestLog {
   /** Records that an attempt's provider is about to be called, and numbers the attempt, starting at 1. */
   recordAttempt(attempt: AttemptLog, { isPassThrough, warnings }: StartedCodec): void {
     const { route } = attempt
-    const isHeldBack = route.on?.some((condition) => condition !== 'content') // while it is held back, the client needs keep-alives
+    const isHeldBack = route.on?.some((condition) => condition !== 'content') // while it is buffered, the client needs keep-alives
     this.inFlight = { route, isPassThrough: isPassThrough && !isHeldBack, warnings }
     attempt.number = this.#begun.push(attempt)
     attempt.place = this.#steps.push(undefined) - 1
@@ -177,7 +177,7 @@ export class ModelLog extends RequestLog {
     this.#stop = reason
   }
 
-  /** Records that the client gets the response of a target. */
+  /** Records that the client gets a target's response. */
   recordReply(response: ServedResponse): void {
     this.inFlight = undefined
     this.#answer = response

@@ -8,13 +8,13 @@ import type { RouteTable } from './routing/route-table.ts'
 
 /** A model request that has been read. */
 export interface ModelRequest extends CodecRequest {
-  /** The context under the rules for its model name. */
+  /** The context with the rules for its model name applied. */
   readonly context: PipelineContext
   /** The context without these rules, and the settings that some of the rules come from. */
   readonly unruled: PipelineContext
   readonly settings: StoredSettings
   readonly table: RouteTable
-  /** The models listed in the request, if any. They are used instead of those its model name resolves to. */
+  /** The models listed in the request, if any. They replace the models that its model name resolves to. */
   readonly list?: Group
   readonly log: ModelLog
   readonly client: Client

@@ -35,7 +35,7 @@ import type {
   ServedRequest,
 } from './steps.ts'
 
-/** Handles model requests, and holds the state that they share. */
+/** Handles model requests, and keeps the state that they share. */
 export interface Pipeline {
   /** Starts the log of a request to a route, which ends with the request. */
   openLog(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
@@ -53,10 +53,10 @@ export interface Pipeline {
   close(): Promise<void>
 }
 
-/** The settings of the pipeline, and what it shares with the rest of the gateway. */
+/** The pipeline's settings, and the parts that it shares with the rest of the gateway. */
 export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   store: Store
-  /** The storage in which instances share the state of groups. If `undefined`, each instance keeps its own state in memory. */
+  /** The storage in which instances share group state. If `undefined`, each instance keeps its own state in memory. */
   sharedStorage: Storage | undefined
   /** Returns the function that calls upstreams for a request, or the default function without a request. */
   upstream(exchange?: Exchange): UpstreamFetch
@@ -73,7 +73,7 @@ type Shared =
   | ('catalog' | 'clock' | 'random' | 'limits' | 'bodyTime' | 'inFlight' | 'onError')
   | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'readRequestSettings')
 
-/** Creates the pipeline. Code that only some requests need is loaded with the first of them. */
+/** Creates the pipeline. Lazy-loads code that only some requests need. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const { store, sharedStorage, upstream, basePath, ownLimits, events, ...later } = dependencies
   const { pinCatalog, ...others } = later
@@ -126,8 +126,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   }
 
   /**
-   * Returns the context with the request's upstream function and the limits of its operation. It is rebuilt only if the function changes, which is
-   * rare, or if the operation has its own limits.
+   * Returns the context with the request's upstream function and its operation's limits. It is rebuilt only if the function changes, which is rare,
+   * or if the operation has its own limits.
    */
   function getRouteContext({ exchange, route }: ServedRequest): PipelineContext {
     const { connectionId } = exchange.actsAs ?? {}
@@ -191,7 +191,7 @@ const MAX_MISSING = 1_000
 /** Returns whether the route calls a model. */
 const isEndpoint = (route: Endpoint | ServedRoute): route is Endpoint => 'upstreamPath' in route
 
-/** Remembers, in memory, which targets lack the endpoint of an operation. */
+/** Remembers, in memory, which targets lack an operation's endpoint. */
 function createEndpointMemory(clock: Pick<Clock, 'now'>): EndpointMemory {
   const missing = createExpiringMap<true>({ clock, ttlMs: MISSING_KNOWN_MS, max: MAX_MISSING })
   const getMemoryKey = ({ connection, model }: RouteTarget, { name }: Operation) => `${name} ${connection.id} ${model}`

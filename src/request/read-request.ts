@@ -107,7 +107,7 @@ const loadMedia = once(() => import('./media-redirect.ts'))
 /** Maximum size of a body without its base64 files, in bytes. */
 const MAX_FIELD_BYTES = 1024 * 1024
 
-/** Reads bodies that aren't JSON, by the `bodyType` of their endpoints. Each function throws `INVALID_REQUEST` for a body that it can't read. */
+/** Reads bodies that aren't JSON, by their endpoint's `bodyType`. Each function throws `INVALID_REQUEST` for a body that it can't read. */
 const readers: Readonly<
   Record<
     Exclude<Endpoint['bodyType'], 'json'>,
@@ -119,7 +119,7 @@ const readers: Readonly<
   sound: async (bytes, endpoint, { routeFields }) => (await loadForms()).parseAudioCall(bytes, endpoint, routeFields),
 }
 
-/** Loaded lazily, because few requests are forms. */
+/** Lazy-loaded, because few requests are forms. */
 const loadForms = once(() => import('./codec/form-call.ts'))
 
 interface BodySource {
@@ -127,12 +127,12 @@ interface BodySource {
   contentType: string | undefined
 }
 
-/** Loaded lazily, because few formats describe how a response was produced. */
+/** Lazy-loaded, because few formats describe how a response was produced. */
 const loadResponseFacts = once(() => import('./response-facts.ts'))
 
 /**
- * Throws `UNSUPPORTED_MEDIA_TYPE` if the headers declare a compressed or non-UTF-8 body, or, with an `Origin` header, anything but JSON: a page of
- * another site could send that without a preflight (a "simple request"). A form is allowed with a credential in a header, which also requires a
+ * Throws `UNSUPPORTED_MEDIA_TYPE` if the headers declare a compressed or non-UTF-8 body, or, with an `Origin` header, anything but JSON: another
+ * site's page could send that without a preflight (a "simple request"). A form is allowed with a credential in a header, which also requires a
  * preflight, and from an account, whose site has been checked.
  */
 function checkMediaType(exchange: Exchange, { route: { bodyType }, caller }: ServedRequest): void {

@@ -11,12 +11,12 @@ import type { RequestLog } from './request-log.ts'
 const TIMEOUT_HEADER = 'x-signalbox-timeout-ms'
 
 /**
- * The client of one request, for as long as it waits for the response. It stops waiting if it disconnects (`CLIENT_CLOSED_REQUEST`), its timeout
- * expires (`UPSTREAM_TIMEOUT`), the gateway closes (`CLOSED`), or its key is paused or deleted (`KEY_PAUSED`, `KEY_UNKNOWN`). Each of these ends
- * its scope, and with it all work for the client.
+ * One request's client, for as long as it waits for the response. It stops waiting if it disconnects (`CLIENT_CLOSED_REQUEST`), its timeout expires
+ * (`UPSTREAM_TIMEOUT`), the gateway closes (`CLOSED`), or its key is paused or deleted (`KEY_PAUSED`, `KEY_UNKNOWN`). Each of these ends its scope,
+ * and with it all work for the client.
  */
 export class Client {
-  /** The scope of all work that only runs while the client waits: an attempt, a stream, a download. */
+  /** The scope for all work that only runs while the client waits: an attempt, a stream, a download. */
   readonly scope = new Scope()
   /** Why the client stopped waiting. */
   goneReason: GatewayError | undefined = undefined
@@ -55,7 +55,7 @@ export class Client {
     return this.#cancelTimeout !== undefined
   }
 
-  /** Sets the timeout to `ms` from the start of the request, unless it is already shorter. `name` is the part of the request that sets it. */
+  /** Sets the timeout to `ms` from the start of the request, unless it is already shorter. `name` is the part of the request that set it. */
   limitWait(ms: number, name: string): void {
     const timeoutAt = this.#startedAt + ms
     if (timeoutAt >= this.timeoutAt) return
@@ -94,7 +94,7 @@ export class Client {
     this.scope.end(this.goneReason)
   }
 
-  /** Ends the remaining work, which isn't needed because the request is over. */
+  /** Ends the remaining work, which is no longer needed because the request is over. */
   release(): void {
     this.scope.end(undefined)
     this.#cancelTimeout?.()

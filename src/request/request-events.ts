@@ -5,19 +5,19 @@ import type { ExcludedEntry, Skip } from './hook-records.ts'
 import type { RequestLog } from './request-log.ts'
 
 /**
- * Follows requests as they run. Usage records, hooks, observers, and the live feed are listeners. If a listener throws or
- * rejects, its error is reported and doesn't affect the request.
+ * Follows requests as they run. Usage records, hooks, observers, and the live feed are listeners. If a listener throws or rejects, the error is
+ * reported and doesn't affect the request.
  */
 export interface RequestListener {
-  /** Called when a request has arrived on a route, before its body is read. */
+  /** Called when a request to a route has arrived, before its body is read. */
   arrived?(exchange: Exchange, request: RequestLog): unknown
-  /** Called when the body of a model request has been read. */
+  /** Called when a model request's body has been read. */
   read?(request: RequestLog): unknown
   /** Called when a provider is about to be called. */
   attempting?(attempt: AttemptLog, request: RequestLog): unknown
   /** Called when an attempt has its outcome: the response has arrived, its stream has its first content, or the attempt failed. */
   responded?(attempt: AttemptLog, request: RequestLog): unknown
-  /** Called when a target or an entry of a combo is skipped. */
+  /** Called when a target or a combo entry is skipped. */
   skipped?(skip: Skip | ExcludedEntry, request: RequestLog): unknown
   /** Called when an attempt is over, and its usage is known: after the last byte of its response, or after its failure. */
   settled?(attempt: AttemptLog, request: RequestLog): unknown
@@ -54,13 +54,13 @@ export class RequestEvents {
     }
   }
 
-  /** Reports an event of a request, which is the last argument. */
+  /** Reports a request event. The request is the last argument. */
   emit<Event extends keyof RequestListener>(event: Event, ...args: Parameters<Required<RequestListener>[Event]>): void {
     for (const listener of this.#byEvent[event])
       this.call(() => Reflect.apply(listener[event] as () => unknown, listener, args), args.at(-1) as RequestLog) // the list only contains listeners of this event
   }
 
-  /** Calls a listener of a request, and reports any error or rejection. */
+  /** Calls a request's listener, and reports any error or rejection. */
   call(listener: () => unknown, request: RequestLog): void {
     try {
       const result = listener()
@@ -70,7 +70,7 @@ export class RequestEvents {
     }
   }
 
-  /** Awaits work of a request that outlives its response. */
+  /** Awaits work that outlives a request's response. */
   wait(work: Promise<unknown>, { waitUntil }: RequestLog): void {
     this.#background.run(work, waitUntil)
   }

@@ -2,10 +2,10 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import type { ModelCall } from './codec/model-call.ts'
 import type { RequestFacts } from './routing/routing-facts.ts'
 
-/** Headers in which clients name their session; the first one that is present counts. */
+/** Headers that contain the client's session; the first one that is present counts. */
 const SESSION_HEADERS = ['x-signalbox-session', 'x-session-id']
 
-/** Reads the facts that combos use to choose, from a request in any client format. */
+/** Reads the request facts that combos use to choose, in any client format. */
 export function readFacts(
   { model, stream, bytes, body }: Pick<ModelCall, 'model' | 'stream' | 'bytes' | 'body'>,
   { owner, header, functions }: Pick<RequestFacts, 'owner' | 'header'> & Partial<Pick<RequestFacts, 'functions'>>,
@@ -85,7 +85,7 @@ function getConversationStart(body: JsonObject): string {
 /** Matches the billing line that Claude Code adds before its instructions, because it differs in each request. */
 const BILLING_PATTERN = /x-anthropic-billing-header:[^"\\]*/
 
-/** Shortens a long text to its length and its two ends. Conversations that differ only in between may share a target. */
+/** Shortens a long string to its length and its two ends. Conversations that differ only in the middle may share a target. */
 const shortenText = (_: string, value: unknown) =>
   typeof value === 'string' && value.length > 2 * MAX_END
     ? [value.length, value.slice(0, MAX_END), value.slice(-MAX_END)]

@@ -46,7 +46,7 @@ export interface RequestEnding {
 
 /**
  * The log of one request to an authenticated route, from its arrival to its last byte: its client, the rules and steps that features add to it, and
- * how it ended. `ModelLog` adds the facts of a model request.
+ * how it ended. `ModelLog` adds the facts about a model request.
  */
 export class RequestLog {
   /** A UUID; IDs sort by the order in which requests arrived. */
@@ -60,8 +60,9 @@ export class RequestLog {
   /** Keeps the platform running for work that outlives the response. */
   readonly waitUntil: Exchange['waitUntil']
   /**
-   * Called before the steps around this request's model call. Without such steps, it isn't called, so it does only what each attempt does as well, such
-   * as a reservation, which must hold even if a step replies without an attempt. A step around the request adds it.
+   * Functions to call before the steps around this request's model call. Without such steps, they aren't called, so they may only do what each
+   * attempt does anyway, such as making a reservation, which must exist even if a step replies without an attempt. A step around the request adds
+   * them.
    */
   readonly beforeCallSteps: Array<() => Promise<void>> = []
   /** Steps around this request's attempts only, inside the gateway's own; a step around the request or the call adds them. */
@@ -72,7 +73,7 @@ export class RequestLog {
   readonly nameRules: NameRule[] = []
   /** Labels for the usage record, including the account's. Default: the account's. */
   tags: readonly string[] | undefined = undefined
-  /** Functions that check whether a response is refused. If one is, a combo with the condition `refused` tries its next target. */
+  /** Functions that check whether a response is rejected. If it is, a combo with the condition `refused` tries its next target. */
   readonly responseChecks: Array<(choices: readonly Choice[]) => Promise<boolean>> = []
   /** Set to keep providers' error messages out of records, because they may quote the content. */
   omitsProviderMessages = false
@@ -159,12 +160,12 @@ export class RequestLog {
     this.#servedBy = by
   }
 
-  /** How the request ended, or `undefined` while it runs. */
+  /** How the request ended, or `undefined` while it is running. */
   get ending(): (RequestEnding & { durationMs: number }) | undefined {
     return this.#ending
   }
 
-  /** The record of the request, once it has ended. */
+  /** The request's record, once it has ended. */
   get record(): RequestRecord {
     if (!this.#ending) throw new TypeError('The record is available only after the request has ended.')
     this.#record ??= this.makeRecord(this.#ending)
@@ -226,7 +227,7 @@ export class RequestLog {
     this.#endIfReported()
   }
 
-  /** The way a provider's stream was cut off, if one was. A step that passes the stream on may not have noticed. */
+  /** How a provider's stream was cut off, if it was. A step that forwards the stream may not have noticed. */
   get brokenStream(): RequestEnding | undefined {
     const last = [...this.#reports.values()].at(-1)
     return last?.end === 'cut' ? last : undefined
@@ -238,12 +239,12 @@ export class RequestLog {
     if (ending) this.end(ending)
   }
 
-  /** Creates the end of a request whose reply isn't a stream. */
+  /** Creates the ending for a request whose reply isn't a stream. */
   createEnding(status: number): RequestEnding {
     return { status, end: this.target || status < 400 ? 'complete' : 'failed' }
   }
 
-  /** Creates the end of a request whose client gets a gateway error. */
+  /** Creates the ending for a request whose client gets a gateway error. */
   createErrorEnding(error: unknown): RequestEnding {
     const { code, status, message } = toGatewayError(error)
     const isRefusal = this.attempts.length === 0 && code !== 'INTERNAL'

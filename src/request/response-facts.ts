@@ -7,7 +7,7 @@ import { getCallableName, type RouteTable } from './routing/route-table.ts'
 
 /**
  * Describes a response, for formats that have fields for this: the request's ID, the target by a name that clients can request, earlier attempts, and
- * the cost of all of them in US dollars, if every cost is known.
+ * their total cost in US dollars, if every cost is known.
  */
 export const createResponseDescriber =
   (log: Pick<RequestLog, 'id' | 'steps' | 'attempts'>, table: RouteTable): NonNullable<CodecRequest['describe']> =>

@@ -14,7 +14,7 @@ export interface RouteCall {
   readonly id: string
   /** The requested name of a model, an alias, or a combo. It can also be a name that only your function knows. */
   readonly model: string
-  /** The path of the endpoint, such as `/v1/chat/completions`. */
+  /** The endpoint's path, such as `/v1/chat/completions`. */
   readonly endpoint: string
   /** The format of the request and its response. */
   readonly format: ClientFormat
@@ -39,7 +39,7 @@ export interface RouteCall {
   header(name: string): string | undefined
 }
 
-/** The API key of a request. */
+/** A request's API key. */
 export interface RouteKey {
   readonly id: string
   readonly name: string
@@ -47,7 +47,7 @@ export interface RouteKey {
   readonly metadata?: Readonly<Record<string, string>> | undefined
 }
 
-/** The account of a request. */
+/** A request's account. */
 export interface RouteAccount {
   /** Your own ID. */
   readonly id: string
@@ -73,15 +73,15 @@ export interface RouteResponse {
 
 /** The second argument of `route`. */
 export interface RouteContext {
-  /** The same as `account` of the request. */
+  /** The same as the request's `account`. */
   readonly account: RouteAccount | undefined
-  /** The plan of the account. */
+  /** The account's plan. */
   readonly plan: RouteAccount['plan']
-  /** The same as `key` of the request. */
+  /** The same as the request's `key`. */
   readonly key: RouteKey | undefined
   /**
-   * Lists the targets of these models, aliases, and combos that the caller may use. Default: the targets of the requested name. The list is empty for
-   * a name that only your function knows.
+   * Lists the targets that the caller may use for these models, aliases, and combos. Default: the targets of the requested name. The list is empty
+   * for a name that only your function knows.
    */
   candidates(models?: string | readonly string[]): RouteCandidate[]
   /** Aborts when the client disconnects, or when the function has taken a second. */
@@ -90,7 +90,7 @@ export interface RouteContext {
 
 /** A target that `route` can choose. */
 export interface RouteCandidate {
-  /** A name to return from `route`. All connections that serve the model share it. */
+  /** A name to return from `route`. All connections that offer the model share it. */
   readonly name: string
   readonly provider: string
   readonly model: string
@@ -108,7 +108,7 @@ export interface RouteCandidate {
   readonly latencyMs?: number | undefined
 }
 
-/** The parts of a request that its facts are read from. */
+/** The parts of a request that contain its facts. */
 export interface RouteCallSource extends Pick<CodecRequest, 'call'> {
   readonly id: string
   readonly caller: Caller
@@ -140,10 +140,10 @@ export type ChooseModels = (
   onError: (error: unknown) => void,
 ) => Promise<RoutedModels | undefined>
 
-/** The facts about a request, which are computed on demand. */
+/** The facts about a request, computed on demand. */
 export class RouteCallFacts implements RouteCall {
   readonly id: string
-  /** A property, so functions can destructure it. */
+  /** A property, so that functions can destructure it. */
   readonly header: RouteCall['header']
   readonly #source: RouteCallSource
   readonly #facts: RequestFacts

@@ -8,7 +8,7 @@ import type { RequestLog, ServedRoute } from './request-log.ts'
 /** The parts of a request to a route. */
 export type RouteRequestParts = Pick<RouteRequest, 'exchange' | 'route' | 'caller' | 'log'>
 
-/** A request whose caller is known and whose body hasn't been read. */
+/** A request with a known caller and a body that hasn't been read. */
 export class KeyRequest {
   readonly exchange: Exchange
   readonly caller: Caller
@@ -39,7 +39,7 @@ export class KeyRequest {
   }
 }
 
-/** A request to a route that is recorded. */
+/** A request to a recorded route. */
 export class RouteRequest extends KeyRequest {
   readonly route: ServedRoute
   readonly log: RequestLog
@@ -84,7 +84,7 @@ export class RouteRequest extends KeyRequest {
   }
 }
 
-/** Creates the error with which a step rejects a request or a target. */
+/** Creates the error that a step throws to reject a request or a target. */
 export const createRejection = (message: string, status: number): GatewayError =>
   gatewayError(codeByStatus[status] ?? (status < 500 ? 'INVALID_REQUEST' : 'INTERNAL'), { status, message })
 

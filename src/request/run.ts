@@ -23,13 +23,13 @@ export async function run(served: ServedRequest, context: PipelineContext): Prom
   return replyWithKeepAlive(answering, request)
 }
 
-/** Loaded lazily, because few requests are hedged. */
+/** Lazy-loaded, because few requests are hedged. */
 const loadHedging = once(() => import('./attempt/run-hedged.ts'))
 
-/** Loaded lazily, because few requests fail. */
+/** Lazy-loaded, because few requests fail. */
 const loadFailureReply = once(() => import('./reply/failure-reply.ts'))
 
-/** Loaded lazily, because few gateways have steps around calls. */
+/** Lazy-loaded, because few gateways have steps around calls. */
 const loadSteps = once(() => import('./call-steps.ts'))
 
 /** Tries one target after another until one responds, the client is at fault, or the attempts are used up. */

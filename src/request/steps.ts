@@ -74,8 +74,8 @@ export interface AttemptControls {
   /** Allows the target's stream this many output tokens, and calls `extend` before sending more. Call it before `next`. */
   allowOutput(allowance: OutputAllowance): void
   /**
-   * Calls `check` before each further call that belongs to the attempt, such as the actual request after a summary, with the usage of the earlier
-   * calls. If `check` rejects, the request fails with that error.
+   * Calls `check` before each further call that belongs to the attempt, such as the actual request after a summary, with the earlier calls' usage. If
+   * `check` rejects, the request fails with that error.
    */
   beforeFollowUp(check: (spending: Spending | undefined) => Promise<void>): void
 }
@@ -92,7 +92,7 @@ export interface OutputAllowance {
   readonly tokens: number
   /**
    * Called before the stream exceeds its allowance, with the total that it would reach. Output is held until this resolves to the new total
-   * allowance. If this rejects, the stream ends with the error, as an error event in the client's format.
+   * allowance. If this rejects, the stream ends with that error, as an error event in the client's format.
    */
   extend(tokens: number): Promise<number>
 }
@@ -114,7 +114,7 @@ export type TargetRule = (
 export type NameRule = (name: string, table: RouteTable) => GatewayError | undefined
 
 /**
- * Explains why a key's limits and rules would reject a request at a target, without sending it. `rejectsRequest` tells whether they reject every target.
+ * Explains why a key's limits and rules would reject a request at a target, without sending it. `rejectsRequest` means that they reject every target.
  */
 export type RejectionPreview = (
   request: Pick<ModelRequest, 'call' | 'context'>,
@@ -131,23 +131,23 @@ export type AttemptStep = (attempt: AttemptControls, next: () => Promise<Attempt
 /** Checks the headers of a model request before its body is read. Throws a `GatewayError` to reject it. */
 export type HeaderCheck = (exchange: Pick<Exchange, 'header'>) => void
 
-/** An attempt whose request is about to be written. */
+/** An attempt with a request that is about to be written. */
 export interface EncodeControls {
   readonly request: ModelRequest
   readonly route: Route
   readonly log: Pick<AttemptLog, 'isHedge' | 'extendRecord'>
 }
 
-/** Writes a request for the target of an attempt. */
+/** Writes a request for an attempt's target. */
 export type Encode = (request: CodecRequest) => Promise<Codec>
 
 /** A step around writing a request for a target. It may call `encode` with a changed request, change what it has written, and call it again. */
 export type EncodeStep = (attempt: EncodeControls, encode: Encode) => Promise<Codec>
 
-/** The routes of a request, in the order in which to try them. */
+/** A request's routes, in the order in which to try them. */
 export type RouteIterator = AsyncIterator<Route, undefined> | Iterator<Route, undefined>
 
-/** Changes the order in which to try the routes of a request. */
+/** Changes the order in which to try a request's routes. */
 export type RouteOrder = (request: ModelRequest, routes: RouteIterator) => RouteIterator
 
 /** A feature's steps around model calls and attempts. */
@@ -164,13 +164,13 @@ export interface PipelineSteps {
   aroundEncode?: EncodeStep | undefined
 }
 
-/** A step around calls, and the requests that it applies to. */
+/** A step around calls, and a check for which requests it applies to. */
 export interface SelectiveCallStep {
   readonly run: CallStep
   appliesTo(request: ModelRequest): boolean
 }
 
-/** Wraps steps around the encoding of a request; the first step is the outermost. */
+/** Wraps steps around the encoding of a request, with the first step outermost. */
 export const encodeWithin = (steps: readonly EncodeStep[], attempt: EncodeControls, encode: Encode): Promise<Codec> =>
   steps.reduceRight<Encode>(
     (next, step) => (request) =>
@@ -181,7 +181,7 @@ export const encodeWithin = (steps: readonly EncodeStep[], attempt: EncodeContro
     encode,
   )(attempt.request)
 
-/** Runs steps around a handler, the first outermost. */
+/** Runs steps around a handler, with the first step outermost. */
 export const runSteps = <R>(
   steps: ReadonlyArray<(request: R, next: () => Promise<Reply>) => Promise<Reply>>,
   serve: (request: R) => Promise<Reply>,

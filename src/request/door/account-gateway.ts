@@ -60,7 +60,7 @@ interface IdentityDependencies {
   limits: { readonly identifyTimeoutMs: number }
 }
 
-/** Creates functions that find callers with your app's `identify`. Their code is loaded with the first request that needs it. */
+/** Creates functions that find callers with your app's `identify`. Their code is lazy-loaded. */
 export function createIdentity(
   accounts: () => Promise<AccountFinder>,
   { options: { identify, publicOrigin, allowedOrigins = [] }, keyStore, limits }: IdentityDependencies,

@@ -20,7 +20,7 @@ interface AppOptions {
   allowedOrigins: readonly AllowedOrigin[]
 }
 
-/** Creates the app, which serves each request by the area of its path. */
+/** Creates the app, which routes each request to the area that contains its path. */
 export function createApp({ basePath, areas, allowedOrigins }: AppOptions): App {
   const origins = toAllowedOrigins(allowedOrigins)
   return (exchange, authenticator) => {
@@ -44,7 +44,7 @@ export function normalizeBasePath(basePath: string | undefined): string {
 }
 
 /**
- * Creates the reply of `fetch` for a path that isn't the gateway's: a description at the root, which tools probe, otherwise a 404 that names the
+ * Creates the `fetch` reply for a path that isn't the gateway's: a description at the root, which tools probe, otherwise a 404 that suggests the
  * right paths.
  */
 export function createNotFoundReply(

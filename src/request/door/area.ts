@@ -4,13 +4,13 @@ import type { AllowedOrigins } from './allowed-origins.ts'
 
 /** A part of the path space that belongs to the gateway, with its own guard and error format. */
 export interface Area {
-  /** The name of the area's feature. */
+  /** The name of the feature that the area belongs to. */
   readonly name: string
   /** The area's path below the base path, with a leading slash: `/v1`. */
   readonly path: string
   /** Returns whether a path that starts with `path` belongs to the area. Default: `path` itself and everything below it. */
   owns?(path: string): boolean
-  /** The methods that pages of the `allowedOrigins` may use. If absent, they may not call the area. */
+  /** The methods that pages on `allowedOrigins` may use. If absent, they may not call the area. */
   readonly pageMethods?: readonly string[]
   /** Replies to a request for one of the area's paths. Never rejects. */
   serve(request: AreaRequest): Promise<Reply>
@@ -25,7 +25,7 @@ export interface AreaRequest {
   readonly authenticator?: Authenticator | undefined
 }
 
-/** Finds the area of a path below the base path. */
+/** Finds the area that contains a path. The path is relative to the base path. */
 export function findArea(areas: readonly Area[], path: string): Area | undefined {
   for (const area of areas) {
     const { path: prefix } = area

@@ -3,7 +3,7 @@ import { endpoints } from '../../protocols/kinds/kinds.ts'
 import type { Area } from './area.ts'
 import type { HealthResponder } from './health-check.ts'
 
-/** Paths of model endpoints below prefixes that otherwise belong to your app, such as `/v2/embed`. */
+/** Model endpoint paths under prefixes that otherwise belong to your app, such as `/v2/embed`. */
 const OTHER_PATHS: ReadonlySet<string> = new Set(
   endpoints.map(({ path }) => path).filter((path) => !/^\/v1(?:beta)?\//.test(path)),
 )
@@ -12,8 +12,8 @@ const isOtherEndpoint = (path: string): boolean =>
   OTHER_PATHS.has(path) || (getFormat('ai-sdk').clientDetection.paths?.test(path) ?? false)
 
 /**
- * Creates the areas of model clients: everything below `/v1` and `/v1beta`, even paths without a route. Below other prefixes, they contain only
- * the endpoints, so your app keeps its own routes there.
+ * Creates the areas for model clients: everything below `/v1` and `/v1beta`, even paths without a route. Under other prefixes, they contain only the
+ * endpoints, so your app keeps its own routes there.
  */
 export function createModelAreas(serve: Area['serve']): Area[] {
   const shared = { name: 'models', pageMethods: ['GET', 'HEAD', 'POST'], serve } as const

@@ -13,7 +13,7 @@ import type { Client } from '../request-client.ts'
 export interface KeyStore {
   clock: Pick<Clock, 'now'>
   settings: Pick<SettingsStore, 'read'>
-  /** Loads the lookup of keys. `read` is for requests that act as a key. */
+  /** Loads the key lookup. `read` is for requests that act as a key. */
   loadKeyAccess(): Promise<{ lookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>> }>
   /** Finds the account of a key that has one, or the account with the ID `requestedAccount` for a key that acts for accounts. */
   findKeyAccount?(key: ClientKey, requestedAccount: string | undefined): Promise<CallerAccount>
@@ -28,10 +28,10 @@ export interface KeyStore {
 export type AddToken = (caller: Caller, token: string, exchange: Exchange) => Promise<Caller>
 
 /**
- * Returns the caller of a request by its client key, or without a key if none is known and none is required (src/rules.md, Client keys). Passes
- * the caller of a known key to `client`, even if the key is rejected, and stops waiting for the storage when the client's timeout ends. Rejects
- * with `KEY_PAUSED` (if the key or its group is paused) or `KEY_EXPIRED` whether or not keys are required, with `KEY_MISSING` or `KEY_UNKNOWN` only
- * if they are, and with `STORAGE_FAILED` if the storage can't be read.
+ * Returns a request's caller, identified by its client key, or without a key if none is known and none is required (src/rules.md, Client keys).
+ * Passes the caller of a known key to `client`, even if the key is rejected, and stops waiting for the storage when the client's timeout ends.
+ * Rejects with `KEY_PAUSED` (if the key or its group is paused) or `KEY_EXPIRED` whether or not keys are required, with `KEY_MISSING` or
+ * `KEY_UNKNOWN` only if they are, and with `STORAGE_FAILED` if the storage can't be read.
  */
 export async function authenticateClient(
   exchange: Exchange,
@@ -79,7 +79,7 @@ const ACCOUNT_HEADER = 'x-signalbox-account'
 
 /**
  * Finds the first of a request's credentials that is a client key, even if it is paused or has expired. `addToken` adds the request's token to its
- * caller, and resolves to `undefined` without a token. Rejects with `IDENTITY_CONFLICT` if the request has keys of two accounts, or two tokens.
+ * caller, and resolves to `undefined` without a token. Rejects with `IDENTITY_CONFLICT` if the request has two accounts' keys, or two tokens.
  */
 export async function findKey(exchange: Exchange, { settings, loadKeyAccess, addToken: add }: KeyStore) {
   const credentials = listPresentedCredentials(exchange)

@@ -6,8 +6,8 @@ import { listMembers } from '../../types/unions.ts'
 import type { ClientFormat } from '../../types.ts'
 
 /**
- * Returns the format of errors and lists for a caller under `/v1` or `/v1beta`: the endpoint's format, or else the path's. For paths that all
- * vendors share, it is the one that the headers indicate, otherwise OpenAI's (src/rules.md, Model lists of OpenAI clients).
+ * Returns the format of errors and lists for a caller under `/v1` or `/v1beta`: the endpoint's format, or else the path's. For paths that all vendors
+ * share, the headers determine the format, and the default is OpenAI's (src/rules.md, Model lists of OpenAI clients).
  */
 export function getCallerFormat(path: string, exchange: Pick<Exchange, 'header'>): Format {
   const endpoint = endpoints.find((candidate) => candidate.path === path)
@@ -23,7 +23,7 @@ export function getCallerFormat(path: string, exchange: Pick<Exchange, 'header'>
   return sender || getFormat('openai-chat')
 }
 
-/** Lists the formats of all clients that may call a path, the default first. */
+/** Lists the formats of all clients that may call a path, default first. */
 export function listCallerFormats(path: string): ClientFormat[] {
   const signs = [[], ...formats.map(({ clientDetection }) => clientDetection.headers)]
   return signs.map((sent) => getCallerFormat(path, { header: (name) => (sent.includes(name) ? '' : undefined) }).name)
@@ -33,8 +33,8 @@ export function listCallerFormats(path: string): ClientFormat[] {
 export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(path)
 
 /**
- * The formats, in the order in which a request is checked for them. Google's comes first: its methods may follow a model name that looks like another
- * format's path, and its key may be among the headers of another format.
+ * The formats, in the order in which to check a request for them. Google's comes first: its methods may follow a model name that looks like another
+ * format's path, and its key may be among another format's headers.
  */
 const candidates = listMembers<ClientFormat>({
   gemini: true,

@@ -3,7 +3,7 @@ import { isByteStream, type Reply } from '../../lib/exchange.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import type { Endpoint } from '../../protocols/formats/format.ts'
 
-/** Copies the error message of the reply to the other fields in which the endpoint's clients look for it. */
+/** Copies the reply's error message to the other fields in which the endpoint's clients look for it. */
 export function copyErrorMessage(reply: Reply, endpoint: Pick<Endpoint, 'messageFields'> | object | undefined): Reply {
   const names = endpoint && 'messageFields' in endpoint ? endpoint.messageFields : undefined
   const { status, body } = reply

@@ -11,7 +11,7 @@ import { createManagementErrorReply } from './error-reply.ts'
 interface FetchHandlers {
   /**
    * Also responds to paths that aren't the gateway's. If it is called like `fetch`, with a URL, and the client's signal aborts before the response,
-   * rejects with the signal's reason; otherwise, it never rejects.
+   * it rejects with the signal's reason; otherwise, it never rejects.
    */
   gateway(request: Request | URL | string, ...platform: unknown[]): Promise<Response>
   /** Resolves to `undefined` for paths that aren't the gateway's. */
@@ -20,13 +20,13 @@ interface FetchHandlers {
   matches(request: Request | URL | string): boolean
 }
 
-/** Options of the handlers. */
+/** Handler options. */
 export interface FetchHandlersOptions extends BodyOptions {
-  /** Returns whether `app` serves this path. */
+  /** Returns whether `app` handles this path. */
   isGatewayPath(path: string): boolean
   /** Creates the reply to any other path. */
   notFound(exchange: Exchange): Reply
-  /** Awaited before a request starts, on platforms where starting many requests together is faster. */
+  /** Awaited before a request starts, on platforms where starting many requests concurrently is faster. */
   begin: (() => Promise<void>) | undefined
   /** Awaited before the end of a response that closes the connection. */
   linger: (() => Promise<void>) | undefined
@@ -81,7 +81,7 @@ export function createFetchHandlers(
 /** The base of URLs that are only a path. */
 const BASE_URL = 'http://gateway'
 
-/** The context that a platform or framework adapter passes with the request: the execution context of Workers, and facts about the runtime. */
+/** The context that a platform or framework adapter passes with the request: the execution context on Workers, and facts about the runtime. */
 interface FetchContext {
   waitUntil?(work: Promise<unknown>): void
   upstream?: UpstreamFetch
@@ -194,7 +194,7 @@ function readBody(request: Request, maxBytes: number, holdsRejected: boolean): P
   ).catch(rethrowBroken)
 }
 
-/** Rejects when the client disconnects, even if the platform doesn't end the read of the body. */
+/** Rejects when the client disconnects, even if the platform doesn't abort reading the body. */
 function readWhileConnected(reading: Promise<Uint8Array>, request: Request, body: ByteStream): Promise<Uint8Array> {
   const { scope, close } = createClientScope({ onAbort: (listener) => onAbort(request, listener) })
   scope.add(() => body.cancel(request.signal.reason))

@@ -1,7 +1,7 @@
 import type { Exchange } from '../../lib/exchange.ts'
 
 /**
- * Returns whether the request comes from a page of another site. `Sec-Fetch-Site`, which only browsers set, decides. Without it, `Origin` must equal
+ * Returns whether the request comes from another site's page. `Sec-Fetch-Site`, which only browsers set, decides. Without it, `Origin` must equal
  * `publicOrigin`, or else name the same host as `Host`, which a proxy may have rewritten.
  */
 export function isCrossSite(exchange: Exchange, publicOrigin?: string): boolean {

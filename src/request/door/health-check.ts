@@ -20,12 +20,12 @@ interface HealthCheckDependencies {
 /** Minimum time between reads of the storage, in ms, because anyone can call `/health` without a credential. */
 const MAX_AGE_MS = 1_000
 
-/** Timeout of a read, in ms. A slower store is treated as unreadable, so the response arrives before a load balancer gives up. */
+/** Timeout for a read, in ms. A slower store is treated as unreadable, so that the response arrives before a load balancer gives up. */
 const READ_TIMEOUT_MS = 2_000
 
 /**
- * Creates the handler of `/health`: 200 with `status` "ok" and the version, or 503 with "closing" or "store unreadable". It calls no provider and
- * sends no CORS headers. `onError` gets the reason once when the storage becomes unreadable.
+ * Creates the `/health` handler: 200 with `status` "ok" and the version, or 503 with "closing" or "store unreadable". It calls no provider and sends
+ * no CORS headers. `onError` gets the reason once when the storage becomes unreadable.
  */
 export function createHealthCheck({ settings, clock, isClosed, onError }: HealthCheckDependencies): HealthResponder {
   let last: { at: number; isReadable: Promise<boolean> } | undefined

@@ -43,13 +43,13 @@ export interface IdentifyCallerOptions {
   clock: Clock
 }
 
-/** The log and the route of a request, if it is recorded. */
+/** A request's log and route, if it is recorded. */
 export interface RequestRecording {
   log: RequestLog | undefined
   route: ServedRoute | undefined
 }
 
-/** Finds the caller of a request. Rejects with the error that the client gets. */
+/** Finds a request's caller. Rejects with the error that the client gets. */
 export type IdentifyCaller = (request: AreaRequest, recorded: RequestRecording) => Promise<Caller>
 
 /** An identity, and how to cache it for the next request. */
@@ -60,7 +60,7 @@ interface ResolvedIdentity {
 
 /**
  * Finds the callers of requests that your app identifies, before any byte of the body is read. Closed by default: a request that your app doesn't
- * know needs a known key, regardless of `requireApiKey`.
+ * recognize needs a known key, regardless of `requireApiKey`.
  */
 export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCaller {
   const { identify, accounts, keyStore, publicOrigin, timeoutMs, clock } = options
@@ -93,7 +93,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     return { identified, keep: ({ ref }) => cache?.keep(digest, { identity, ref, requestedAt: requestVersion }) }
   }
 
-  /** Throws `CROSS_SITE` for a change requested by a page of another site, unless its origin is allowed. Returns whether cookies count. */
+  /** Throws `CROSS_SITE` for a change requested by another site's page, unless its origin is allowed. Returns whether cookies count. */
   function checkSite({ exchange, authenticator }: AreaRequest): boolean {
     if (exchange.actsAs) return true
     const origin = exchange.header('origin')
@@ -159,7 +159,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
   }
 }
 
-/** Marks a reply that depends on the caller: no cache may share it, and a page of another site may read it only if its origin is allowed (area.ts). */
+/** Marks a reply that depends on the caller: no cache may share it, and another site's page may read it only if its origin is allowed (area.ts). */
 export function makePrivate(reply: Reply): Reply {
   const { 'access-control-allow-origin': _, 'cache-control': cacheControl, ...headers } = reply.headers
   const isExact = cacheControl?.includes('no-transform') // a proxy must not compress a stream, because that would delay it
@@ -173,7 +173,7 @@ export function makePrivate(reply: Reply): Reply {
   }
 }
 
-/** Methods with which a page only reads. */
+/** Methods with which a page can only read. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 const createSignInError = () =>
@@ -199,7 +199,7 @@ function withoutCookies(request: Request): Request {
 /** Hides the platform's own request, which also contains the cookies, but not the bindings of Workers. */
 const withoutHeaders = (platform: unknown) => (isObject(platform) && 'headers' in platform ? undefined : platform)
 
-/** The facts about a request for `identify`. Its signal is created on first use. */
+/** The request facts that `identify` gets. Its signal is created on first use. */
 class RequestContext implements IdentifyContext {
   declare readonly endpoint: string | undefined
   declare readonly kind: Kind | undefined

@@ -32,7 +32,7 @@ export class IdentityCache {
     return this.#changeCount
   }
 
-  /** Returns the cache key for a string. Returns `undefined` if the string is empty, or has lone surrogates, which UTF-8 can't represent. */
+  /** Returns the cache key for a string. Returns `undefined` if the string is empty, or contains lone surrogates, which UTF-8 can't represent. */
   async digest(text: string): Promise<string | undefined> {
     if (text === '' || /\p{Cs}/u.test(text)) return undefined
     return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text))))

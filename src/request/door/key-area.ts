@@ -21,11 +21,11 @@ const loadErrorReply = once(async () => {
 
 /** The dependencies of areas that need client keys. */
 export interface KeyAreaOptions {
-  /** Finds the caller of a request, and stores it in the request's client. Rejects with the error that the client gets. */
+  /** Finds a request's caller, and stores it in the request's client. Rejects with the error that the client gets. */
   authenticate(exchange: Exchange, client: Client | undefined): Promise<Caller>
   /** Finds the callers that your app identifies: callers with an `authenticator` and, if `isDefault` is set, all other clients. */
   identity?: { identify: IdentifyCaller; isDefault: boolean; toPrivate(reply: Reply): Promise<Reply> }
-  /** Starts the log of a request to a recorded route. Absent if another gateway logs it. */
+  /** Starts the log for a request to a recorded route. Absent if another gateway logs it. */
   openLog?(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
   /** Runs around each request to a recorded route, once its caller is known and before its body is read. */
   aroundRequest?: readonly RequestStep[]
@@ -42,9 +42,8 @@ export interface KeyAreaOptions {
 const REQUEST_ID_HEADER = 'x-signalbox-request-id'
 
 /**
- * Creates the function that serves the requests of areas that need client keys. A request is authorized before its route runs, so no path can
- * be left unguarded (src/rules.md, Guard before routes). Only `OPTIONS` needs no key (src/rules.md, Client keys). Clients get errors in their own
- * format.
+ * Creates the function that handles requests to areas that need client keys. A request is authorized before its route runs, so no path can be left
+ * unguarded (src/rules.md, Guard before routes). Only `OPTIONS` needs no key (src/rules.md, Client keys). Clients get errors in their own format.
  */
 export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOptions): Area['serve'] {
   const { authenticate, identity, openLog, aroundRequest = [], afterCaller, admit, resume, onError } = options
@@ -103,7 +102,7 @@ class RecordedRequest extends RouteRequest {
   }
 }
 
-/** Drops the body of a `HEAD` reply, so the request doesn't wait for it. */
+/** Drops a `HEAD` reply's body, so that the request doesn't wait for it. */
 const omitHeadBody = ({ method }: Exchange, reply: Reply): Reply => (method === 'HEAD' ? withoutBody(reply) : reply)
 
 function withRequestId(reply: Reply, log: RequestLog | undefined): Reply {

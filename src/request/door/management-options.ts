@@ -31,7 +31,7 @@ export function checkManagement(options: ManagementOptions | undefined): void {
   else checkOpen(options)
 }
 
-/** Checks only this option, because you may pass your own object with other fields. */
+/** Checks only this option, because you may pass your own object with additional fields. */
 function checkAuthorizeOption({ authorize }: { authorize: unknown }): void {
   if (typeof authorize !== 'function') throw new TypeError('management.authorize must be a function.')
 }

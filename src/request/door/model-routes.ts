@@ -10,7 +10,7 @@ type Serve = (request: ServedRequest) => Promise<Reply>
 
 const MODEL_PARAMETER = '{model}'
 
-/** Creates the routes of the endpoints for model requests. */
+/** Creates the routes for the model endpoints. */
 export function createModelRoutes(serve: Serve): HttpRoute[] {
   const pathModelEndpoints = endpoints.filter(({ path }) => path.includes(MODEL_PARAMETER))
   const otherEndpoints = endpoints.filter((endpoint) => !pathModelEndpoints.includes(endpoint))
@@ -37,7 +37,7 @@ export function createModelRoutes(serve: Serve): HttpRoute[] {
   ]
 }
 
-/** Returns the part after the model name in an endpoint's path. */
+/** Returns the part of an endpoint's path that follows the model name. */
 const getPathAfterModel = (path: string) => path.slice(path.indexOf(MODEL_PARAMETER) + MODEL_PARAMETER.length)
 
 const createRoute = (path: string, serves: NonNullable<HttpRoute['serves']>, serve: Serve): HttpRoute => ({

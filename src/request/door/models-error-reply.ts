@@ -43,8 +43,8 @@ const RETRYABLE_CODES: ReadonlySet<ErrorCode> = new Set([
 const NO_RETRY_HEADERS = { 'x-should-retry': 'false' }
 
 /**
- * Returns the error for the client. Passes an internal error to `onError`, and replaces it with "Internal server error"; a provider's 500 is passed
- * on. Errors whose messages help both the operator and the client go to both: `BODY_ALREADY_READ`, which explains how to mount the gateway, an
+ * Returns the error for the client. Passes an internal error to `onError`, and replaces it with "Internal server error"; a provider's 500 is
+ * forwarded. Errors whose messages help both the operator and the client go to both: `BODY_ALREADY_READ`, which explains how to mount the gateway, an
  * unreachable storage, and a failed `identify`.
  */
 function toClientError(error: GatewayError, onError: (error: unknown) => void): GatewayError {

@@ -4,7 +4,7 @@ import { didYouMean, findNearest } from '../../lib/spelling.ts'
 import { getAiSdkHint, getPageHint } from './path-hints.ts'
 import type { HttpMethod } from './router.ts'
 
-/** The paths and methods that are served. */
+/** The supported paths and methods. */
 interface ServedPaths {
   /** Returns the methods of the requested path, or `undefined` if no route has this path. */
   methods: ReadonlySet<HttpMethod> | undefined
@@ -13,8 +13,8 @@ interface ServedPaths {
 }
 
 /**
- * Replies to a request that matches no route: 204 to a probe (`HEAD`, `OPTIONS`) of a path that exists. Throws `NOT_FOUND`, `METHOD_NOT_ALLOWED`,
- * and `WEBSOCKETS_NOT_SERVED`.
+ * Replies to a request that matches no route: 204 to a probe (`HEAD`, `OPTIONS`) of a path that exists. Otherwise, throws `NOT_FOUND`,
+ * `METHOD_NOT_ALLOWED`, or `WEBSOCKETS_NOT_SERVED`.
  */
 export function replyWithoutRoute(path: string, exchange: Exchange, { methods, paths }: ServedPaths): Reply {
   const { method } = exchange
@@ -32,7 +32,7 @@ export function replyWithoutRoute(path: string, exchange: Exchange, { methods, p
   })
 }
 
-/** Rejects a WebSocket at paths where OpenAI serves one. Codex tries a WebSocket first, and falls back to HTTP immediately only after a 426. */
+/** Rejects a WebSocket at paths where OpenAI accepts one. Codex tries a WebSocket first, and falls back to HTTP immediately only after a 426. */
 function rejectWebSocket(path: string, exchange: Exchange) {
   const advice = SOCKET_HINTS.get(path)
   if (!advice || exchange.method !== 'GET' || !/\bwebsocket\b/i.test(exchange.header('upgrade') ?? '')) return
@@ -49,7 +49,7 @@ const SOCKET_HINTS: ReadonlyMap<string, string> = new Map([
 
 const PROBE_METHODS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
 
-/** Returns a sentence with the path that was probably meant, for an unknown path. `served` contains the paths without parameters. */
+/** Returns a sentence that suggests the path that the client probably meant. `served` contains the paths without parameters. */
 function findHint(path: string, served: Iterable<string>): string | undefined {
   const requested = path.replace(/\/+/g, '/').replace(/\/$/, '')
   if (requested === '/v1')
@@ -62,7 +62,7 @@ function findHint(path: string, served: Iterable<string>): string | undefined {
   if (hint) return hint
   const paths = [...served]
   const [nearest] = paths.filter((path) => requested.endsWith(path.replace('/v1/', '/'))).sort(compareLengths)
-  const others = paths.filter((path) => !requested.startsWith(`${path}/`)) // a path below an existing one isn't a misspelling of that one
+  const others = paths.filter((path) => !requested.startsWith(`${path}/`)) // a path under an existing one isn't a misspelling of it
   return didYouMean(nearest ? [nearest] : findNearest(requested, others, 1))
 }
 

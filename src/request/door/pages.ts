@@ -22,13 +22,13 @@ export interface PageRequest {
 export interface PageGuards {
   /** Accepts requests whose host name `/api` accepts. */
   host(exchange: Exchange): Promise<void>
-  /** Accepts requests that may call `/api`. */
+  /** Accepts requests that are allowed to call `/api`. */
   management(exchange: Exchange): Promise<void>
   /** Accepts requests with this token as `Authorization: Bearer`. */
   token(exchange: Exchange, token: string): Promise<void>
 }
 
-/** Creates the area of a page, which responds to methods other than `GET` and `HEAD` with `METHOD_NOT_ALLOWED`. */
+/** Creates a page's area, which responds to methods other than `GET` and `HEAD` with `METHOD_NOT_ALLOWED`. */
 export const createPage = ({ path, hasFolder, serve }: MountedPage): MountedPage => ({
   path,
   hasFolder,

@@ -1,6 +1,9 @@
 import type { Area } from './area.ts'
 
-/** Names the base URL for a path of the AI SDK's gateway that lacks it, as a sentence. Returns `undefined` for other paths. */
+/**
+ * Returns a sentence with the right base URL, for paths that the AI SDK's gateway client calls if its base URL is wrong. Returns `undefined` for
+ * others.
+ */
 export const getAiSdkHint = (path: string, basePath = ''): string | undefined =>
   AI_SDK_PATH.test(path)
     ? `Set the base URL of the AI SDK to ${basePath}/v4/ai (AI SDK 6: ${basePath}/v3/ai).`
@@ -8,7 +11,7 @@ export const getAiSdkHint = (path: string, basePath = ''): string | undefined =>
 
 const AI_SDK_PATH = /\/(?:language|embedding|image|reranking|speech|transcription)-model\/?$/
 
-/** Says where the dashboard or the metrics are, for a path where people look for them. Returns `undefined` for other paths. */
+/** Returns a hint that says where the dashboard or the metrics are, for paths where people look for them. Returns `undefined` for other paths. */
 export function getPageHint(
   path: string,
   { basePath = '', areas }: { basePath?: string; areas?: readonly Area[] } = {},

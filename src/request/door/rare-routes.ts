@@ -1,3 +1,3 @@
-/* Code that few requests need, in one module that loads with the first of them. */
+/* Code that few requests need, in one lazy-loaded module. */
 export { createHealthCheck } from './health-check.ts'
 export { replyWithoutRoute } from './no-route.ts'

@@ -26,7 +26,7 @@ export interface ServedByRoute {
   pathModel?: string
 }
 
-/** The input of a route. */
+/** The input to a route. */
 export interface RoutedRequest {
   exchange: Exchange
   params: Params
@@ -36,7 +36,7 @@ export interface RoutedRequest {
   log?: RequestLog | undefined
 }
 
-/** The handler of a request to a path. Nothing has run yet, and no error has been created. */
+/** The handler for a request to a path. Finding it runs nothing and creates no errors. */
 export interface FoundRoute {
   served?: ServedByRoute | undefined
   /** Rejects with `NOT_FOUND`, `METHOD_NOT_ALLOWED`, `WEBSOCKETS_NOT_SERVED`, or `INVALID_REQUEST` if no route matches. */
@@ -47,11 +47,11 @@ export interface FoundRoute {
 export interface HttpRouter {
   /** Returns the route for a path without parameters, if there is one. */
   exact(exchange: Exchange, path: string): FoundRoute | undefined
-  /** Finds the route of any path below the base path by matching patterns. */
+  /** Finds the route for any path below the base path by matching patterns. */
   search(exchange: Exchange, path: string): Promise<FoundRoute>
 }
 
-/** Creates the router of a route table. */
+/** Creates the router for a route table. */
 export function createRouter(routes: readonly HttpRoute[]): HttpRouter {
   const findExact = new Map<string, Map<string, FoundRoute>>()
   for (const route of routes) {

@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 
-/** Converts the error of a call that failed on its own, before the response headers or in the body. */
+/** Converts the error from a call that failed on its own, before the response headers or in the body. */
 export function toCallError(error: unknown, isAnswered: boolean): GatewayError {
   if (isTimeout(error)) return gatewayError('UPSTREAM_TIMEOUT', { message: OUT_OF_TIME })
   return isAnswered ? gatewayError('UPSTREAM_CUT', { cause: error }) : createUnreachableError(error)
@@ -18,7 +18,7 @@ function isTimeout(error: unknown): boolean {
 const TIMEOUTS = /^(?:UND_ERR_(?:HEADERS|BODY)_TIMEOUT|TimeoutError)$/
 
 /**
- * Creates the error for a failed connection. Its message has the code of the failure, such as ECONNREFUSED, ENOTFOUND, or a TLS code, but no address.
+ * Creates the error for a failed connection. Its message contains the failure's code, such as ECONNREFUSED, ENOTFOUND, or a TLS code, but no address.
  * It keeps only a cause with such a code, because an error about the request itself may quote a header.
  */
 function createUnreachableError(error: unknown): GatewayError {
@@ -34,7 +34,8 @@ function createUnreachableError(error: unknown): GatewayError {
 const getCause = (error: unknown) => (error instanceof Error && error.cause !== undefined ? error.cause : error)
 
 /**
- * Returns the code for a message of Deno, whose errors have no codes: "client error (Connect): tcp connect error: Connection refused (os error 111)".
+ * Returns the code for a Deno message, because Deno's errors have no codes: "client error (Connect): tcp connect error: Connection refused (os error
+ * 111)".
  */
 function parseDenoMessage(cause: unknown): string | undefined {
   const [, words] = (cause instanceof Error && /client error \(Connect\)(.*)/.exec(cause.message)) || []

@@ -5,7 +5,7 @@ import { startCall } from '../../lib/fetch-call.ts'
 import { once } from '../../lib/promises.ts'
 import type { Clock } from '../../types.ts'
 
-/** How long a call may take, in ms. */
+/** A call's time limits, in ms. */
 export interface TimeLimits {
   /** Maximum time from the start of the call to the response headers. */
   headersTimeoutMs: number
@@ -15,7 +15,7 @@ export interface TimeLimits {
   totalTimeoutMs: number
 }
 
-/** The options of a call. */
+/** Call options. */
 export interface ProviderCallOptions {
   clock: Clock
   limits: TimeLimits
@@ -101,7 +101,7 @@ export class ProviderCall implements ByteStream {
     if (isSooner && !this.#stopped) this.#checkTime() // a later end is noticed at the next deadline
   }
 
-  /** Limits the time for the rest of the body. */
+  /** Limits the remaining time for the body. */
   limitRemaining(timeoutMs: number): void {
     this.#totalTimeoutMs = Math.min(this.#totalTimeoutMs, this.#clock.now() - this.#startedAt + timeoutMs)
     if (!this.#stopped) this.#checkTime()
@@ -128,7 +128,7 @@ export class ProviderCall implements ByteStream {
   }
 
   /**
-   * Cancels the call if a timeout has passed; otherwise, sets the next deadline. Silence only counts while a chunk is awaited: if a slow client takes
+   * Cancels the call if a timeout has passed. Otherwise, sets the next deadline. Silence only counts while a chunk is awaited: if a slow client takes
    * time to read, that isn't the provider's fault.
    */
   #checkTime(): void {
@@ -153,13 +153,13 @@ export class ProviderCall implements ByteStream {
 
 const NOTHING = Promise.resolve(undefined)
 
-/** Loads the code for errors with the first call that fails on its own. */
+/** Lazy-loads the code for errors in calls that fail on their own. */
 const loadCallErrors = once(() => import('./call-errors.ts'))
 
 const createTimeoutError = (problem: string) =>
   gatewayError('UPSTREAM_TIMEOUT', { message: `The provider ${problem}.` })
 
-/** A response with another body. */
+/** A response with a different body. */
 export class ResponseWithBody implements UpstreamResponse {
   readonly status: number
   readonly body: ByteStream

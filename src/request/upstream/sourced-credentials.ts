@@ -8,7 +8,7 @@ import type { Clock, Cloud, CredentialRequest, CredentialSource, SharedCredentia
 
 /** The caller that a credential may belong to. */
 interface CredentialOwner {
-  /** The account's ref, or else the key's ID. Empty without both. */
+  /** The account's ref, or else the key's ID. Empty if there is neither. */
   owner: string
   account: { id: string; plan?: { id: string } | undefined } | undefined
   key: { id: string } | undefined
@@ -35,7 +35,7 @@ interface KnownCredential {
 const DEFAULT_MS = 5 * 60_000
 const EARLY_MS = 60_000
 const TIMEOUT_MS = 5_000
-/** Maximum number of credentials; the oldest are dropped first. */
+/** Maximum number of credentials. The oldest are evicted first. */
 const MAX_KNOWN = 20_000
 const MAX_QUOTABLE = 1_000
 
@@ -74,7 +74,7 @@ export class SourcedCredentials {
     return this.renew(use, rejected)
   }
 
-  /** Forgets the credentials of a connection that no request uses anymore. */
+  /** Forgets a connection's credentials that no request uses anymore. */
   forget({ id, updatedAt }: ConnectionRecord): void {
     const start = JSON.stringify([id, updatedAt]).slice(0, -1)
     for (const key of this.#known.keys()) if (key.startsWith(`${start},`)) this.#known.delete(key)
@@ -86,7 +86,7 @@ export class SourcedCredentials {
     return [...apiKeyVariants, ...this.#quotable].sort((a, b) => b.length - a.length)
   }
 
-  /** Creates the failure of a connection whose function failed, or returned nothing for the request. */
+  /** Creates the failure for a connection whose function failed, or returned nothing for the request. */
   createFailure({ connection: { id } }: CredentialUse, problem: string) {
     return {
       class: 'credentials',
@@ -185,10 +185,10 @@ const readMembers = ({ apiKey, accessToken, accessKeyId, secretAccessKey, sessio
   ...{ apiKey, accessToken, accessKeyId, secretAccessKey, sessionToken, expiresAt },
 })
 
-/** Returns whether a time was probably given in seconds, as in OAuth, because as milliseconds it would be decades ago. */
+/** Returns whether a time was probably given in seconds, as in OAuth, because it would be decades ago if it were in milliseconds. */
 const isInSeconds = (time: number, now: number) => time > 0 && time < now / 100 && time * 1_000 > now - 24 * 60 * 60_000
 
-/** Returns the code of an error that a function threw, such as ` with ECONNREFUSED`. Empty for anything that may be a secret. */
+/** Returns the code of an error that a function threw, such as ` with ECONNREFUSED`. Returns an empty string for anything that may be a secret. */
 function describeCode(cause: unknown): string {
   try {
     const code = isObject(cause) ? cause.code : undefined

@@ -1,6 +1,6 @@
 import type { Exchange, UpstreamResponse } from '../../lib/exchange.ts'
 
-/** The client's headers that are passed to a provider of the same format. No other headers are passed on, least of all credentials. */
+/** The client headers that are forwarded to a provider with the same format. No other headers are forwarded, least of all credentials. */
 const SAME_FORMAT_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'anthropic-beta',
@@ -12,7 +12,7 @@ const SAME_FORMAT_HEADERS: ReadonlySet<string> = new Set([
   'x-title',
 ])
 
-/** Copies the client's headers for a provider of the same format, over `defaults`. */
+/** Copies the client's headers for a provider with the same format, over `defaults`. */
 export function copyRequestHeaders(
   exchange: Pick<Exchange, 'header' | 'copyHeaders'>,
   defaults: Readonly<Record<string, string>>,
@@ -26,10 +26,10 @@ export function copyRequestHeaders(
   return headers
 }
 
-/** The client's headers that mean the same to every provider. */
+/** The client headers that mean the same to every provider. */
 const NEUTRAL_HEADERS: ReadonlySet<string> = new Set(['http-referer', 'idempotency-key', 'user-agent', 'x-title'])
 
-/** Copies the client's headers for a provider of another format, over `defaults`. */
+/** Copies the client's headers for a provider with another format, over `defaults`. */
 export function copyNeutralHeaders(
   exchange: Pick<Exchange, 'copyHeaders'>,
   defaults: Readonly<Record<string, string>>,
@@ -49,8 +49,8 @@ const parseConnectionHeader = (connection: string | undefined) =>
         .map((name) => name.trim())
 
 /**
- * The provider's headers that aren't passed on: hop-by-hop headers, headers about the transfer of the body, headers that clients would mistake for
- * the gateway's, and names of accounts.
+ * The provider's headers that aren't forwarded: hop-by-hop headers, headers about how the body was transferred, headers that clients would mistake
+ * for the gateway's, and account names.
  */
 const withheld = new Set([
   'alt-svc',
@@ -85,7 +85,7 @@ const withheld = new Set([
 
 const WITHHELD_PREFIX = /^(?:access-control|x-signalbox)-/
 
-/** Valid field values for every server and `Response`. */
+/** Header values that are valid for every server and for `Response`. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** Returns the content type to send. Only text types get a charset, because JSON is always UTF-8. */
@@ -93,8 +93,8 @@ export const toContentType = (mediaType: string): string =>
   mediaType.startsWith('text/') && !mediaType.includes(';') ? `${mediaType}; charset=utf-8` : mediaType
 
 /**
- * Returns the provider's headers for the client, with names in lower case. Sets `content-type` to the body's type. Drops headers whose
- * value `isSecret`.
+ * Returns the provider's headers for the client, with names in lowercase. Sets `content-type` to the body's type. Drops headers whose value
+ * `isSecret`.
  */
 export function createReplyHeaders(
   response: UpstreamResponse,
@@ -134,7 +134,7 @@ export function pickRequestId(headers: Readonly<Record<string, string>>, request
   return id !== undefined && PRINTABLE_PATTERN.test(id) ? id : undefined
 }
 
-/** The header names of OpenAI and most others, Anthropic, AWS, Azure, and Google. */
+/** The header names that OpenAI and most others, Anthropic, AWS, Azure, and Google use. */
 const NAMES = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id', 'x-goog-request-id']
 
 const PRINTABLE_PATTERN = /^[\x21-\x7e]{1,300}$/

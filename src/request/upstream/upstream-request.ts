@@ -6,7 +6,7 @@ import type { Cloud } from '../../types.ts'
 
 /** A request for an upstream, without base URL and credential. */
 export interface UpstreamRequest {
-  /** The path below the provider's base URL: `/chat/completions`. */
+  /** The path under the provider's base URL: `/chat/completions`. */
   path: string
   /** The query with its leading `?`. Empty if there is none. */
   query: string
@@ -18,7 +18,7 @@ export interface UpstreamRequest {
    * client.
    */
   baseUrl?: string
-  /** A header for the credential to use instead of the target's, in lower case; `bearer` and `token` are schemes of `authorization`. */
+  /** A header for the credential to use instead of the target's, in lowercase; `bearer` and `token` are schemes of `authorization`. */
   keyHeader?: string
   /** The cloud's service, if it isn't the one for chat. */
   service?: string
@@ -77,7 +77,7 @@ export function createCall(base: string, { path, query, headers, body }: Upstrea
   return body === undefined ? { method: 'GET', url, headers } : { method: 'POST', url, headers, body }
 }
 
-/** URLs that have been checked before, because parsing one takes 1.3 µs, 9% of an in-process request on Node. */
+/** URLs that have already been checked, because parsing one takes 1.3 µs, 9% of an in-process request on Node. */
 const checked = new Set<string>()
 
 const MAX_CHECKED = 1_000

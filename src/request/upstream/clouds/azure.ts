@@ -17,7 +17,7 @@ export function createAzureCall(
   if (ENTRA_TOKEN_PATTERN.test(apiKey)) headers.authorization = `Bearer ${apiKey}`
   else headers['api-key'] = apiKey
   const isOlder = apiVersion !== undefined && DATED_VERSION_PATTERN.test(apiVersion)
-  // In the older URL, only chats are below a deployment.
+  // In the older URL, only chats are under a deployment.
   const place = !isOlder
     ? '/v1'
     : usesDeploymentPath(path)
@@ -35,7 +35,7 @@ export function createAzureCall(
 
 const usesDeploymentPath = (path: string) => !path.startsWith('/responses')
 
-/** Returns the resource's URL, without the path that people often paste with it. */
+/** Returns the resource's URL, without the path that people often paste along with it. */
 function getBaseUrl({ baseUrl, resource }: ProviderSpecificData): string {
   const trimmedUrl = trimTrailing(baseUrl?.trim() ?? '', '/')
   return trimmedUrl ? trimmedUrl.replace(/\/openai(?:\/.*|$)/s, '') : `https://${resource}.openai.azure.com`

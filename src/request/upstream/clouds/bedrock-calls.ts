@@ -5,7 +5,7 @@ import { trimTrailing } from '../../../lib/urls.ts'
 import type { ProviderSpecificData } from '../../../types.ts'
 import { createCall, type UpstreamRequest } from '../upstream-request.ts'
 
-/** Creates the call to the URL of the region or the connection. A Bedrock API key is sent as a bearer token; with access keys, the call is signed. */
+/** Creates the call to the region's or the connection's URL. A Bedrock API key is sent as a bearer token; with access keys, the call is signed. */
 export async function createBedrockCall(
   request: UpstreamRequest,
   { data, apiKey, now }: { data: ProviderSpecificData; apiKey: string; now: number },
@@ -23,7 +23,7 @@ export async function createBedrockCall(
     ...credentials,
     method: call.method,
     url: call.url,
-    headers: pickHeader(headers, 'content-type'), // proxies may change the other headers
+    headers: pickHeader(headers, 'content-type'), // proxies may change other headers, so only this one is signed
     allHeaders: true,
     body: typeof body === 'string' ? body : new Uint8Array(body), // the copy satisfies the type, which excludes shared memory
     region,

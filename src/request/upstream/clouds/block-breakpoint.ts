@@ -17,7 +17,7 @@ export function addBlockBreakpoint(text: string): string {
     ...body.messages.flatMap(listMessageBreakpoints),
   ]
   if (breakpoints.length >= MAX_BREAKPOINTS) return text
-  const isLong = body.cache_control.ttl === '1h' && breakpoints.every(({ ttl }) => ttl === '1h') // a longer lifetime must not follow a shorter one
+  const isLong = body.cache_control.ttl === '1h' && breakpoints.every(({ ttl }) => ttl === '1h') // a longer TTL must not follow a shorter one
   const messages = addToLastBlock(body.messages, isLong ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' })
   return messages ? withMember(text, 'messages', () => JSON.stringify(messages)) : text
 }

@@ -9,7 +9,7 @@ import { cloudRules } from './cloud-rules.ts'
 import { createGoogleTokens } from './google-tokens.ts'
 import { createVertexCall } from './vertex-calls.ts'
 
-/** Creates calls to targets in clouds; caches their access tokens. */
+/** Creates calls to targets in clouds. Caches their access tokens. */
 export function createCloudCalls(clock: Clock): CloudCall {
   const tokens = createGoogleTokens(clock)
 

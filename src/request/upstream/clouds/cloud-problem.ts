@@ -3,7 +3,7 @@ import { getDefinition } from '../../../protocols/providers/provider-names.ts'
 import type { Catalog, ProviderSpecificData } from '../../../types.ts'
 import { cloudRules, cloudSettings } from './cloud-rules.ts'
 
-/** The settings and credential of a connection. */
+/** A connection's settings and credential. */
 export interface CloudSettings {
   data: ProviderSpecificData | undefined
   apiKey: string | undefined

@@ -2,21 +2,21 @@ import { parseAwsCredentials } from '../../../lib/credential-shapes.ts'
 import { isObject, tryParseJson } from '../../../lib/json.ts'
 import type { Cloud, ProviderSpecificData } from '../../../types.ts'
 
-/** The fields of `providerSpecificData` for clouds. */
+/** The `providerSpecificData` fields for clouds. */
 export type CloudSetting = 'resource' | 'apiVersion' | 'deployment' | 'region' | 'project'
 
-/** The requirements of a cloud for a connection. Problems are complete sentences without secrets. */
+/** A cloud's requirements for a connection. Problems are complete sentences without secrets. */
 export interface CloudRules {
   /** The supported settings. */
   settings: readonly CloudSetting[]
-  /** The problem with the settings, if any; some credentials make settings unnecessary. */
+  /** The problem with the settings, if any. Some credentials make settings unnecessary. */
   settingsProblem(data: ProviderSpecificData, apiKey: string | undefined): string | undefined
-  /** Whether the credential may be the text of a JSON file. */
+  /** Whether the credential may be the contents of a JSON file. */
   acceptsJson?: true
   credentialProblem(apiKey: string): string | undefined
 }
 
-/** Azure OpenAI: the user has a resource, in which each model is a deployment with a name of the user's choice. */
+/** Azure OpenAI: the user has a resource, in which each model is a deployment with a user-chosen name. */
 const azureRules: CloudRules = {
   settings: ['resource', 'apiVersion', 'deployment'],
   settingsProblem({ resource, baseUrl, format }) {
@@ -28,7 +28,7 @@ const azureRules: CloudRules = {
   credentialProblem: () => undefined,
 }
 
-/** AWS Bedrock: a region, and a Bedrock API key or the access keys of a user or role. */
+/** AWS Bedrock: a region, and a Bedrock API key or a user's or role's access keys. */
 const bedrockRules: CloudRules = {
   settings: ['region'],
   settingsProblem({ region, format }) {
@@ -41,10 +41,10 @@ const bedrockRules: CloudRules = {
       : undefined,
 }
 
-/** The prefixes of access key IDs: of users, and of temporary credentials. */
+/** The prefixes of access key IDs, for users and for temporary credentials. */
 const ACCESS_KEY = /^A[KS]IA/
 
-/** Google Vertex AI: a project, and the key file of a service account, an access token, or a Vertex API key. */
+/** Google Vertex AI: a project, and a service account's key file, an access token, or a Vertex API key. */
 const vertexRules: CloudRules = {
   settings: ['project', 'region'],
   acceptsJson: true,
@@ -66,10 +66,10 @@ const vertexRules: CloudRules = {
 /** The beginnings and endings of paths to key files, which variables such as `GOOGLE_APPLICATION_CREDENTIALS` contain. */
 const PATH_PATTERN = /^(?:[./~]|[A-Za-z]:[\\/])|\.json$/i
 
-/** The prefixes of Google API keys; access tokens have others. */
+/** The prefixes of Google API keys. Access tokens have other prefixes. */
 export const API_KEY = /^(?:AIza|AQ\.)/
 
-/** A service account of Google Cloud, from its key file. */
+/** A Google Cloud service account, from its key file. */
 export interface ServiceAccount {
   email: string
   /** The private key: PKCS #8 in PEM. */
@@ -97,7 +97,7 @@ const PEM_PATTERN = /^\s*-----BEGIN PRIVATE KEY-----[\sA-Za-z0-9+/=]+-----END PR
 /** The format of a project ID, which becomes part of a URL. */
 const PROJECT_PATTERN = /^[a-z0-9][a-z0-9.:-]*$/
 
-/** The rules of every cloud. */
+/** Each cloud's rules. */
 export const cloudRules: Readonly<Record<Cloud, CloudRules>> = {
   azure: azureRules,
   bedrock: bedrockRules,

@@ -18,7 +18,7 @@ interface KnownToken {
   until: number
 }
 
-/** Creates the token cache. It requests each token once for all concurrent calls, and a new one a minute before it expires. */
+/** Creates the token cache. Requests each token once for all concurrent calls, and a new one a minute before it expires. */
 export function createGoogleTokens(clock: Clock): GoogleTokens {
   const tokens = new Map<string, KnownToken>() // tokens by private key
 

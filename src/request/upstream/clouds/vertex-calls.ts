@@ -50,7 +50,7 @@ const PUBLISHER_PATH = '/publishers/anthropic/models'
  */
 const REJECTED_FIELDS = ['anthropic_version', 'cache_control']
 
-/** The betas that Vertex accepts in the header; it rejects all others. Sources: issues of https://github.com/BerriAI/litellm, 2026. */
+/** The betas that Vertex accepts in the header. It rejects all others. Sources: issues at https://github.com/BerriAI/litellm, 2026. */
 const HEADER_BY_FIELD: Readonly<Record<string, string>> = {
   'advanced-tool-use-2025-11-20': 'tool-search-tool-2025-10-19',
   'compact-2026-01-12': 'compact-2026-01-12',
@@ -82,7 +82,7 @@ function toVertexGemini({ path, headers, body = '' }: UpstreamRequest): Omit<Ups
   }
 }
 
-/** Matches fields that may have to be removed. Most requests have none of them and stay unchanged. */
+/** Matches fields that may have to be removed. Most requests contain none of them and stay unchanged. */
 const REMOVABLE_FIELDS = /"(?:id|store|generateContentRequest|generate_content_request)"\s*:/
 
 /** Adapts the body to Vertex, which has no storage, counts only bare contents, and matches calls to results by name and order. */
@@ -124,7 +124,7 @@ interface VertexCallOptions {
   fetch: UpstreamFetch
 }
 
-/** Creates the call to the URL of the region or the connection. An API key needs no project. */
+/** Creates the call to the region's or the connection's URL. An API key needs no project. */
 export async function createVertexCall(
   request: UpstreamRequest,
   { target, data, apiKey, tokens, fetch }: VertexCallOptions,
@@ -142,7 +142,7 @@ export async function createVertexCall(
   return createCall(base, { path, query: '', headers: { ...headers, ...credential }, body })
 }
 
-/** Calls Gemini and Claude in their own formats, below their publishers, and other models through the OpenAI-compatible endpoint. */
+/** Calls Gemini and Claude in their own formats, under their publishers, and other models through the OpenAI-compatible endpoint. */
 function toVertexRequest(
   request: UpstreamRequest,
   { model, format }: VertexCallOptions['target'],
