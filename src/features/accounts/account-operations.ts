@@ -37,7 +37,8 @@ import { UNSIGNED_ACCOUNT_MESSAGE } from './known-accounts.ts'
 
 /**
  * The accounts of your app's users and customers. An account exists as soon as your app names it. Use these operations to list and change accounts.
- * Identify an account by its ID or its ref. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies.
+ * Identify an account by its ID or its ref. The operations accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for
+ * HTTP bodies.
  */
 export interface AccountOperations<Input = never> {
   /** Lists accounts in order of their refs, which is arbitrary. Pass `after` to get the next page; the last page doesn't have it. */
@@ -238,8 +239,8 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
 }
 
 /**
- * Returns the account as the API shows it. Doesn't throw for a record that something other than the gateway has changed, so the list can still show
- * all other accounts.
+ * Returns the account as the API shows it. Doesn't throw for a record that is unsigned or can't be decrypted, so a list can still show all other
+ * accounts.
  */
 async function showAccount(record: AccountRecord, { keyring }: Pick<WritableStore, 'keyring'>): Promise<ShownAccount> {
   const opened = await keyring()

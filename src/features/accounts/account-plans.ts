@@ -7,7 +7,7 @@ import type { Records } from '../../records/records.ts'
 /** Finds the plan with this ID or name. Rejects with `IDENTITY_INVALID` if there is none, and with `ACCOUNT_PAUSED` if it is paused. */
 export type FindPlan = (idOrName: string, options?: { includePaused?: boolean }) => Promise<ClientGroup>
 
-/** Creates the lookup of plans, which are groups of keys. */
+/** Creates the function that finds plans, which are groups of keys. */
 export function createPlans({
   groups,
   groupCache,

@@ -23,7 +23,7 @@ export type AccountInput = Pick<
   'name' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'require' | 'promptCaching' | 'metadata'
 >
 
-/** Writes the records of accounts. Call `Accounts.changed` afterward. */
+/** Writes account records. Call `Accounts.changed` afterward. */
 export class AccountWriter {
   readonly #store: Pick<Store, 'storage' | 'keyring'>
   readonly #clock: Clock

@@ -9,7 +9,7 @@ interface CatalogFeatureDependencies extends Omit<LiveCatalogDependencies, 'opti
   background: Background
 }
 
-/** The feature that refreshes the catalog. Its code is loaded with the first request, and only if the `catalog` option has `refresh`. */
+/** The feature that refreshes the catalog. Its code loads with the first request, and only if the `catalog` option has `refresh`. */
 export function createCatalogFeature({ liveCatalog, ...deps }: CatalogFeatureDependencies) {
   if (!liveCatalog) return {}
   let opened: LiveCatalog | undefined

@@ -4,7 +4,7 @@ import { acceptInput } from './catalog-table.ts'
 import type { LiveCatalog } from './live-catalog.ts'
 import type { CatalogOperations } from './live-types.ts'
 
-/** Creates the catalog's operations. `live` opens the refreshed catalog; it is absent if the catalog isn't refreshed. */
+/** Creates the catalog operations. `live` opens the refreshed catalog; it is absent if the catalog isn't refreshed. */
 export function createCatalogOperations(live: (() => Promise<LiveCatalog>) | undefined): CatalogOperations<unknown> {
   const open = live ?? (() => Promise.reject(gatewayError('INVALID_REQUEST', { message: NOT_LIVE_MESSAGE })))
   return {

@@ -179,8 +179,8 @@ const pickFields = (model: JsonObject): JsonObject =>
   Object.fromEntries(COMPARED_FIELDS.flatMap((name) => (model[name] === undefined ? [] : [[name, model[name]]])))
 
 /**
- * Removes zero prices that the catalog doesn't have, because they mean that the source doesn't know the price. Without an input token price, the
- * other prices are useless, so removes them as well.
+ * Removes zero prices that the catalog doesn't have, because they mean that the source doesn't know the price. Without an input token price, removes
+ * all prices, because the others are useless.
  */
 function dropNewZeros(model: JsonObject, oldModels: readonly CatalogModel[]): JsonObject {
   const { price, ...others } = model

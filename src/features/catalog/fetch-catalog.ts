@@ -6,7 +6,7 @@ import { isObject, tryParseJson } from '../../lib/json.ts'
 import type { Clock } from '../../types.ts'
 import type { CatalogOptions, FetchCatalog, FetchedCatalog } from './live-types.ts'
 
-/** Timeout of a source, in ms. */
+/** Timeout for a source, in ms. */
 const TIMEOUT_MS = 60_000
 const DAY_MS = 24 * 60 * 60_000
 /** Maximum size of a source, in bytes. models.dev is about 3 MB. */

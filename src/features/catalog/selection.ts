@@ -68,8 +68,8 @@ export const selections: Readonly<Record<string, Selection>> = {
     from: 'google',
     // These models don't support plain content requests, and `-latest` names have no fixed price.
     drop: /live|deep-research|computer-use|robotics|lyria|customtools|-latest$|image-preview$/,
-    // The source has only the price of images. Text costs as much as with text models of the same generation:
-    // https://ai.google.dev/gemini-api/docs/pricing. The 12 is from https://modelpedia.dev/google/gemini-3-pro-image-preview, 2026.
+    // The source has only image prices. Text is priced like the text models of the same generation: https://ai.google.dev/gemini-api/docs/pricing.
+    // The 12 is from https://modelpedia.dev/google/gemini-3-pro-image-preview, 2026.
     added: {
       'gemini-3-pro-image': { output: 12 },
       'gemini-3.1-flash-image': { output: 3 },

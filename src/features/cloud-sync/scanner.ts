@@ -270,7 +270,7 @@ export function updateShadow(
 
 interface ChangeOptions {
   side: Side
-  /** The minimum of a new count. */
+  /** The minimum for a new count. */
   atLeast?: number
 }
 

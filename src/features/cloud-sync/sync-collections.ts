@@ -104,7 +104,7 @@ function createTableById<T extends object>(records: WritableRecords<T>, codec: S
 
 const toList = (found: SyncItem | 'damaged' | undefined) => (found === 'damaged' ? found : found ? [found] : [])
 
-/** Accesses records by slot. `isSynced` returns whether a record is synced; by default, all records are that aren't defined in code. */
+/** Accesses records by slot. `isSynced` returns whether a record is synced. By default, all records are, except those defined in code. */
 function createSlots<T extends object>(
   records: WritableRecords<T>,
   getId: (record: T, slot: string) => string,

@@ -61,7 +61,7 @@ function readCall(object: JsonObject): CalledTool | undefined {
 export class CallJoiner {
   readonly #open = new Map<string, { name: string; text: string; choice: string }>()
 
-  /** Returns the calls that an event completes. `endedChannels` contains the choices that end with it. */
+  /** Returns the calls that an event completes. `endedChannels` contains the choices that the event ends. */
   take(json: JsonObject, endedChannels: ReadonlySet<string>): FoundCall[] {
     const { type, index, content_block: block, delta, choices } = json
     if (type === 'content_block_start' && isObject(block) && typeof block.name === 'string') {

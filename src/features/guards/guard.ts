@@ -28,7 +28,7 @@ export interface Guard {
   /** The rejection message. It may name your policy, but must not repeat the content. */
   readonly message?: string
   /**
-   * How to handle a rejected older turn, which is one up to and including the model's last turn. `remove` (the default) replaces the text with
+   * How to handle rejected text in an older turn, that is, in the model's last turn or before it. `remove` (the default) replaces the text with
    * `[removed by policy]`, so the conversation can continue. `refuse` rejects the request.
    */
   readonly older?: 'remove' | 'refuse'
@@ -38,9 +38,9 @@ export interface Guard {
    */
   readonly onError?: 'refuse' | 'pass'
   /**
-   * `before` (the default) checks the request before the provider is called. `during` calls the provider without waiting for the check, and holds its
-   * response until the verdict. So the provider gets the content and charges for it even if it is rejected. Verdicts on older strings are cached for
-   * an hour. Ignored for guards with `changes`, and for requests with tools that a provider runs.
+   * `before` (the default) checks the request before the provider is called. `during` calls the provider without waiting for the check, and holds the
+   * response until the guard's verdict. The provider gets the content, and charges for it, even if the guard rejects it. Verdicts on older strings
+   * are cached for an hour. Ignored for guards with `changes`, and for requests with tools that a provider runs.
    */
   readonly stage?: 'before' | 'during'
   /** Default: 2,000 ms. */
@@ -49,7 +49,7 @@ export interface Guard {
   readonly mode?: 'enforce' | 'watch'
   /** Whether to reject images, audio, and files, whose content guards can't read. Default: `pass`. */
   readonly media?: 'pass' | 'refuse'
-  /** Whether to reject media that a request names by URL or file ID. Default: `pass`. */
+  /** Whether to reject media that a request references by URL or file ID. Default: `pass`. */
   readonly remote?: 'pass' | 'refuse'
   /** How much of a stream to hold back: a `window` of the latest text (the default), or `all` text until the stream ends. */
   readonly hold?: 'window' | 'all'
@@ -65,7 +65,7 @@ export interface GuardTexts {
   readonly final: boolean
 }
 
-/** One text in a request or response. */
+/** One string in a request or response. */
 export interface GuardPart {
   /** Identifies the part within this call. */
   readonly id: string
@@ -124,7 +124,7 @@ export type GuardVerdict =
   /** Responds with this text instead of calling a provider. Only for requests. */
   | { readonly verdict: 'answer'; readonly text: string }
 
-/** A change to a part: a new text for the entire part, or for a span (in UTF-16 code units, `end` exclusive). */
+/** A change to a part: new text for the entire part, or for a span (in UTF-16 code units, `end` exclusive). */
 export interface GuardChange {
   readonly id: string
   readonly text: string

@@ -53,8 +53,8 @@ export interface PatternRules {
 
 /**
  * Finds regular expressions in RE2 syntax, in linear time. In streams, holds back the last `maxMatch` characters (default: 256). Rejects with a
- * TypeError for a pattern that RE2 doesn't support, and if the package `re2js` isn't installed. In a bundled app, pass the promise of the imported
- * package as `library`.
+ * TypeError for a pattern that RE2 doesn't support, and with an Error if the package `re2js` isn't installed. In a bundled app, pass the promise of
+ * the imported package as `library`.
  */
 export async function patterns(
   options: GuardSettings & FindingOptions & PatternRules,

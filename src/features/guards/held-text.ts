@@ -90,7 +90,10 @@ export function measureNext({ pieces }: Channel, heldEvent: HeldEvent, start = 0
   return { count, length }
 }
 
-/** Replaces the text of the pieces. The first affected piece gets the entire new text. Returns the position at which the change ends. */
+/**
+ * Replaces the changed part of the pieces' text. The first affected piece gets the entire replacement. Returns the position at which the replacement
+ * ends.
+ */
 export function changePieces(channel: Channel, old: string, text: string): number {
   let start = 0
   while (start < old.length && start < text.length && old[start] === text[start]) start++

@@ -222,6 +222,6 @@ function checkUnicode(text: string) {
 const hasHalves = (json: string): boolean => SURROGATE_PATTERN.test(json) && LONE_SURROGATE_PATTERN.test(json)
 const SURROGATE_PATTERN = /[\ud800-\udfff]/
 const LONE_SURROGATE_PATTERN = /\p{Surrogate}/u
-/** An escaped colon, or an escaped half of a surrogate pair. */
+/** Matches an escaped colon, or an escaped half of a surrogate pair. */
 const ESCAPED_PATTERN = /\\u(?:d[89a-f]|003a)/i
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/

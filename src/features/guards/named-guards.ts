@@ -58,6 +58,6 @@ export class NamedGuards {
   }
 }
 
-/** The problem with a guard whose record something other than the gateway has changed. */
+/** The problem with a guard whose record is unsigned. */
 export const UNSIGNED_GUARD_MESSAGE =
   'This record was not written by a gateway with this secret, so requests that need the guard are rejected. Save it again with "kind", and with "url" if you send "headers", or delete it.'

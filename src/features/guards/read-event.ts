@@ -7,7 +7,7 @@ import { dropProbabilities, EVENT_BLOCK_PATTERN, parseEvent } from '../edit-text
 import { getChoice } from './choices.ts'
 import { isBinary, isKeyword } from './keywords.ts'
 
-/** A string in an event that isn't content that later events continue. */
+/** A string in an event, other than content that later events continue. */
 export interface OtherText {
   readonly text: string
   readonly choice: string

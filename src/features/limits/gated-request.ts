@@ -38,8 +38,8 @@ export class GatedRequest {
   readonly #request: RouteRequest
   readonly #options: GatedRequestOptions
   /**
-   * Which of tokens and US dollars have limits. If either one does, attempts reserve both. If neither does, both are counted only when the request
-   * ends.
+   * The units among tokens and US dollars that have limits. If either one does, attempts reserve both. If neither does, both are counted only when
+   * the request ends.
    */
   readonly #limitedUsageUnits: ReadonlySet<LimitUnit>
   /** The reservation of `requests` and `parallel`. `not-stored` if the storage is unavailable and the settings allow such requests. */

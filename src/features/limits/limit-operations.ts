@@ -6,8 +6,8 @@ import type { LimitState, UsageLimits } from '../../types.ts'
 import type { Ledger, LimitedScope, ScopeName } from './ledger/ledger.ts'
 
 /**
- * Shows and resets the limits of a key, a group, or an account. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for
- * HTTP bodies.
+ * Shows and resets the limits of a key, a group, or an account. The operations accept `Input` as well as the typed input: `never` for in-process
+ * calls, `unknown` for HTTP bodies.
  */
 export interface LimitOperations<Input = never> {
   /**

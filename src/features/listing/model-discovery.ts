@@ -21,7 +21,7 @@ export interface ModelsCall extends UpstreamCall {
 
 /**
  * Builds the request that lists a connection's models, with or without a key. Returns `undefined` if there is no base URL, or for a cloud platform,
- * because those don't list an account's models.
+ * which doesn't list an account's models.
  */
 export function buildModelsCall(
   catalog: Catalog,

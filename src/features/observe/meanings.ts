@@ -62,6 +62,6 @@ const rejectionReasons: Partial<Record<ErrorCode, string>> = {
   CLOSED: 'closing',
 }
 
-/** Returns why a request was rejected because of its key, model, limits, or size. Returns `undefined` if it wasn't. */
+/** Returns why a request was rejected: its key, model, limits, or size. Returns `undefined` if it wasn't rejected for any of these. */
 export const getRejectionReason = ({ end, error }: RequestRecord): string | undefined =>
   end === 'refused' && error !== undefined ? rejectionReasons[error] : undefined

@@ -236,7 +236,7 @@ export class CachedCall {
     if (this.#isUnsent ? pauses.wouldPause(this.#pair, session) : pauses.isPaused(this.#pair, session)) {
       this.#skipReason = 'unprofitable'
       const isExclusive = body.prompt_cache_retention !== undefined // OpenAI rejects requests that contain both fields
-      return breakpoints.form === 'breakpoint' && !isExclusive ? { prompt_cache_options: { mode: 'explicit' } } : {} // prevents the provider from setting its own breakpoints
+      return breakpoints.form === 'breakpoint' && !isExclusive ? { prompt_cache_options: { mode: 'explicit' } } : {} // `explicit` prevents the provider from setting its own breakpoints
     }
     const single = findSinglePrompt(body)
     const isKnown = (instructions: unknown) =>

@@ -2,8 +2,8 @@ import type { RequestSettings, RequestSettingsSource } from '../../request/conte
 import { addRequiredTags } from './required-tags.ts'
 
 /**
- * Reads the settings in a request's headers and gateway options. Throws `INVALID_REQUEST` that names a malformed field, `FORBIDDEN` if the settings
- * don't allow lists, `MODEL_NOT_ALLOWED` if the key may not use one of the models, and `ACCOUNT_NOT_ALLOWED` if the options name another account.
+ * Reads the settings in a request's headers and gateway options. Throws `INVALID_REQUEST` for a malformed field, `FORBIDDEN` if the settings don't
+ * allow lists, `MODEL_NOT_ALLOWED` if the key may not use one of the models, and `ACCOUNT_NOT_ALLOWED` if the options name another account.
  */
 export async function readRequestSettings(source: RequestSettingsSource): Promise<RequestSettings> {
   const { exchange, call, log } = source

@@ -8,9 +8,8 @@ import { CLOCK_TOLERANCE_MS, MAX_AHEAD_MS, MAX_LIFETIME_S } from './token-claims
 /** The accounts whose tokens were revoked, shared by all instances on one storage. */
 export interface Revocations {
   /**
-   * Returns the time, in epoch ms, until which the account's tokens are revoked: all tokens issued up to then are invalid. Returns 0 if none are
-   * revoked. Reads the storage only if the record may have changed. Rejects with `STORAGE_FAILED` if the record is damaged, and with
-   * `STORAGE_UNAVAILABLE` if it has never been read.
+   * Returns the time, in epoch ms, up to which tokens issued to the account are revoked, or 0 if none are. Reads the storage only if the record may
+   * have changed. Rejects with `STORAGE_FAILED` if the record is damaged, and with `STORAGE_UNAVAILABLE` if it has never been read.
    */
   getRevokedUntil(ref: string): Promise<number>
   /** Revokes all of the account's tokens. Rejects if the storage does, with the same error. */
@@ -99,7 +98,7 @@ const createDamagedError = () =>
     data: { key: REVOKED_KEY },
   })
 
-/** Adds a revocation. It is at least a millisecond later than the previous one, because `mint` gives new tokens the time right after that. */
+/** Adds a revocation, at least a millisecond after the previous one, because `mint` dates new tokens right after the latest revocation. */
 const addEntry = ({ all, refs }: RevokedRecord, ref: string, until: number): RevokedRecord => ({
   all,
   refs: new Map(refs).set(ref, Math.max(until, (refs.get(ref) ?? all) + 1)),

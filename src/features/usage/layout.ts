@@ -66,11 +66,11 @@ export const UNLISTED_PREFIX = 'usage/unlisted/'
 export const getUnlistedKey = (time: number): string =>
   UNLISTED_PREFIX + String(Math.floor(time / MINUTE_MS)).padStart(10, '0')
 
-/** Parses the time, in epoch ms, from such a key. */
+/** Parses the time, in epoch ms, from the storage key of totals of requests without a record. */
 export const parseUnlistedTime = (key: string): number =>
   Number(key.slice(UNLISTED_PREFIX.length).split('/')[0]) * MINUTE_MS
 
-/** Returns the cursor for listing these totals, starting at `time`, in epoch ms. */
+/** Returns the cursor for listing totals of requests without a record, starting at `time`, in epoch ms. */
 export const getUnlistedCursor = (time: number): string => `${getUnlistedKey(Math.max(0, time - 1))}~`
 
 export const REMOVED_KEY = 'usage/removed'

@@ -34,7 +34,7 @@ export function createStoredRequest(log: RequestLog, ending: RequestEnding & { d
     message = step.message ?? message
     promptCache = step.promptCache ?? promptCache
     if (step.outcome === 'answered') firstByteMs = step.startedAt - startedAt + step.durationMs
-    // Lists every attempt with usage, because the request's usage is the sum of its attempts.
+    // List every attempt with usage, because the request's usage is the sum of its attempts.
     if (step.usage || attempts.length < MAX_LISTED) attempts.push(createStoredAttempt(step, startedAt))
   }
   const spent = sumUsageCosts(attempts)

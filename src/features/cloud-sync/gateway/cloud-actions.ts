@@ -12,7 +12,7 @@ import { CLOUD_OFF_MESSAGE, type CloudDependencies, readCloudSettings } from './
 
 /** The time limit of `check`, in ms. Clients wait this long for it (src/rules.md, Cloud sync of clients). */
 const CHECK_MS = 8_000
-/** How long after the start of `enable` it may keep waiting for the cloud's model list, in ms. Leaves time to finish within `EXCHANGE_MS`. */
+/** When `enable` stops waiting for the cloud's model list, in ms after its start. Leaves time to finish within `EXCHANGE_MS`. */
 const VERIFIED_MS = 14_000
 
 /** Creates the cloud sync operations. They start and stop `pushes`, the automatic syncs. */

@@ -48,7 +48,7 @@ const CHALLENGE_MS = 60_000
 const CLOCK_MS = 60_000
 /** Time after which no proxy accepts a challenge, in ms, even if its clock is off by the maximum. */
 const USED_MS = CHALLENGE_MS + 3 * CLOCK_MS
-/** The parts of a challenge: a random value, the expiry time, the number of enrollments at that time, and an HMAC. */
+/** Matches a challenge: a random value, the expiry time, the number of enrollments at that time, and an HMAC. */
 const CHALLENGE_PATTERN = /^([\w-]{43})\.(\d{1,16})\.(\d{1,16})\.([A-Za-z0-9+/]{43}=)$/
 const CHALLENGE_CONTEXT = 'cloud/challenge'
 const getUsedChallengeKey = (random: string) => `challenges/${random}`

@@ -30,7 +30,7 @@ import { createScopes } from './tenant-scope.ts'
 import { createTenants } from './tenants.ts'
 
 /**
- * Options of `createCloudProxy`; only `storage` is required. Except for `enrollmentToken`, they work as in `createGateway`: `limits` apply to each
+ * Options for `createCloudProxy`; only `storage` is required. Except for `enrollmentToken`, they work as in `createGateway`: `limits` apply to each
  * tenant, and `hooks` receive the requests of all tenants. Credentials are rejected unless `secret` is set or the storage has a secret.
  */
 export interface CloudProxyOptions
@@ -67,8 +67,8 @@ export interface CloudProxy
   /** The data of one tenant. */
   tenant(id: string): {
     /**
-     * The `gateway.api` operations on the tenant's data, in process. The gateway receives the changes with its next sync. They reject with
-     * `NOT_FOUND` while the tenant has no data here, and with `CLOUD_CONFLICT` for a key value that belongs to another tenant.
+     * The `gateway.api` operations on the tenant's data, in process. The operations reject with `NOT_FOUND` while the tenant has no data here, and
+     * with `CLOUD_CONFLICT` for a key value that belongs to another tenant. The gateway receives the changes with its next sync.
      */
     readonly api: Omit<Management, 'cloud'>
   }

@@ -51,7 +51,7 @@ export interface Sessions {
   unenroll(tenant: string): Promise<void>
 }
 
-/** A session ID, which starts with the tenant ID. Neither is a secret. */
+/** Matches a session ID, which starts with the tenant ID. Neither ID is secret. */
 const SESSION_PATTERN = /^([0-9a-f]{64})-([0-9a-f]{32})$/
 const COUNTER_PATTERN = /^[1-9]\d{0,15}$/
 const MAX_SESSIONS = 100

@@ -1,2 +1,2 @@
-/* The build compiles JSX to calls of these functions. */
+/* The build compiles JSX to calls to these functions. */
 export { Fragment, h } from 'preact'

@@ -1,7 +1,7 @@
 /** A string in which some characters have been replaced. Maps its positions to those in the original. */
 export interface RewrittenText {
   text: string
-  /** Returns the original position of a character, or the position after it with `isEnd`. */
+  /** Returns the original position of a character. With `isEnd`, returns the position after it. */
   toOriginal(index: number, isEnd?: boolean): number
 }
 

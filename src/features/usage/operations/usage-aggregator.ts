@@ -42,7 +42,7 @@ export interface SummaryRow extends UsageTotals {
   user?: string
   /** The ref of an account. */
   account?: string
-  /** Set in the row that sums the remaining rows: their number. */
+  /** The number of rows that this row combines. Set only in the row that combines all remaining rows. */
   others?: Integer
 }
 

@@ -112,8 +112,8 @@ export interface UsageSummary {
 }
 
 /**
- * Usage of the gateway. `Input` is accepted in addition to the typed input, as in all operations. All operations reject with `USAGE_NOT_KEPT` if the
- * gateway doesn't store usage.
+ * Usage of the gateway. Like all operations, these accept `Input` as well as the typed input. They reject with `USAGE_NOT_KEPT` if the gateway
+ * doesn't store usage.
  */
 export interface UsageOperations<Input = never> {
   /** Returns totals of requests, tokens, and costs. */

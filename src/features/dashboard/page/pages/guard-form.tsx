@@ -31,7 +31,7 @@ const kindLabels: Readonly<Partial<Record<GuardKind, string>>> = {
   http: 'Your own service',
 }
 
-/** Labels for the options whose names aren't plain English, and the default choice of options with choices. */
+/** Labels for the options whose names aren't plain English, and their default choices. */
 const optionLabels: Readonly<Record<string, readonly [label: string, fallback?: string]>> = {
   words: ['Words and phrases'],
   patterns: ['Patterns (RE2 syntax)'],

@@ -51,7 +51,7 @@ export function RequestDetail({ id }: { id: string }) {
   )
 }
 
-/** Returns the calls with which the operator can set missing prices, if a dollar limit rejected the request because of these. */
+/** Returns advice on setting missing prices if a dollar limit rejected the request because of those. */
 async function findPriceAdvice({ error, model, keyId }: StoredRequest): Promise<string[]> {
   if (error !== 'REQUEST_TOO_EXPENSIVE' || model === undefined) return []
   const { targets } = await api.value.explain({ model, ...(keyId && { keyId }) }).catch(() => ({ targets: [] }))
@@ -71,7 +71,7 @@ const priceSources = {
   'built-in': 'from the catalog',
 } as const
 
-/** Reasons why the gateway didn't set cache breakpoints. */
+/** Why the gateway didn't set cache breakpoints. */
 const skipReasonLabels = {
   client: 'marked by the client',
   short: 'prompt too short',

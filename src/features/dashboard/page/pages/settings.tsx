@@ -14,7 +14,7 @@ import { LimitFieldset, toNames, useLimits } from './owner-form.tsx'
 type Settings = Awaited<ReturnType<typeof api.value.settings.get>>
 type Damaged = Awaited<ReturnType<typeof api.value.health.list>>['damaged'][number]
 
-/** The defaults of `onStorageUnavailable`. */
+/** The defaults for `onStorageUnavailable`. */
 const UNAVAILABLE_DEFAULTS = { usd: 'refuse', tokens: 'refuse', requests: 'allow', parallel: 'allow' } as const
 const unavailableLabels = {
   usd: 'Dollar limits',
