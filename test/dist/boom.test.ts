@@ -19,7 +19,7 @@ test.before(async (context) => {
     plugins: [portableBoom],
   })
   context.code = outputFiles[0]?.text ?? ''
-  // A realm that only has the language: no `Buffer`, no `structuredClone`, and no `captureStackTrace`, like other engines.
+  // A realm with only the language's built-ins: no `Buffer`, no `structuredClone`, and no `captureStackTrace`, as in other engines.
   context.boom = runInNewContext(`delete Error.captureStackTrace; ${context.code}; boom`)
 })
 
@@ -41,7 +41,7 @@ for (const [name, make] of Object.entries(same)) {
   })
 }
 
-test("the bundled boom copies a given error and doesn't change it", ({ boom }) => {
+test('the bundled boom copies an existing error without changing it', ({ boom }) => {
   const RealmError = Object.getPrototypeOf(boom.Boom) as ErrorConstructor
   const cause = new RealmError('broken')
   const created = new boom.Boom(cause, { statusCode: 502 })
@@ -57,7 +57,7 @@ test('the bundled boom rejects the same input as the original', ({ boom }) => {
   }
 })
 
-test('the bundled boom omits the unused factories for single statuses', ({ boom }) => {
+test('the bundled boom omits the unused factories for individual statuses', ({ boom }) => {
   assert.equal(
     Object.keys(boom)
       .filter((name) => name !== 'default' && name !== 'module.exports')
@@ -70,7 +70,7 @@ test('the bundled boom needs no CommonJS wrapper', ({ code }) => {
   assert.not.match(code, /__commonJS|__toESM/)
 })
 
-/** Removes the prototypes of a value's realm. */
+/** Strips the realm's prototypes from a value. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value ?? null))
 }

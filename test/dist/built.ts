@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { assert } from '../support/suite.ts'
 
-/** The root of the repository, with a trailing slash. */
+/** The repository root, with a trailing slash. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface Manifest {
@@ -15,7 +15,7 @@ export interface Manifest {
 
 export const manifest: Manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 
-/** Lists the built files with this ending, as paths from `dist`. */
+/** Lists the built files with this extension, as paths relative to `dist`. */
 export function built(ending: string): string[] {
   assert.ok(existsSync(`${root}dist`), 'there is no build: npm run build')
   return readdirSync(`${root}dist`, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith(ending))

@@ -7,8 +7,8 @@ import { assert, suite } from '../support/suite.ts'
 import { root } from './built.ts'
 
 /*
- * Tests the types of a configuration in code as editors of apps see them. The release check compiles the same program with each TypeScript version
- * since 5.6.
+ * Checks the types of a configuration in code the way editors of apps see them. The release check compiles the same program with each TypeScript
+ * version since 5.6.
  */
 
 const test = suite('configuration types', { folder: '' })
@@ -46,7 +46,7 @@ for (const compiler of ['tsc7', 'typescript'])
     assert.is(await runProgram(process.execPath, args, { cwd: root }), '')
   })
 
-/** Lists the completions that an editor offers at the `|` in a call of `createGateway`. */
+/** Lists the completions that an editor offers at `|` in a `createGateway` call. */
 function complete(folder: string, config: string): string[] {
   const path = join(folder, 'completed.ts')
   const text = `import { createGateway } from 'signalbox'\ncreateGateway(${config})\n`

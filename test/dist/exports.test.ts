@@ -6,7 +6,7 @@ import { entries } from '../../tsup.config.ts'
 import { assert, suite } from '../support/suite.ts'
 import { built, manifest, readBuilt, root } from './built.ts'
 
-/** Apps that mount the gateway under `node:http` have Node's types. undici is a dependency. */
+/** Packages that an entry's types may import. Apps that mount the gateway in `node:http` have Node's types, and undici is a dependency. */
 const typePackages: Record<string, string[]> = { node: ['node:http', 'undici'], express: ['node:http', 'undici'] }
 
 const test = suite('exports and built files')
@@ -26,7 +26,7 @@ test('package.json and the build list the same entries', () => {
   assert.equal(manifest.bin, { [manifest.name]: 'dist/cli.js' })
 })
 
-test('the build contains the JSON Schema of the config file, at the path that signalbox init writes', () => {
+test("the build contains the config file's JSON Schema, at the path that signalbox init writes", () => {
   assert.equal(JSON.parse(readBuilt('config.schema.json')), createConfigSchema())
 })
 
@@ -36,7 +36,7 @@ test('exports list their types first', () => {
   }
 })
 
-test('the build contains each entry, its types, and otherwise only shared chunks', () => {
+test('the build contains only the entries, their types, and shared chunks', () => {
   const present = Object.keys(entries)
   const scripts = built('.js').filter((name) => !/-[0-9a-z]{8}\.js$/.test(name))
   assert.equal(scripts.sort(), present.map((name) => `${name}.js`).sort())
@@ -44,7 +44,7 @@ test('the build contains each entry, its types, and otherwise only shared chunks
   for (const name of present) assert.is(types.has(`${name}.d.ts`), name !== 'cli', `types of ${name}`)
 })
 
-test('built files import Node modules with their prefix, as `node:sqlite` and other runtimes require', () => {
+test('built files import Node modules with the `node:` prefix, which `node:sqlite` and other runtimes require', () => {
   for (const name of built('.js')) {
     const specifiers = readBuilt(name).matchAll(/\b(?:from|import)\s*\(?\s*['"]([\w/]+)['"]/g)
     const bare = [...specifiers]
@@ -54,7 +54,7 @@ test('built files import Node modules with their prefix, as `node:sqlite` and ot
   }
 })
 
-test("the types don't need any runtime package", () => {
+test("the types don't require any runtime packages", () => {
   for (const name of Object.keys(entries).filter((entry) => entry !== 'cli')) {
     const { packages, text } = readTypes(`${name}.d.ts`)
     const strange = packages.filter((each) => !typePackages[name]?.includes(each))
@@ -68,7 +68,7 @@ test('the built CLI starts with a shebang and is executable', () => {
   assert.ok(statSync(`${root}dist/cli.js`).mode & 0o100, 'not executable')
 })
 
-test('the cloud packages are loaded with the first call to a cloud, not with the gateway or its management', () => {
+test('the cloud packages load with the first call to a cloud, not with the gateway or its management API', () => {
   const forClouds = ['aws4fetch', 'jose/key/import']
   const chunks = built('.js').filter((name) => forClouds.some((each) => packagesAtOnce(name).has(each)))
   assert.is(chunks.length, 1, `loaded by ${chunks.join(', ')}`)
@@ -78,13 +78,13 @@ test('the cloud packages are loaded with the first call to a cloud, not with the
   )
 })
 
-test('the token packages are loaded when the first token is used or minted', () => {
+test('the token packages load when the first token is used or minted', () => {
   const findLoading = (name: string) => built('.js').filter((file) => packagesAtOnce(file).has(name))
   assert.is(findLoading('jose/jwt/verify').length, 1, 'one for tokens')
   assert.is(findLoading('jose/jwt/sign').length, 2, 'one for clouds, one for tokens')
 })
 
-test("the credentials of a cloud import only their vendor's package, since bundlers look for each one", () => {
+test("each cloud's credentials import only that vendor's package, because bundlers resolve every import they find", () => {
   const packages = {
     google: 'google-auth-library',
     aws: '@aws-sdk/credential-providers',
@@ -118,7 +118,7 @@ function packagesAtOnce(name: string, seen = new Set<string>()): Set<string> {
   return packages
 }
 
-/** Reads the types of an entry with everything they import. Also returns the packages that they import. */
+/** Returns the types of an entry, including everything they import, and the packages they import. */
 function readTypes(name: string): { packages: string[]; text: string } {
   const texts = new Map<string, string>()
   const packages = new Set<string>()

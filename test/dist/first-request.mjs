@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import * as built from '../../dist/index.js'
 import { memoryStorage } from '../../dist/storage/memory.js'
 
-// Starts a gateway from a folder, sends one request of the given kind, and prints its status and the loaded files of the folder.
+// Starts a gateway from a folder, sends one request of the given kind, and prints the response status and the files that were loaded from the folder.
 const [, , folder, kind] = process.argv
 const loaded = []
 registerHooks({
@@ -36,7 +36,7 @@ const fetch = async () =>
     ? new Response(events, { headers: { 'content-type': 'text/event-stream' } })
     : Response.json(fails ? failure : completion, { status: fails ? 500 : 200 })
 
-// The built package creates the connection, so the loaded files don't include management.
+// The connection is created with the built package, so the loaded files don't include management code.
 const administration = built.createGateway({ storage, fetch, logger: false })
 await administration.api.connections.create({ provider: 'openai', apiKey: 'sk-1' })
 await administration.close()

@@ -12,9 +12,9 @@ import { portable } from './portable.ts'
 import { assertListed } from './sizes-page.ts'
 
 /**
- * The maximum code that a gateway has loaded after its first request, in one file, and the maximum of all code it can load, in bytes: minified and
- * gzipped, with dependencies, without the data of the catalog and the API description. In `all`, 16 kB are cloud sync, which management loads, and 7
- * kB validate responses against schemas.
+ * The maximum code that a gateway has loaded after its first request, as one file, and the maximum code that it can load in total, in bytes: minified
+ * and gzipped, with dependencies, and without catalog data and the API description. `everything` includes 16 kB for cloud sync, which management
+ * loads, and 7 kB for validating responses against schemas.
  */
 const BUDGETS = {
   passed: 80_000,
@@ -26,11 +26,11 @@ const BUDGETS = {
 }
 
 const execute = promisify(execFile)
-const test = suite('the code that a request loads', {
+const test = suite('code loaded by a request', {
   folder: '',
-  /** The files whose modules are imported later, and those modules. */
+  /** Maps the file of each entry point to its source module. */
   later: new Map<string, string>(),
-  /** The file with the API description, and its contents. */
+  /** The file that contains the API description, and its contents. */
   description: { file: '', text: '' },
 })
 

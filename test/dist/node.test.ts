@@ -80,7 +80,7 @@ function run(node: string, script: string): Promise<{ stdout: string; stderr: st
   return execute(node, ['--input-type=module', '--eval', script], { cwd: root })
 }
 
-/** Returns the first `node` on the path that isn't from a package. */
+/** Returns the first `node` in `PATH` that isn't from a package. */
 function ownNode(): string {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
   const found = folders.map((folder) => join(folder, 'node')).find(isExecutable)

@@ -6,8 +6,8 @@ import { root } from './built.ts'
 import { portable } from './portable.ts'
 
 /**
- * Bundles modules like most bundlers would, and returns the size in bytes: one file with all static imports, minified and gzipped. `modules` are
- * paths from the root. Dynamic imports and the data of the catalog don't count.
+ * Bundles modules the way most bundlers would: into one file with all static imports, minified and gzipped. Returns its size in bytes. `modules` are
+ * paths from the repository root. Dynamic imports and the catalog data don't count.
  */
 export async function measureOneFile(modules: readonly string[]): Promise<number> {
   const { outputFiles = [] } = await build({
@@ -22,7 +22,7 @@ export async function measureOneFile(modules: readonly string[]): Promise<number
   return gzipSync(outputFiles[0]?.text ?? '', { level: 9 }).byteLength
 }
 
-/** Excludes modules that are imported later, unless they are measured too. */
+/** Excludes modules that are imported dynamically, unless they are measured too. */
 const withoutLaterParts = (modules: readonly string[]): Plugin => ({
   name: 'without-later-parts',
   setup({ onResolve, resolve }) {
@@ -36,7 +36,7 @@ const withoutLaterParts = (modules: readonly string[]): Plugin => ({
 
 const RESOLVED = Symbol('resolved')
 
-/** Replaces the catalog's data with empty data. */
+/** Replaces the catalog data with empty data. */
 const withoutCatalog: Plugin = {
   name: 'without-catalog',
   setup({ onLoad }) {

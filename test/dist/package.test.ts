@@ -37,7 +37,7 @@ test('publint finds no problem in the package', async ({ tarball }) => {
   )
 })
 
-test("the package's types resolve like its modules", async ({ tarball }) => {
+test("the package's types resolve the same way as its modules", async ({ tarball }) => {
   const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
   const args = [
     attw,
@@ -62,7 +62,9 @@ test('the package has at most 148 modules in addition to its entries, because ea
   assert.ok(modules.length <= 148, `there are ${modules.length}`)
 })
 
-test('the package contains the build, the examples, and the license, but no source or tests', async ({ tarball }) => {
+test('the package contains the build, the examples, and the license, but no source code or tests', async ({
+  tarball,
+}) => {
   const names = await listPackedFiles(tarball)
   assert.equal(strangeFiles(names), [])
   assert.ok(names.includes('LICENSE'))
@@ -84,7 +86,7 @@ test('the package contains no files left behind by running an example', async ({
   assert.equal(names, ['examples/fastify/server.mjs'])
 })
 
-test('the examples page lists exactly the existing examples', async () => {
+test('the examples page lists all examples, and nothing else', async () => {
   const page = await readFile(join(root, 'examples/README.md'), 'utf8')
   const listed = [...page.matchAll(/^\| \[[^\]]+\]\(([\w-]+)\//gm)].map(([, name]) => name)
   const entries = await readdir(join(root, 'examples'), { withFileTypes: true })
@@ -92,7 +94,7 @@ test('the examples page lists exactly the existing examples', async () => {
   assert.equal(listed.toSorted(), folders.toSorted())
 })
 
-test('the package contains every documentation page, and every file they link to', async ({ tarball }) => {
+test('the package contains every user documentation page, and every file that they link to', async ({ tarball }) => {
   const names = await listPackedFiles(tarball)
   const pages = readPages().filter(({ path }) => names.includes(path))
   for (const path of [
@@ -112,10 +114,10 @@ test('the package contains every documentation page, and every file they link to
   assert.equal(missing, [])
 })
 
-/** Pictures stay in the repository, where npm's page for the package finds them. They would be a quarter of the package. */
+/** Images stay in the repository, where the package's npm page finds them. They would make up a quarter of the package. */
 const isImage = (path: string) => /\.(?:webp|svg)$/.test(path)
 
-test('llms.txt lists each page of the package exactly once', async ({ tarball }) => {
+test('llms.txt lists each page in the package exactly once', async ({ tarball }) => {
   const { stdout } = await execute('tar', ['-xzOf', tarball, 'package/llms.txt'])
   const listed = [...stdout.matchAll(/^- \[[^\]]+\]\(([^)]+)\): \S.*$/gm)].map(([, path = '']) => path)
   const pages = (await listPackedFiles(tarball)).filter((name) => name.endsWith('.md'))
@@ -129,7 +131,7 @@ test('llms.txt lists each page of the package exactly once', async ({ tarball })
 
 test('package.json links to the repository and enables provenance', async () => {
   const { repository, homepage, bugs, publishConfig } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-  assert.match(repository.url, /^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/) // npm compares it with the workflow's repository, including case
+  assert.match(repository.url, /^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/) // npm compares it with the workflow's repository, and case matters
   const page = repository.url.slice('git+'.length, -'.git'.length)
   assert.equal([homepage, bugs], [`${page}#readme`, `${page}/issues`])
   assert.equal(publishConfig, { access: 'public', provenance: true })
@@ -148,7 +150,7 @@ test('the package contains the licenses of bundled packages', async ({ tarball }
   const bundled = {
     '@hapi/boom': 'LICENSE.md', // also yaml (see noExternal in tsup.config.ts)
     yaml: 'LICENSE',
-    preact: 'LICENSE', // with its signals, in the dashboard's page
+    preact: 'LICENSE', // preact with its signals, in the dashboard's page
     '@preact/signals': 'LICENSE',
     '@preact/signals-core': 'LICENSE',
   }

@@ -7,32 +7,32 @@ import { measureOneFile } from './one-file.ts'
 import { portable } from './portable.ts'
 import { assertListed, listedImports } from './sizes-page.ts'
 
-/** The maximum download of a page or a worker in bytes: minified and gzipped, including dependencies. */
+/** The maximum download size of a page or worker in bytes: minified and gzipped, including dependencies. */
 const BUDGETS = { core: 80_000, catalog: 25_000, client: 4_600 }
 
 /** Packages that apps install themselves. */
 const VENDORS = ['google-auth-library', '@aws-sdk/credential-providers', '@azure/identity']
 
 /**
- * The maximum sizes of storage adapters, in bytes. SQLite's contains the engine of the file store: shared transactions, waiting for locks, and
- * changes by other processes.
+ * The maximum sizes of storage adapters, in bytes. SQLite's includes the engine of the file store: shared transactions, waiting for locks, and
+ * detecting changes by other processes.
  */
 const ADAPTERS: Readonly<Record<string, number>> = { 'storage/sqlite': 7_000 }
 const ADAPTER = 4_300
 
-const test = suite('sizes')
+const test = suite('bundle sizes')
 
-test('the core without the catalog data stays within its budget', async () => {
+test('the core without catalog data stays within its size budget', async () => {
   report('core', await measureOneFile(['src/index.ts']))
 })
 
-test('the catalog stays within its budget', async () => {
+test('the catalog stays within its size budget', async () => {
   const size = await measure('catalog')
   report('catalog', size)
   assertListed('The catalog, in addition to each of these', size)
 })
 
-test('the management client stays within its budget, without packages or code of the gateway', async () => {
+test('the management client stays within its size budget, without packages or gateway code', async () => {
   report('client', await measure('client'))
   const code = await bundle({ entryPoints: [`${root}dist/client.js`], packages: 'external', minify: false })
   assert.not.match(code, /^import\b|\bfrom ['"]|\bimport\(/m)
@@ -59,12 +59,12 @@ for (const name of [
   'credentials/aws',
   'credentials/azure',
 ])
-  test(`the adapter ${name} without its client stays within its budget`, async () => {
+  test(`the adapter ${name} without its client stays within its size budget`, async () => {
     const size = await measure(name)
     assert.ok(size <= (ADAPTERS[name] ?? ADAPTER), `${name} has ${size} bytes gzipped`)
   })
 
-test('the bundle size page lists the size of each import', async () => {
+test('the bundle size page lists the size of every import', async () => {
   const unlisted = ['index', 'catalog', 'dashboard', 'storage/file', 'cli']
   assert.equal([...listedImports, ...unlisted].sort(), Object.keys(entries).sort())
   const core = await measureOneFile(['src/index.ts'])
@@ -88,7 +88,7 @@ function report(name: keyof typeof BUDGETS, size: number): void {
   assert.ok(size <= budget, `${name} has ${size} bytes gzipped, more than ${budget}`)
 }
 
-/** Measures an entry and its static imports. Parts that load on demand add to that. */
+/** Measures an entry and its static imports. Parts that load on demand aren't included. */
 async function measure(name: string): Promise<number> {
   const { outputFiles = [], metafile } = await build({
     ...portable,
@@ -112,7 +112,7 @@ async function measure(name: string): Promise<number> {
   return gzipSync(files.map(({ text }) => text).join(''), { level: 9 }).byteLength
 }
 
-/** Bundles everything into one module. A package that can't be bundled is an error. */
+/** Bundles everything into one module. Throws if a package can't be bundled. */
 async function bundle(options: BuildOptions): Promise<string> {
   const { outputFiles } = await build({ ...portable, ...options })
   return outputFiles?.[0]?.text ?? ''

@@ -10,7 +10,7 @@ const rows = new Map(
   [...text.matchAll(/^\| (.+?) +\| ([\d.]+) kB +\|$/gm)].map(([, label = '', size]) => [label, Number(size) * 1_000]),
 )
 
-/** Asserts that the page lists this size to within 2 %, or 0.15 kB for small sizes. */
+/** Asserts that the page lists this size to within 2%, or to within 0.15 kB for small sizes. */
 export function assertListed(label: string, size: number): void {
   const listed = rows.get(label)
   assert.ok(listed !== undefined, `${page} has no row for ${label}`)

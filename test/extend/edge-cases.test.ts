@@ -3,7 +3,7 @@ import type { ByteStream } from '../../src/lib/exchange.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openExtended } from './world.ts'
 
-const test = suite('edge cases of features')
+const test = suite('edge cases for features')
 
 const passing: Feature = { name: 'passing', aroundCall: (_, next) => next() }
 const turn = () => new Promise((resolve) => setTimeout(resolve, 5))
@@ -25,7 +25,7 @@ test("a request's tokens count once even if a step wraps its call", async () => 
   assert.ok(used.some((tokens) => tokens > 2))
 })
 
-test("a step can discard one call's stream and reply with another call's stream", async () => {
+test('a step can discard the stream of one call and reply with the stream of another', async () => {
   const { chat, upstream, records } = await openExtended([
     {
       name: 'second-try',
@@ -41,7 +41,7 @@ test("a step can discard one call's stream and reply with another call's stream"
   assert.equal([upstream.calls.length, records.length, records[0]?.end, records[0]?.status], [2, 1, 'complete', 200])
 })
 
-test("request and attempt listeners that throw are reported, and don't affect the request", async () => {
+test("errors thrown by request and attempt listeners are reported, and don't affect the request", async () => {
   const { chat, records, errors, gateway, addKey } = await openExtended([
     {
       name: 'throwing',
@@ -69,7 +69,7 @@ test("request and attempt listeners that throw are reported, and don't affect th
     assert.is(messages.filter((value) => value === message).length, 2)
 })
 
-test('a reply cached by a step contains no headers that the gateway adds for a key', async () => {
+test('a reply that a step caches contains none of the headers that the gateway adds for a key', async () => {
   const kept: Array<Record<string, string>> = []
   const { chat, addKey } = await openExtended([
     {
@@ -87,7 +87,7 @@ test('a reply cached by a step contains no headers that the gateway adds for a k
   assert.is(kept[0]?.['x-signalbox-request-id'], undefined)
 })
 
-test('changing the model leaves all other characters of the body unchanged', async () => {
+test("changing the model doesn't change any other byte of the body", async () => {
   const { chat, upstream } = await openExtended([
     { name: 'renaming', aroundCall: (_, next) => next({ model: 'one/new' }) },
   ])
@@ -115,7 +115,7 @@ test('a feature that is a class instance keeps all of its steps', async () => {
   assert.equal([counting.attempts, counting.closed], [1, true])
 })
 
-test('the lowest output limit of several steps applies, and a step can reject a target or the entire request', async () => {
+test('the lowest output limit set by several steps applies, and a step can reject a target or the entire request', async () => {
   const limiting = (tokens: number): Feature => ({
     name: `limit-${tokens}`,
     aroundAttempt(attempt, next) {
@@ -168,7 +168,7 @@ test('a route that never replies ends when its client disconnects', async () => 
   assert.equal([records[0]?.end, signal.aborted, (await gateway.api.info()).inFlight], ['aborted', true, 0])
 })
 
-test('a rejection has the error code of its status', async () => {
+test('a rejection gets the error code for its status', async () => {
   const codes = {
     400: 'INVALID_REQUEST',
     401: 'IDENTITY_REQUIRED',
@@ -211,7 +211,7 @@ test('a target that a step rejects with a 5xx is skipped', async () => {
   assert.equal(errors, [])
 })
 
-test('the record of a feature route has no format', async () => {
+test('usage records of feature routes have no format', async () => {
   const { gateway, send, chat } = await openExtended([
     {
       name: 'notes',
@@ -231,7 +231,7 @@ test('the record of a feature route has no format', async () => {
   )
 })
 
-test("a key's models and kinds don't apply to a feature route, but its state and limits do", async () => {
+test("a key's models and kinds don't restrict feature routes, but its state and limits do", async () => {
   const { gateway, send } = await openExtended([
     {
       name: 'notes',

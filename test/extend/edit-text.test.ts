@@ -19,7 +19,7 @@ const test = suite('editing response text')
 
 const WORD = 'SESAME'
 
-/** Replaces the word, even if it is split across pieces. */
+/** Masks the word, even if it is split across chunks. */
 function createMasker(): TextEditor {
   let held = ''
   return {
@@ -39,7 +39,7 @@ const masking: Feature = {
   aroundCall: async (call, next) => editText(call, await next(), createMasker),
 }
 
-/** A request of each client format to a model. The target gets it in its own format. */
+/** A request in each client format. The target gets it in its own format. */
 const clients: Record<string, { path(stream: boolean): string; body: JsonObject; headers?: Record<string, string> }> = {
   'openai-chat': { path: () => '/v1/chat/completions', body: { messages: [{ role: 'user', content: 'Hi' }] } },
   'openai-responses': { path: () => '/v1/responses', body: { input: 'Hi' } },
@@ -69,7 +69,7 @@ interface Upstream {
   format?: string
 }
 
-/** Opens a gateway with features and one target. Returns a function that sends a request of a client format. */
+/** Opens a gateway with features and one target. Returns a function that sends a request in a client format. */
 async function open(
   extend: readonly Feature[],
   { events = [], response: reply = chatResponse(), format = 'openai-chat' }: Upstream,
@@ -100,7 +100,7 @@ async function open(
   }
 }
 
-/** Returns all texts of a response or its events by field name, joined. */
+/** Returns all strings in a response or its events by field name, joined. */
 function readTexts(text: string, isStream: boolean): string {
   const events =
     isStream && !text.startsWith('[') ? [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, data = '']) => data) : [text]
@@ -121,11 +121,11 @@ for (const name of Object.keys(clients)) {
   })
 
   for (const [title, pieces] of [
-    ['in one piece', ['Open ', 'SESAME', ' now']],
-    ['in two pieces', ['Open SES', 'AME now']],
+    ['in one chunk', ['Open ', 'SESAME', ' now']],
+    ['split across two chunks', ['Open SES', 'AME now']],
     ['letter by letter', [...'Open SESAME now']],
     ['at the end', ['Open SESA', 'ME']],
-    ['started but not finished', ['Open SE', 'SESAM']],
+    ['incomplete at the end of the stream', ['Open SE', 'SESAM']],
   ] as const)
     test(`a feature can mask a word in a stream, ${title} (${name})`, async () => {
       const events = [
@@ -143,7 +143,7 @@ for (const name of Object.keys(clients)) {
 const toEvents = (text: string) => text.match(/[\s\S]+?\n\n/g) ?? []
 
 for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'])
-  test(`a feature can mask a word in passed-through responses and streams (${name})`, async () => {
+  test(`a feature can mask a word in passthrough responses and streams (${name})`, async () => {
     const chat = {
       events: [...'Open SESAME now'].map((content) => chatChunk({ content })).concat(chatEvents().slice(-3)),
     }
@@ -174,7 +174,7 @@ test('an editor that changes nothing leaves every byte unchanged', async () => {
     assert.is(await edited?.('anthropic-messages', isStream), await plain?.('anthropic-messages', isStream))
 })
 
-test('buffered text is sent after a ping and before the end of its block, and Responses events stay numbered', async () => {
+test('buffered text is sent before a ping passes and before its block ends, and Responses events stay numbered', async () => {
   const events = messageEvents('')
   events.splice(3, 1, textDelta('Open SES'), ping, textDelta('AM'))
   const format = 'anthropic-messages'
@@ -195,7 +195,7 @@ test('buffered text is sent after a ping and before the end of its block, and Re
   assert.equal(numbers, Array.from(numbers.keys()))
 })
 
-test('text in choices, reasoning, and tool calls is edited separately, and names and IDs stay unchanged', async () => {
+test("text in choices, reasoning, and tool calls is edited separately, and names and IDs don't change", async () => {
   const choice = (index: number, delta: object, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({ id: 'SESAME', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index, delta, finish_reason }] })}\n\n`
   const call = (name: string | undefined, text: string) => ({
@@ -247,7 +247,7 @@ test('text in choices, reasoning, and tool calls is edited separately, and names
   assert.equal(seen, [true, false, false, false])
 })
 
-test('token probabilities, which repeat the text, are removed from edited responses', async () => {
+test('token log probabilities, which repeat the text, are removed from edited responses', async () => {
   const response = chatResponse('SESAME')
   const logprobs = { content: [{ token: 'SESAME', logprob: -1, top_logprobs: [] }] }
   Object.assign(response.choices[0] ?? {}, { logprobs })
@@ -260,7 +260,7 @@ test('token probabilities, which repeat the text, are removed from edited respon
 })
 
 for (const name of ['openai-chat', 'anthropic-messages', 'openai-responses'])
-  test(`an editor that rejects ends the stream with an error event, and the rest isn't sent (${name})`, async () => {
+  test(`an editor that rejects ends the stream with an error event, and no more text is sent (${name})`, async () => {
     const rejecting: Feature = {
       name: 'rejecting',
       aroundCall: async (call, next) =>
@@ -275,7 +275,7 @@ for (const name of ['openai-chat', 'anthropic-messages', 'openai-responses'])
     assert.not.match(text, /there|world|\[DONE\]/)
   })
 
-test('other kinds of responses, and errors, are unchanged', async () => {
+test("errors and responses of other kinds don't change", async () => {
   const upstream = fakeUpstream(({ url }) =>
     /embeddings/.test(url.href) ? json({ data: [] }, 200) : json({ error: { message: WORD } }, 400),
   )

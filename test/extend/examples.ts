@@ -8,7 +8,7 @@ interface Examples {
   hello: Feature
 }
 
-/** Runs the blocks of docs/src/content/docs/guides/extend-the-gateway.md, and returns the features they define. */
+/** Runs the code blocks in docs/src/content/docs/guides/extend-the-gateway.md, and returns the features that they define. */
 export async function readExamples(): Promise<Examples> {
   const page = readPages().find(({ path }) => path === 'docs/src/content/docs/guides/extend-the-gateway.md')
   const code = (page?.blocks ?? []).filter(({ language }) => language === 'js').map((block) => block.code)

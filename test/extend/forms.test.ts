@@ -8,11 +8,11 @@ import { hearingCatalog } from '../kinds/transcription/vendors.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('steps that change forms')
+const test = suite('steps that change multipart forms')
 
 type Field = [name: string, value: string]
 
-/** Sends a form through a step that changes its body. Returns the fields that the provider gets. */
+/** Sends a form through a step that changes its body. Returns the fields that the provider receives. */
 async function send(fields: readonly Field[], change: (body: JsonObject) => JsonObject): Promise<Field[]> {
   const upstream = fakeUpstream(() => json({ text: 'Hi' }))
   const changing: Feature = {
@@ -48,7 +48,7 @@ const nested: Field[] = [
 const cases: Record<string, { sent: Field[]; change: JsonObject; got: Field[] }> = {
   'a shorter list': { sent: both, change: { [TIMES]: ['segment'] }, got: [[`${TIMES}[]`, 'segment']] },
   'a longer list': { sent: both.slice(0, 1), change: { [TIMES]: ['word', 'segment'] }, got: both },
-  'a longer list with numbers': {
+  'a longer list with an index in its name': {
     sent: [['include[0]', 'a']],
     change: { include: ['a', 'b', 'c'] },
     got: ['a', 'b', 'c'].map((value) => ['include[]', value]),
@@ -68,7 +68,7 @@ const cases: Record<string, { sent: Field[]; change: JsonObject; got: Field[] }>
     change: { chunking_strategy: { type: 'server_vad' } },
     got: nested.slice(0, 1),
   },
-  'an object with another field': {
+  'an object with an additional field': {
     sent: nested.slice(0, 1),
     change: { chunking_strategy: { type: 'server_vad', threshold: 0.5 } },
     got: nested,
@@ -80,14 +80,14 @@ const cases: Record<string, { sent: Field[]; change: JsonObject; got: Field[] }>
   },
   'an undefined field': { sent: [['language', 'en']], change: { language: undefined }, got: [] },
   'a new list': { sent: [], change: { [TIMES]: ['word', 'segment'] }, got: both },
-  'another value': {
+  'a changed value': {
     sent: [['language', 'en'], ...both],
     change: { language: 'de' },
     got: [['language', 'de'], ...both],
   },
 }
 for (const [label, { sent, change, got }] of Object.entries(cases))
-  test(`the provider gets ${label} as a step left it`, async () => {
+  test(`the provider gets ${label} as changed by a step`, async () => {
     assert.equal(await send(sent, (body) => ({ ...body, ...change })), got)
   })
 

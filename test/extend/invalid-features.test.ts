@@ -18,7 +18,7 @@ for (const [title, extend, message] of [
     'The gateway already has a feature named "limits". Rename yours.',
   ],
   [
-    'a feature with a built-in name and route',
+    'a feature with the name and a route of a built-in one',
     [{ name: 'listing', routes: [route('/v1/models')] }],
     'The gateway already has a feature named "listing". Rename yours.',
   ],
@@ -28,7 +28,7 @@ for (const [title, extend, message] of [
     'The gateway already has a feature named "health". Rename yours.',
   ],
   ['a misspelled step', [{ name: 'a', aroundCalls() {} }], /aroundCalls/],
-  ['an area without a slash', [{ name: 'a', areas: [area('hello')] }], /a path like "\/hello"/],
+  ['an area without a leading slash', [{ name: 'a', areas: [area('hello')] }], /a path like "\/hello"/],
   ['a route outside its area', [{ name: 'a', areas: [area('/a', route('/b'))] }], /must be below its area/],
   [
     'a route outside /v1',
@@ -70,17 +70,17 @@ for (const [title, extend, message] of [
     'The feature "a" has the route GET /a twice. Change one of the paths.',
   ],
   [
-    'a route that lists models',
+    'a route in place of the model list',
     [{ name: 'a', routes: [route('/v1/models')] }],
     'The features "listing" and "a" both have the route GET /v1/models. Change one of the paths.',
   ],
   [
-    'a route that is a model endpoint',
+    'a route in place of a model endpoint',
     [{ name: 'a', routes: [route('/v1/chat/completions', 'POST')] }],
     'The features "models" and "a" both have the route POST /v1/chat/completions. Change one of the paths.',
   ],
   [
-    'operations with the same name',
+    "operations with the name of another feature's",
     [
       { name: 'a', operations: { notes: { list: operation('/api/a') } } },
       { name: 'b', operations: { notes: { get: operation('/api/b') } } },
@@ -88,7 +88,7 @@ for (const [title, extend, message] of [
     'The features "a" and "b" both have operations "notes". Rename them in one of the two.',
   ],
   [
-    'operations with the same path',
+    "operations with the path of another feature's",
     [
       { name: 'a', operations: { notes: { get: operation('/api/notes/:id') } } },
       { name: 'b', operations: { memos: { get: operation('/api/notes/:name') } } },
@@ -96,7 +96,7 @@ for (const [title, extend, message] of [
     'The features "a" and "b" both have the operation GET /api/notes/:. Change one of the paths.',
   ],
   [
-    'operations with a built-in name',
+    'operations with the name of a built-in resource',
     [{ name: 'a', operations: { keys: { get: operation('/api/a') } } }],
     'The feature "a" can\'t add operations to gateway.api.keys. Rename them.',
   ],
@@ -111,7 +111,7 @@ for (const [title, extend, message] of [
     else assert.match((reason as Error).message, message)
   })
 
-test('features may share a path with different methods, and a prefix with different words', async () => {
+test('features may share a path if their methods differ, and a path prefix if the next letters differ', async () => {
   const { send } = await openExtended([
     { name: 'a', areas: [{ path: '/a', routes: [{ method: 'GET', path: '/a', run }] }] },
     { name: 'b', areas: [{ path: '/ab', routes: [{ method: 'GET', path: '/ab', run }] }] },

@@ -7,7 +7,7 @@ const test = suite('features in the OpenAPI document')
 
 const run = () => Response.json({})
 
-/** Has routes in an area and next to the model endpoints. */
+/** A feature with routes in an area and next to the model endpoints. */
 const notes: Feature = {
   name: 'notes',
   areas: [

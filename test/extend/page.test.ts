@@ -3,9 +3,9 @@ import { assert, suite } from '../support/suite.ts'
 import { readExamples } from './examples.ts'
 import { openExtended } from './world.ts'
 
-const test = suite('the examples in the guide to extending the gateway')
+const test = suite('examples in the guide to extending the gateway')
 
-test('the cache serves an identical request with the same key without calling a provider, and the record says so', async () => {
+test('the cache answers an identical request with the same key without calling a provider, and the record shows this', async () => {
   const { createCache } = await readExamples()
   const { chat, upstream, records, addKey } = await openExtended([createCache()])
   const first = await chat({ temperature: 1 })
@@ -24,7 +24,7 @@ test('the cache serves an identical request with the same key without calling a 
   )
 })
 
-test('a cache hit counts toward the limits of its key, and limits are checked before the cache', async () => {
+test("a cache hit counts toward its key's limits, and limits are checked before the cache", async () => {
   const { createCache } = await readExamples()
   const { chat, addKey } = await openExtended([createCache()])
   const limited = await addKey('limited', { requests: { day: 2 } })
@@ -49,7 +49,7 @@ test('the word filter masks a word in every string of a request, in each format'
   assert.match((await rejected.json()).error.message, 'SESAME')
 })
 
-test('the word filter masks a word in responses, streamed or not', async () => {
+test('the word filter masks a word in streaming and non-streaming responses', async () => {
   const { createWordFilter } = await readExamples()
   const { chat } = await openExtended([createWordFilter('Hello')], chatEvents('Hell no, Hello there'))
   assert.is((await (await chat({})).json()).choices[0].message.content, '*****')
@@ -106,7 +106,7 @@ test('usage records and metrics include requests to feature routes', async () =>
   assert.match(await scrape(), /^http_server_request_duration_seconds_count\{.*http_route="\/hello\/:name".*\} 1$/m)
 })
 
-test('a gateway with the examples still serves models as before', async () => {
+test('a gateway with the example features still serves models as before', async () => {
   const { createCache, createWordFilter, hello } = await readExamples()
   const { chat } = await openExtended([createCache(), createWordFilter('SESAME'), hello])
   assert.equal(await (await chat({})).json(), chatResponse())

@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { openExtended } from './world.ts'
 
-const test = suite('errors and headers from steps')
+const test = suite('step errors and response headers')
 
 for (const [location, step] of [
   ['around a request', 'aroundRequest'],
@@ -27,7 +27,7 @@ test('a request that a step rejects is recorded as "refused"', async () => {
   assert.equal([records[0]?.end, records[0]?.status], ['refused', 403])
 })
 
-test("a step's response keeps all of its cookies", async () => {
+test('a response returned by a step keeps all of its cookies', async () => {
   const cookies = ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2']
   const createResponse = () => {
     const response = Response.json({ ok: true })

@@ -7,7 +7,7 @@ const test = suite('replies from steps')
 
 const encoder = new TextEncoder()
 
-/** Creates a feature whose step replies to each call. */
+/** Creates a feature with a step that replies to each call. */
 const replying = (reply: (call: GatewayCall) => Reply | Response): Feature => ({
   name: 'replying',
   async aroundCall(call) {
@@ -16,7 +16,7 @@ const replying = (reply: (call: GatewayCall) => Reply | Response): Feature => ({
   },
 })
 
-/** Creates a stream of two chunks. After the first, it continues, breaks off, or waits. */
+/** Creates a stream of two chunks. After the first, it continues, breaks off, or waits forever. */
 function createStream(rest: 'complete' | 'broken' | 'waiting') {
   const stream = { canceled: 0, pulled: 0 }
   const body: ByteStream = {
@@ -40,7 +40,7 @@ for (const [rest, status, end] of [
   ['broken', 500, 'cut'],
   ['waiting', 499, 'aborted'],
 ] as const)
-  test(`a step's ${rest} stream occupies its concurrency limit until the stream ends, and is then logged`, async () => {
+  test(`a step's ${rest} stream counts toward the concurrency limit until it ends, and is recorded then`, async () => {
     const { stream, body } = createStream(rest)
     const { chat, records, addKey, gateway } = await openExtended([replying(() => streamed(body))])
     const key = await addKey('one at a time', ONE_AT_A_TIME)
@@ -77,7 +77,7 @@ test("a step's waiting stream is cut off when its key is paused", async () => {
   assert.equal([records[0]?.end, records[0]?.error, stream.canceled > 0], ['cut', 'KEY_PAUSED', true])
 })
 
-test('if a step replies with a Response, its request ends with the last byte, streamed or not', async () => {
+test('if a step replies with a Response, the request ends with the last byte, streamed or not', async () => {
   const { chat, records } = await openExtended([
     replying(({ stream }) =>
       stream ? new Response(new Blob(['data: [DONE]\n\n']).stream(), { status: 200 }) : Response.json({ ok: true }),
@@ -94,7 +94,7 @@ test('if a step replies with a Response, its request ends with the last byte, st
   )
 })
 
-test('a provider stream that a step wraps is charged, and its record states how it ended', async () => {
+test('a provider stream that a step wraps is charged, and its record shows how it ended', async () => {
   for (const isCut of [false, true]) {
     const passing: Feature = {
       name: 'passing',
@@ -139,7 +139,7 @@ test("when the client disconnects while a step waits, the request ends immediate
   assert.is(stream.canceled, 1)
 })
 
-test('keys are checked before the steps of features, and a listener that throws has no effect', async () => {
+test('keys are checked before feature steps run, and a throwing listener has no effect', async () => {
   const errors: unknown[] = []
   const failing: Feature = {
     name: 'failing',
@@ -174,7 +174,7 @@ test('keys are checked before the steps of features, and a listener that throws 
   assert.equal(errors, ['KEY_UNKNOWN'])
 })
 
-test('a changed model is routed, limited, and recorded under its new name, and can still be streamed', async () => {
+test('a request whose model a step changes is routed, limited, and recorded under the new name, and can still be streamed', async () => {
   const { chat, upstream } = await openExtended([
     {
       name: 'renaming',

@@ -4,7 +4,7 @@ import type { Feature } from '../../src/feature.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the types of operations that features add')
+const test = suite('types of feature operations')
 
 const note = v.object({ text: v.string() })
 const words = { summary: 'Get a note', failure: 'fetch notes', output: note }
@@ -32,7 +32,7 @@ test("feature operations are typed alongside the gateway's built-in operations",
   assert.equal([text, put.text, (await gateway.api.keys.list()).keys], ['note a', 'note a', []])
 })
 
-test('an operation is typed if its feature is written inline', async () => {
+test('the operations of an inline feature are typed', async () => {
   const { api } = createGateway({
     ...options,
     extend: [
@@ -49,7 +49,7 @@ test('an operation is typed if its feature is written inline', async () => {
   assert.is((await api.notes.get('b')).text, 'note b')
 })
 
-test('wrong names and arguments of operations are compile errors', () => {
+test('wrong operation names and arguments are compile errors', () => {
   const misuse = () => {
     const { api } = createGateway({ ...options, extend: [notes] })
     // @ts-expect-error: there is no such operation

@@ -16,7 +16,7 @@ test('a value is kept until its TTL ends, counted from when it was last set', ()
   assert.is(map.get('a'), undefined)
 })
 
-test('a new value evicts the least recently set one, and setting a value again evicts none', () => {
+test('a new value evicts the least recently set one, and updating a value evicts none', () => {
   const map = createExpiringMap<number>({ clock: { now: () => 0 }, ttlMs: 10, max: 2 })
   map.set('a', 1)
   map.set('b', 1)

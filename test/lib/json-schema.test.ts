@@ -46,7 +46,7 @@ const cases: Record<string, [schema: v.GenericSchema, expected: object]> = {
       required: ['a'],
     },
   ],
-  'a closed object without fields that it always rejects': [
+  "a closed object, without fields that can't have a value": [
     v.strictObject({ a: v.exactOptional(v.number()), b: v.exactOptional(v.never()) }),
     { type: 'object', properties: { a: { type: 'number' } }, additionalProperties: false },
   ],
@@ -56,7 +56,7 @@ const cases: Record<string, [schema: v.GenericSchema, expected: object]> = {
     v.nullable(v.union([v.string(), v.number()])),
     { anyOf: [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, { type: 'null' }] },
   ],
-  'a check that metadata describes': [
+  'a check that its metadata describes': [
     v.pipe(v.custom<object>(Boolean), v.metadata({ type: 'object', minProperties: 1 })),
     { type: 'object', minProperties: 1 },
   ],
@@ -84,7 +84,7 @@ test('a named schema is referenced and converted once, with or without checks ar
   assert.equal(converter.definitions, { Name: { type: 'string', minLength: 1 } })
 })
 
-test('schemas can contain themselves', () => {
+test('recursive schemas are supported', () => {
   interface Tree {
     children: Tree[]
   }
@@ -102,7 +102,7 @@ test('schemas can contain themselves', () => {
   assert.ok(converter.definitions.Tree)
 })
 
-test('an unsupported kind of schema is rejected by name', () => {
+test('an unsupported schema type is rejected by name', () => {
   for (const schema of [v.date(), v.bigint(), v.map(v.string(), v.string()), v.lazy(() => v.string())])
     assert.throws(() => convert(v.object({ a: schema as v.GenericSchema })), new RegExp(`"${schema.type}"`))
 })

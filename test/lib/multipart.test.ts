@@ -12,7 +12,7 @@ const form = (...lines: string[]) => encodeUtf8(lines.join('\r\n'))
 const field = (name: string, value: string) => ['--b', `Content-Disposition: form-data; name="${name}"`, '', value]
 const END = ['--b--', '']
 
-test('keeps the order, names, types, and bytes of parts', () => {
+test('preserves the order, names, types, and bytes of parts', () => {
   const bytes = concatBytes([
     form('preamble', '--b', 'content-disposition: form-data; name="file"; filename="C:\\dir\\a \\"b\\".mp3"', ''),
     form('Content-Type: audio/mpeg; x=y', '', ''),
@@ -44,7 +44,7 @@ test('keeps the order, names, types, and bytes of parts', () => {
   assert.is(file?.bytes.buffer, bytes.buffer, 'a file is a view of the upload')
 })
 
-test('parses names as browsers and libraries write them', () => {
+test('parses names the way browsers and libraries write them', () => {
   const getName = (disposition: string) => {
     const [part] = parseForm(form('--b', `content-disposition: form-data; ${disposition}`, '', 'x', ...END), TYPE)
     return part && isFile(part) ? [part.name, part.fileName] : [part?.name]
@@ -55,7 +55,7 @@ test('parses names as browsers and libraries write them', () => {
   assert.equal(getName('name="file"; filename=""'), ['file', undefined])
 })
 
-test('writes fields before files, with a random boundary, and with names for files without one', () => {
+test('writes fields before files, with a random boundary, and names files that have no name', () => {
   const sent: FormPart[] = [
     { name: 'image[]', fileName: 'a"\r\n.png', type: 'image/png', bytes: new Uint8Array([1, 2]) },
     { name: 'model', value: 'm' },
@@ -73,7 +73,7 @@ test('writes fields before files, with a random boundary, and with names for fil
   ])
 })
 
-test('parses every form that it writes, including bytes that look like boundaries', () => {
+test('parses every form that it writes, even with bytes that look like boundaries', () => {
   const random = createRandom(35)
   const pick = random.below
   const signs = [13, 10, 45, 45, 98, 0, 255]
@@ -93,15 +93,15 @@ test('parses every form that it writes, including bytes that look like boundarie
 const part = field('model', 'm')
 const disposition = (text: string) => form('--b', text, '', 'x', ...END)
 const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
-  'a form without a boundary in its type': [form(...part, ...END), 'multipart/form-data'],
+  'a content type without a boundary': [form(...part, ...END), 'multipart/form-data'],
   'an empty boundary': [form(...part, ...END), 'multipart/form-data; boundary=""'],
   'a boundary that is too long': [form(...part, ...END), `multipart/form-data; boundary=${'b'.repeat(71)}`],
-  'another boundary': [form(...part, ...END), 'multipart/form-data; boundary=c'],
+  'a body with another boundary': [form(...part, ...END), 'multipart/form-data; boundary=c'],
   'an empty body': [new Uint8Array(0)],
-  'a form without parts or an end': [form('--b')],
-  'a part without an end': [form(...part)],
-  'a part that is cut off in its headers': [form('--b', 'Content-Disposition: form-da')],
-  'a boundary within a line': [form('--bb', '', '')],
+  'a form without parts or a closing boundary': [form('--b')],
+  'a part without a closing boundary': [form(...part)],
+  'a part that is truncated in its headers': [form('--b', 'Content-Disposition: form-da')],
+  'a boundary in the middle of a line': [form('--bb', '', '')],
   'line feeds without carriage returns': [
     encodeUtf8(
       form(...part, ...END)
@@ -110,12 +110,12 @@ const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
     ),
   ],
   'a part without headers': [form('--b', '', 'x', ...END)],
-  'a part without a disposition': [disposition('content-type: text/plain')],
-  'another disposition type': [disposition('content-disposition: attachment; name="a"')],
+  'a part without a Content-Disposition': [disposition('content-type: text/plain')],
+  'a disposition type other than form-data': [disposition('content-disposition: attachment; name="a"')],
   'a part without a name': [disposition('content-disposition: form-data')],
-  'an empty name': [disposition('content-disposition: form-data; name=""')],
+  'a part with an empty name': [disposition('content-disposition: form-data; name=""')],
   'a name that is too long': [disposition(`content-disposition: form-data; name="${'n'.repeat(301)}"`)],
-  'two dispositions': [
+  'a part with two dispositions': [
     disposition('content-disposition: form-data; name="a"\r\ncontent-disposition: form-data; name="b"'),
   ],
   'a header without a name': [disposition(': form-data; name="a"')],
@@ -139,7 +139,7 @@ const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
 }
 
 for (const [label, [bytes, type = TYPE]] of Object.entries(malformed))
-  test(`rejects ${label}, and the message gives the reason`, () => {
+  test(`rejects ${label}, and the message says why`, () => {
     try {
       parseForm(bytes, type)
     } catch (error) {
@@ -149,7 +149,7 @@ for (const [label, [bytes, type = TYPE]] of Object.entries(malformed))
     throw new Error('It was read.')
   })
 
-test('rejects a form that is cut off at any byte', () => {
+test('rejects a form that is truncated at any byte', () => {
   const full = form(...field('a', 'x'), ...field('b', 'yy'), '--b--')
   for (let end = 0; end < full.length; end++)
     assert.throws(
@@ -159,7 +159,7 @@ test('rejects a form that is cut off at any byte', () => {
   assert.is(parseForm(full, TYPE).length, 2)
 })
 
-test('takes linear time for bytes that resemble boundaries', () => {
+test('parsing takes linear time even if bytes resemble boundaries', () => {
   const almost = encodeUtf8(`\r\n--${'--\r\n'.repeat(200_000)}--`)
   const ms = cpuMs(() => assert.throws(() => parseForm(almost, 'multipart/form-data; boundary=----x')))
   assert.ok(ms < 1_000, `${ms} ms`)

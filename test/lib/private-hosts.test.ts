@@ -5,7 +5,7 @@ const test = suite('private hosts')
 
 const isPrivate = (address: string) => isPrivateHost(new URL(address).hostname)
 
-test('private addresses are recognized in every spelling, as are names of local networks', () => {
+test('private addresses and local network names are recognized in every spelling', () => {
   for (const host of [
     ...['localhost', 'a.localhost', 'nas', 'nas.local', 'models.internal', 'x.lan', 'router.home.arpa', 'nas.'],
     ...['127.0.0.1', '2130706433', '0x7f.1', '0.0.0.0', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.0.1'],

@@ -11,7 +11,7 @@ const rejection = (promise: Promise<unknown>): Promise<unknown> =>
     (reason: unknown) => reason,
   )
 
-test('everything added to a scope is canceled once, in order, when the scope ends, unless it was removed', () => {
+test('when a scope ends, everything added to it is canceled once, in order, unless it was removed', () => {
   const canceled: string[] = []
   const scope = new Scope()
   const gone = () => canceled.push('gone')
@@ -25,7 +25,7 @@ test('everything added to a scope is canceled once, in order, when the scope end
   assert.equal([scope.hasEnded, scope.reason === REASON], [true, true])
 })
 
-test('anything added to a scope that has ended is canceled immediately', () => {
+test('anything added to an ended scope is canceled immediately', () => {
   const scope = new Scope()
   scope.end(REASON)
   const reasons: unknown[] = []
@@ -33,7 +33,7 @@ test('anything added to a scope that has ended is canceled immediately', () => {
   assert.is(reasons[0], REASON)
 })
 
-test('a race in a scope settles like its work, or rejects with the reason if the scope ends first', async () => {
+test("a race in a scope settles like its promise, or rejects with the scope's reason if the scope ends first", async () => {
   const scope = new Scope()
   assert.is(await scope.race(Promise.resolve(1)), 1)
   assert.is(await rejection(scope.race(Promise.reject(REASON))), REASON)
@@ -43,7 +43,7 @@ test('a race in a scope settles like its work, or rejects with the reason if the
   assert.is(await rejection(scope.race(Promise.resolve(2))), REASON)
 })
 
-test("a client's scope ends when the client disconnects, and not after it was closed", async () => {
+test("a client's scope ends when the client disconnects, but not after it was closed", async () => {
   let leave = () => {}
   const exchange = {
     onAbort(listener: () => void) {

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('a text buffer')
 
-test('a text buffer returns all pieces in order, even between two additions', () => {
+test('a text buffer returns all pieces in order, even if it is read between two additions', () => {
   const buffer = createTextBuffer()
   let expected = ''
   for (let index = 0; index < 1_000; index++) {
@@ -15,7 +15,7 @@ test('a text buffer returns all pieces in order, even between two additions', ()
   assert.is(buffer.text, expected)
 })
 
-test('a new text buffer is empty and not started, and even an empty piece starts it', () => {
+test("a new text buffer is empty and hasn't started, and even an empty piece starts it", () => {
   const buffer = createTextBuffer()
   assert.equal([buffer.hasStarted, buffer.text], [false, ''])
   buffer.add('')
@@ -32,7 +32,7 @@ test('a text buffer discards text beyond its limit', () => {
   assert.is(buffer.text, undefined)
 })
 
-test('a text buffer takes little more memory than its characters', async () => {
+test('a text buffer takes little more memory than its text', async () => {
   const before = await bytesHeld()
   const buffer = createTextBuffer()
   for (let index = 0; index < 1_000_000; index++) buffer.add(String(index).slice(-4))

@@ -2,7 +2,7 @@ import { createThrottledPublisher } from '../../src/lib/throttled-publisher.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a throttled publisher')
+const test = suite('the throttled publisher')
 
 function start({ publishMs = 0, goesOn = false } = {}) {
   const clock = fakeClock()
@@ -19,7 +19,7 @@ function start({ publishMs = 0, goesOn = false } = {}) {
   return { clock, publishedAt, publisher }
 }
 
-test('the first change is published immediately, and later ones together after the pause', async () => {
+test('the first change is published immediately, and later ones together after a pause', async () => {
   const { clock, publishedAt, publisher } = start()
   publisher.schedule()
   assert.equal(publishedAt, [0])
@@ -32,7 +32,7 @@ test('the first change is published immediately, and later ones together after t
   assert.equal(publishedAt, [0, 100, 530])
 })
 
-test('a change during a publication is published afterward', async () => {
+test('a change during a publication is published after it', async () => {
   const { clock, publishedAt, publisher } = start({ publishMs: 250 })
   publisher.schedule()
   await clock.advance(50)
@@ -41,7 +41,7 @@ test('a change during a publication is published afterward', async () => {
   assert.equal(publishedAt, [0, 250])
 })
 
-test('the state is published again without a change as long as publish requests it', async () => {
+test('the state is republished without a change for as long as publish asks for it', async () => {
   const { clock, publishedAt, publisher } = start({ goesOn: true })
   publisher.schedule()
   await clock.advance(2_500)
@@ -51,7 +51,7 @@ test('the state is published again without a change as long as publish requests 
   assert.equal(publishedAt, [0, 1_000, 2_000, 2_500, 3_500])
 })
 
-test('stop waits for the publication in flight, and nothing is published afterward', async () => {
+test('stop waits for an in-flight publication, and nothing is published afterward', async () => {
   const { clock, publishedAt, publisher } = start({ publishMs: 250, goesOn: true })
   publisher.schedule()
   await clock.advance(50)

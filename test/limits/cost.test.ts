@@ -44,7 +44,7 @@ test(`a reservation and its settlements take at most ${MOST_US} µs of CPU time`
   assert.ok(Math.min(...rounds) <= MOST_US, `µs in each round: ${rounds.map((us) => us.toFixed(1)).join(' ')}`)
 })
 
-test('unused accounts are dropped from memory, and their counters are kept', { timeoutMs: 300_000 }, async () => {
+test('idle accounts are dropped from memory, but their counters are kept', { timeoutMs: 300_000 }, async () => {
   const ledger = open()
   const limits = { requests: { day: 2 } }
   const spend = async (id: number) => {

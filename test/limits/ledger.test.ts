@@ -56,7 +56,7 @@ test('shows the used, reserved, and remaining amounts, and when the window ends'
   })
 })
 
-test('distinguishes exhausted limits, oversized requests, and capacity held by in-flight requests', async () => {
+test('distinguishes exhausted limits, oversized requests, and capacity reserved by in-flight requests', async () => {
   const { one } = open()
   const scope = key({ tokens: { day: 100 } })
   const send = (tokens: number) => one.reserve([scope], { fixed: { tokens } })
@@ -74,7 +74,7 @@ test('distinguishes exhausted limits, oversized requests, and capacity held by i
   assert.is((await send(0)).kind, 'reserved')
 })
 
-test('with several limits, a rejection reports requests first, then parallel, then the longest window', async () => {
+test('with several limits, a rejection reports requests first, then concurrent requests, then the longest window', async () => {
   const { one } = open()
   const limits = { requests: { minute: 1, day: 1 }, tokens: { total: 1 }, parallel: 1 }
   assertReserved(await one.reserve([key(limits)], { fixed: { requests: 1, parallel: 1 } })).settle({ requests: 1 }, [
@@ -96,7 +96,7 @@ test('with several limits, a rejection reports requests first, then parallel, th
   ])
 })
 
-test('reserves as much output as fits into the tightest limit, and at least the requested minimum', async () => {
+test('reserves as much output as the tightest limit allows, but rejects less than the requested minimum', async () => {
   const { one } = open()
   const scopes = [key({ tokens: { day: 5_000 } }), gateway({ usd: { total: 0.03 } })]
   const output = { tokens: 4_096, minTokens: 1_024, usdPerToken: 0.00001 }
@@ -119,7 +119,7 @@ test('reserves as much output as fits into the tightest limit, and at least the 
   )
 })
 
-test('reserves in all scopes or in none', async () => {
+test('reserves in all scopes or none', async () => {
   const { one } = open()
   const scopes = [key({ tokens: { day: 100 } }), group({ tokens: { day: 50 } }), gateway({ tokens: { day: 200 } })]
   assert.equal(getReason(await one.reserve(scopes, { fixed: { tokens: 60 } })), ['too-large', 'group', 'tokens', 'day'])
@@ -127,14 +127,14 @@ test('reserves in all scopes or in none', async () => {
   for (const scope of scopes) assert.is((await one.state(scope))[0]?.reserved, 0)
 })
 
-test("if two concurrent requests don't both fit, one passes, on any instances and in any order", async () => {
+test("if two concurrent requests don't both fit, exactly one passes, on any instances and in any order", async () => {
   for (let round = 0; round < 50; round++) {
     const { world, one, other } = open()
     const shared = [group({ tokens: { day: 100 } }), gateway({ tokens: { day: 100 } })]
     const promise = Promise.all([
       one.reserve([key({ tokens: { day: 80 } }, 'a'), ...shared], { fixed: { tokens: 60 } }),
       other.reserve([key({ tokens: { day: 80 } }, 'b'), ...shared], { fixed: { tokens: 60 } }),
-      other.reserve([key({ tokens: { day: 50 } }, 'c'), ...shared], { fixed: { tokens: 60 } }), // it can't fit, so it doesn't block others
+      other.reserve([key({ tokens: { day: 50 } }, 'c'), ...shared], { fixed: { tokens: 60 } }), // can't fit, so it doesn't block the others
     ])
     await world.pass(5_000)
     const kinds = (await promise).map(({ kind }) => kind)
@@ -142,7 +142,7 @@ test("if two concurrent requests don't both fit, one passes, on any instances an
   }
 })
 
-test('settles tokens and USD before requests and parallel, each once', async () => {
+test('settles tokens and USD before requests and concurrency, each only once', async () => {
   const { one } = open()
   const scope = key({ requests: { day: 10 }, tokens: { day: 100 }, parallel: 1 })
   const reservation = assertReserved(await one.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 50 } }))
@@ -168,7 +168,7 @@ test('settles tokens and USD before requests and parallel, each once', async () 
   )
 })
 
-test('extends a reservation, or leaves it unchanged', async () => {
+test('extends a reservation if the limits allow, or else leaves it unchanged', async () => {
   const { one } = open()
   const scope = key({ tokens: { day: 100 } })
   const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
@@ -179,7 +179,7 @@ test('extends a reservation, or leaves it unchanged', async () => {
   assert.equal(getTotals(await one.state(scope)), [{ used: 70, reserved: 0, unsettled: 0, remaining: 30 }])
 })
 
-test('counts a settlement in the windows of its reservation, and not in later ones', async () => {
+test('counts a settlement in the windows of its reservation, but not in later ones', async () => {
   const { world, one } = open()
   const scope = key({ tokens: { hour: 100, day: 100, total: 100 } })
   const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
@@ -195,7 +195,7 @@ test('counts a settlement in the windows of its reservation, and not in later on
   )
 })
 
-test("check 79: doesn't reopen a window when the clock goes back, and continues when the clock reaches a later one", async () => {
+test("check 79: doesn't reopen a window when the clock goes back, and continues once the clock reaches a later window", async () => {
   const { world, a, one } = open()
   const scope = key({ requests: { day: 1 } })
   const send = () => one.reserve([scope], { fixed: { requests: 1 } })
@@ -224,7 +224,7 @@ test('usage under old limits counts toward changed limits', async () => {
   assert.is((await one.reserve([changed], { fixed: { tokens: 30 } })).kind, 'reserved')
 })
 
-test('a reset restarts the counters, and in-flight requests stay reserved', async () => {
+test('a reset clears the counters, but in-flight requests stay reserved', async () => {
   const { one, other } = open()
   const scope = key({ tokens: { total: 100 } })
   assertReserved(await one.reserve([scope], { fixed: { tokens: 50 } })).settle({ tokens: 50 })
@@ -258,7 +258,7 @@ test('a deleted account stays deleted, even if in-flight requests settle afterwa
   assert.equal(await world.storage.list('limits/'), [])
 })
 
-test('a damaged account causes an error instead of counting as empty, until it is reset', async () => {
+test('a damaged account causes an error until it is reset, instead of counting as empty', async () => {
   for (const text of ['', '{}', '{"v":1', '{"v":2,"minute":0,"used":[],"gone":[],"entries":[]}', '[]']) {
     const { world, one } = open()
     const scope = key({ requests: { day: 1 } })
@@ -295,7 +295,7 @@ test('close writes pending changes', async () => {
   assert.equal(getTotals(await other.state(scope)), [{ used: 27, reserved: 0, unsettled: 0, remaining: 73 }])
 })
 
-test('makes one write if no one else has written, and none if nothing is limited', async () => {
+test('a reservation needs one write if nobody else has written, and none if nothing is limited', async () => {
   const { world, one } = open()
   const calls: string[] = []
   const { get, set } = world.storage
@@ -318,7 +318,7 @@ test('makes one write if no one else has written, and none if nothing is limited
   assert.equal(calls, [])
 })
 
-test('money adds up to the nano-dollar, and is never rounded down', async () => {
+test('dollar amounts are summed to the nano-dollar, and never rounded down', async () => {
   const { one } = open()
   const scope = key({ usd: { day: 0.3 } })
   for (let count = 0; count < 3; count++)

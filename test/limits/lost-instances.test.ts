@@ -3,12 +3,12 @@ import { assertReserved, getReason, getTotals, key, open } from './support/ledge
 
 const test = suite('instances that crash, or appear to')
 
-test('reservations of a crashed instance become unsettled within a minute, release parallel limits, and can be settled as spent or unspent', async () => {
+test('reservations of a crashed instance become unsettled within a minute, free their concurrency slots, and can be settled as spent or unspent', async () => {
   for (const as of ['spent', 'unspent'] as const) {
     const { world, a, one, other } = open()
     const scope = key({ tokens: { day: 100 }, parallel: 1 })
     assertReserved(await one.reserve([scope], { fixed: { tokens: 80, parallel: 1 } }))
-    await world.pass(30_000) // it is still running
+    await world.pass(30_000) // the instance is still running
     assert.equal(
       getTotals(await other.state(scope)).map(({ reserved }) => reserved),
       [80, 1],
@@ -32,7 +32,7 @@ test('reservations of a crashed instance become unsettled within a minute, relea
   }
 })
 
-test('a settlement by an instance that was declared lost counts once', async () => {
+test('a settlement by an instance that was declared lost counts only once', async () => {
   for (const as of [undefined, 'spent', 'unspent'] as const) {
     const { world, a, one, other } = open()
     const scope = key({ tokens: { day: 100 } })
@@ -57,7 +57,7 @@ test("a running instance isn't declared lost, even if its request takes a long t
   }
 })
 
-test('the record stays small over thousands of short-lived instances', async () => {
+test("an account's record stays small over thousands of short-lived instances", async () => {
   const { world } = open()
   const scope = key({ requests: { total: 10_000 } })
   for (let count = 0; count < 2_000; count++) {
@@ -71,7 +71,7 @@ test('the record stays small over thousands of short-lived instances', async () 
   assert.is((await world.start().ledger.state(scope))[0]?.used, 2_000)
 })
 
-test('reservations of many crashed instances are added up, and stay unsettled until they are settled', async () => {
+test('reservations of many crashed instances are combined, and stay unsettled until an administrator settles them', async () => {
   const { world } = open()
   const scope = key({ tokens: { total: 10_000, month: 10_000, minute: 10_000 } })
   for (let count = 0; count < 200; count++) {

@@ -4,9 +4,9 @@ import { assert, suite } from '../support/suite.ts'
 import { assertReserved, getReason, getTotals, key } from './support/ledgers.ts'
 import { World } from './support/world.ts'
 
-const test = suite('usage on the other side of a mirror')
+const test = suite('usage on the other side of cloud sync')
 
-/** Opens one side of a mirror, with its own storage. */
+/** Opens one side of a sync, with its own storage. */
 function openSide() {
   const world = new World(createRandom())
   const { ledger } = world.start()
@@ -112,7 +112,7 @@ test("a side with a slow clock counts usage in the other side's windows", async 
   )
 })
 
-test('counters that are reset on one side are reset on the other, and older ones are ignored', async () => {
+test('resetting counters on one side also resets them on the other, and older counters are ignored', async () => {
   const { home, cloud, scope } = openSides()
   await home.spend(scope, 20)
   await cloud.spend(scope, 30)
@@ -120,7 +120,7 @@ test('counters that are reset on one side are reset on the other, and older ones
   await home.ledger.reset(scope)
   assert.equal(await home.used(scope), [0, 0])
   await sendUsage(cloud, home)
-  const other = home.world.start().ledger // an instance that hasn't received the usage before
+  const other = home.world.start().ledger // an instance that hasn't received the usage yet
   for (const account of await cloud.output()) await other.applySpending('m', account)
   assert.equal(await home.used(scope), [0, 0], 'what the cloud has used before is void')
   await home.spend(scope, 5)
@@ -145,7 +145,7 @@ test('counters that are reset on one side are reset on the other, and older ones
   )
 })
 
-test('usage from an earlier mirror still counts, and is reported to the next one', async () => {
+test('usage from an earlier replica still counts, and is reported to the next one', async () => {
   const { home, cloud, scope } = openSides()
   await cloud.spend(scope, 40)
   await sendUsage(cloud, home)
@@ -166,7 +166,7 @@ test('usage from an earlier mirror still counts, and is reported to the next one
   }
 })
 
-test('a record stored before mirrors were tracked is readable, and keeps counting', async () => {
+test('a record from before replicas were tracked is readable, and keeps counting', async () => {
   const { home, cloud, scope } = openSides()
   await home.spend(scope, 9)
   const [{ key: name, value } = { key: '', value: '' }] = await home.world.storage.list('limits/')
@@ -182,7 +182,7 @@ test('a record stored before mirrors were tracked is readable, and keeps countin
   )
 })
 
-test("accounts are reported in pages, without the gateway's and without unused ones", async () => {
+test("accounts are reported in pages, without the gateway's own account and unused ones", async () => {
   const { home } = openSides()
   const limits = { tokens: { total: 100 } }
   for (const id of ['a/b', 'c', 'd']) await home.spend(key(limits, id), 1)

@@ -5,9 +5,9 @@ import type { Stored } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { assertReserved, getTotals, key } from './support/ledgers.ts'
 
-const test = suite('limits on a store that is not atomic')
+const test = suite('limits on a non-atomic store')
 
-test('a single process is exact, even if a read returns the state before its last writes', async () => {
+test('a single process counts exactly, even if reads return the state before its last writes', async () => {
   const memory = memoryStorage()
   let isLate = false
   let seen: Stored | undefined

@@ -3,17 +3,17 @@ import { randomCases } from '../support/ci.ts'
 import { suite } from '../support/suite.ts'
 import { histories, live } from './support/history.ts'
 
-const test = suite('random histories of limits')
+const test = suite('random limit histories')
 
 const HISTORIES = randomCases(20_000, 1_000)
 
 /*
- * Three instances on one storage with concurrent requests under up to three limited scopes: output that takes what fits, extensions, partial
+ * Three instances share one storage. Concurrent requests under up to three limited scopes include output that uses whatever fits, extensions, partial
  * settlements, overruns, crashes, pauses, clock jumps, window edges, resets, changed limits, and storage calls that fail before or after they take
- * effect, or take effect late. `live` compares all counters with a model that recalculates everything.
+ * effect, or that take effect late. `live` compares all counters with a model that recalculates everything.
  */
 test(
-  'limits are never exceeded, nothing that fits is rejected, all counters add up, and no reservation is left',
+  'limits are never exceeded, requests that fit are never rejected, all counters add up, and no reservation is left',
   { timeoutMs: 1_200_000 },
   () => fc.assert(fc.asyncProperty(histories, live), { numRuns: HISTORIES }),
 )

@@ -18,7 +18,7 @@ const getWindow = (window: LimitWindow, at: string) => [
   text(getWindowEnd(window, minute(at))),
 ]
 
-test('each window is the UTC calendar unit that contains a time', () => {
+test('each window is the UTC calendar unit that contains the given time', () => {
   const at = '2026-03-18T13:45:59.999Z' // a Wednesday
   assert.equal(getWindow('minute', at), ['2026-03-18T13:45:00.000Z', '2026-03-18T13:46:00.000Z'])
   assert.equal(getWindow('hour', at), ['2026-03-18T13:00:00.000Z', '2026-03-18T14:00:00.000Z'])
@@ -34,12 +34,12 @@ test('a week starts on Monday at midnight', () => {
   assert.is(getWindow('week', '2027-01-01T12:00:00.000Z')[0], '2026-12-28T00:00:00.000Z')
 })
 
-test('each month has its own length, including in leap years', () => {
+test('each month has its actual length, including in leap years', () => {
   assert.equal(getWindow('month', '2028-02-29T10:00:00Z'), ['2028-02-01T00:00:00.000Z', '2028-03-01T00:00:00.000Z'])
   assert.equal(getWindow('month', '2026-12-31T23:59:59Z'), ['2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'])
 })
 
-test('windows follow each other without gaps or overlaps', () => {
+test('consecutive windows have no gaps or overlaps', () => {
   for (const window of WINDOWS) {
     let timestamp = minute('2023-12-30T22:58:00Z')
     for (let count = 0; count < 500; count++) {
@@ -53,7 +53,7 @@ test('windows follow each other without gaps or overlaps', () => {
   }
 })
 
-test('computing all window starts together gives the same result as one by one', () => {
+test('computing all window starts together gives the same result as computing each one', () => {
   for (const at of ['2026-03-18T13:45:00Z', '2026-03-18T13:46:00Z', '2020-02-29T00:00:00Z'])
     assert.equal(
       getWindowStarts(minute(at)),
@@ -61,7 +61,7 @@ test('computing all window starts together gives the same result as one by one',
     )
 })
 
-test('the end of a window is in ISO 8601, and total has none', () => {
+test('window ends are in ISO 8601, and the total window has no end', () => {
   assert.is(formatWindowEnd('day', minute('2026-03-18T13:45:00Z')), '2026-03-19T00:00:00.000Z')
   assert.is(formatWindowEnd('month', minute('2026-03-18T13:45:00Z')), '2026-04-01T00:00:00.000Z')
   assert.is(formatWindowEnd('total', minute('2026-03-18T13:45:00Z')), null)

@@ -30,7 +30,7 @@ const panels = dashboard.panels.filter(({ type }) => type !== 'row')
 const { groups }: Rules = parse(getFile('alerts.yml'))
 const rules = groups.flatMap((group) => group.rules)
 
-/** Returns the scraped names of a metric. */
+/** Returns the names under which a metric is scraped. */
 function sampleNames(metric: Metric): string[] {
   const name = getFamilyName(metric)
   if (metric.kind === 'histogram') return [`${name}_bucket`, `${name}_sum`, `${name}_count`]
@@ -38,7 +38,7 @@ function sampleNames(metric: Metric): string[] {
 }
 
 const labelsBySample = new Map([
-  ['up', ['job', 'instance']], // Prometheus adds this to each scrape
+  ['up', ['job', 'instance']], // Prometheus adds this metric to each scrape
   ...Object.values<Metric>(measures).flatMap((metric) =>
     sampleNames(metric).map((name): [string, string[]] => {
       const own = metric.labels.map((label) => label.replaceAll('.', '_'))
@@ -48,7 +48,7 @@ const labelsBySample = new Map([
 ])
 const WORDS = new Set(['sum', 'max', 'by', 'rate', 'increase', 'histogram_quantile', 'unless', 'label_values'])
 
-/** Finds names in a query that are neither metrics nor labels of its metrics. */
+/** Finds words in a query that are neither metrics nor labels of those metrics. */
 function findUnknown(query: string): string[] {
   const bare = query.replace(/"[^"]*"/g, '').replace(/\[[^\]]*\]/g, '')
   const words = [...bare.matchAll(/[a-z_]\w*/gi)].map(([word]) => word).filter((word) => !WORDS.has(word))
@@ -57,7 +57,7 @@ function findUnknown(query: string): string[] {
   return measured.length === 0 ? words : words.filter((word) => !labelsBySample.has(word) && !labels.has(word))
 }
 
-/** Finds the labels that a text reads from a query's result, by which the query must aggregate. */
+/** Finds the labels that a text uses, but that the query doesn't aggregate by. */
 const getMissing = (text: string, names: RegExp, query: string) =>
   [...text.matchAll(names)].flatMap(([, name = '']) => (new RegExp(`by \\([^)]*\\b${name}\\b`).test(query) ? [] : name))
 
@@ -79,7 +79,7 @@ test('every query in the dashboard uses known metrics and labels', () => {
   for (const query of queries) assert.equal(findUnknown(query), [], query)
 })
 
-test("every panel has a title, a unit, and labels from its query, and doesn't overlap others", () => {
+test('every panel has a unique title, a description, a unit, and labels from its query, and overlaps no other', () => {
   assert.equal(new Set(panels.map(({ title }) => title)).size, panels.length)
   for (const { title, description, fieldConfig, targets = [], gridPos } of panels) {
     assert.ok(description && fieldConfig?.defaults.unit && targets.length > 0, title)

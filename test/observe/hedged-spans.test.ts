@@ -11,8 +11,8 @@ const test = suite('spans of hedged requests')
 const completions = 'SERVER POST /v1/chat/completions'
 
 /**
- * Returns the facts to compare for each attempt of a hedged request: whether it is the hedge, its outcome, and its start and end in ms after the
- * request arrived.
+ * Returns the data to compare for each attempt of a hedged request: its target, whether it is the hedge, its outcome, whether its span has an error,
+ * and its start and end in ms after the request arrived.
  */
 function getAttempts(spans: readonly ReadableSpan[]) {
   const ms = ([seconds, nanos]: api.HrTime) => seconds * 1_000 + nanos / 1e6
@@ -33,7 +33,7 @@ function getAttempts(spans: readonly ReadableSpan[]) {
 for (const stream of [false, true]) {
   const label = stream ? 'streamed' : 'not streamed'
 
-  test(`the first span ends without an error when the second attempt of a hedged request responds first (${label})`, async () => {
+  test(`the first span ends without an error if the second attempt of a hedged request responds first (${label})`, async () => {
     const { module, tree, spans, forget } = sdk()
     const world = await openHedging(
       { two: () => world.clock.sleep(5).then(() => respond(stream)) },
@@ -51,7 +51,7 @@ for (const stream of [false, true]) {
     ])
   })
 
-  test(`both spans are correct when the first attempt of a hedged request responds first (${label})`, async () => {
+  test(`both spans are correct if the first attempt of a hedged request responds first (${label})`, async () => {
     const { module, tree, spans, forget } = sdk()
     const world = await openHedging(
       { one: () => world.clock.sleep(P95 + 3).then(() => respond(stream)) },
@@ -70,7 +70,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('both spans are correct when the first attempt fails while the second one runs', async () => {
+test('both spans are correct if the first attempt fails while the second one runs', async () => {
   const { module, tree, spans, forget } = sdk()
   const world = await openHedging(
     {
@@ -92,7 +92,7 @@ test('both spans are correct when the first attempt fails while the second one r
   ])
 })
 
-test('both spans of a hedged request end without an error when its client disconnects', async () => {
+test('both spans of a hedged request end without an error if the client disconnects', async () => {
   const { module, tree, spans, forget } = sdk()
   const world = await openHedging({}, { observe: [otel(module)] })
   forget()

@@ -12,7 +12,7 @@ async function readLog(respond = metered({}, { tokens: 0 })) {
   return { ...world, lines, last: () => JSON.parse(lines.at(-1) ?? '') }
 }
 
-test('a request has one line with every attempt, tokens, and cost', async () => {
+test('a request is logged on one line with all attempts, tokens, and the cost', async () => {
   const good = metered({ input: 100, output: 50 }, { tokens: 0 })
   const { gateway, lines, last, chat } = await readLog((call, index) =>
     call.provider === 'one' ? json({ error: { message: 'overloaded' } }, 503) : good(call, index),
@@ -52,7 +52,7 @@ test('a request has one line with every attempt, tokens, and cost', async () => 
   )
 })
 
-test("a line contains an account's ref, and not its ID", async () => {
+test("a log line contains the account's ref, but not its ID", async () => {
   const { gateway, lines, last } = await readLog()
   const { ref } = await gateway.api.accounts.put({ id: 'alice@example.com' })
   const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
@@ -91,7 +91,7 @@ const hostileNames = [
   'fast',
 ]
 
-test('a line stays within 4 KiB for any input from clients and providers', async () => {
+test('a log line stays within 4 KiB for any input from clients and providers', async () => {
   const { lines, chat } = await readLog(() =>
     json({ error: { message: `\u2028\u202e\x1b[31m${'ß'.repeat(20_000)}` } }, 400),
   )
@@ -100,7 +100,7 @@ test('a line stays within 4 KiB for any input from clients and providers', async
   for (const line of lines) isSafeLine(line)
 })
 
-test('a line stays within 4 KiB with more attempts and long warnings than fit', () => {
+test("a log line stays within 4 KiB even if attempts and long warnings don't all fit", () => {
   for (const name of hostileNames) {
     const lines: string[] = []
     const follower = jsonLog((line) => void lines.push(line)).request?.({
@@ -140,7 +140,7 @@ test('a line stays within 4 KiB with more attempts and long warnings than fit', 
   }
 })
 
-test('log lines contain no provider message, which may quote the prompt', async () => {
+test('log lines contain no provider error message, because it may quote the prompt', async () => {
   const { lines, chat } = await readLog(({ body }) => json({ error: { message: `Cannot read ${body}` } }, 400))
   await read(chat())
   await read(chat({ stream: true }))

@@ -21,7 +21,7 @@ async function scrape({ gateway }: Pick<ObservedWorld, 'gateway'>, headers: Reco
   return { status: reply.status, type: reply.headers.get('content-type'), text: await reply.text() }
 }
 
-/** Returns the value of the sample with all of these labels. */
+/** Returns the value of the sample with these labels. */
 function sample(text: string, name: string, labels: Record<string, string> = {}): number | undefined {
   const line = text
     .split('\n')
@@ -57,7 +57,7 @@ test('requests, attempts, tokens, and costs are counted by target', async () => 
   assert.is(sample(text, 'signalbox_streams_active', { gen_ai_operation_name: 'chat' }), 0)
 })
 
-test('check 33 (bug B5): a thousand accounts add no series', async () => {
+test('check 33 (bug B5): a thousand accounts add no time series', async () => {
   const world = await openObserved([prometheus({ token: TOKEN })])
   const send = async (account: string) => {
     const { fetch } = world.gateway.as({ account })
@@ -72,7 +72,7 @@ test('check 33 (bug B5): a thousand accounts add no series', async () => {
   assert.equal(await listSeries(), before)
 })
 
-test('a fallback is counted with its reason, and whether the client got a response', async () => {
+test('a fallback is counted by its reason, and by whether the client got a response', async () => {
   const good = metered({}, { tokens: 0 })
   const world = await openObserved([prometheus({ token: TOKEN })], (call, index) =>
     call.provider === 'one' ? json({ error: { message: 'down' } }, 503) : good(call, index),
@@ -149,7 +149,7 @@ test('the used share of each gateway and group limit is reported', async () => {
   assert.is(text.match(/^signalbox_limit_used\{/gm)?.length, 2)
 })
 
-test('the format is 0.0.4, or OpenMetrics if the scraper prefers it', async () => {
+test('the format is Prometheus text 0.0.4, or OpenMetrics if the scraper prefers it', async () => {
   const world = await openObserved([prometheus({ token: TOKEN })])
   await read(world.chat())
   const plain = await scrape(world, { accept: '*/*;q=0.1' })
@@ -165,7 +165,7 @@ test('the format is 0.0.4, or OpenMetrics if the scraper prefers it', async () =
   assert.ok(open.text.endsWith('# EOF\n'))
 })
 
-test('the endpoint is protected by its own token or the management guard', async () => {
+test('the metrics endpoint is protected by its own token, or else by the management guard', async () => {
   const own = await openObserved([prometheus({ token: TOKEN })])
   assert.is((await own.gateway.fetch('http://gateway/metrics')).status, 401)
   assert.is(
@@ -183,7 +183,7 @@ test('the endpoint is protected by its own token or the management guard', async
   assert.throws(() => prometheus({ token: 'short' }), /32 ASCII characters/)
 })
 
-test("clients can't create series through names, errors, or user agents", async () => {
+test("clients can't create time series through names, errors, or user agents", async () => {
   const world = await openObserved([prometheus({ token: TOKEN })])
   await read(world.chat({ model: 'one/nobody-knows-this' }))
   await read(world.chat({ model: 'nowhere/first' }))

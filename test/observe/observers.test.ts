@@ -12,7 +12,7 @@ const fail = (): never => {
   throw new Error('observer')
 }
 const reject = () => Promise.reject(new Error('observer'))
-/** Creates an attempt follower whose methods all do this. */
+/** Creates an attempt observer whose methods all do this. */
 const attemptDoes = (does: () => never) => ({ headers: does, begun: does, ended: does })
 
 const faults: Record<string, () => unknown> = {
@@ -23,8 +23,8 @@ const faults: Record<string, () => unknown> = {
   'rejects for each event': () => ({ asked: reject, attempt: reject, ended: reject }),
   'throws for each event of an attempt': () => ({ attempt: () => attemptDoes(fail) }),
   'rejects for each event of an attempt': () => ({ attempt: () => attemptDoes(reject as never) }),
-  'returns an attempt that is not an object': () => ({ attempt: () => 7 }),
-  'never ends': () => ({ ended: never }),
+  'returns an attempt observer that is not an object': () => ({ attempt: () => 7 }),
+  'never finishes': () => ({ ended: never }),
   'has headers that throw': () => ({
     attempt: () => ({ headers: () => Object.defineProperty({}, 'traceparent', { enumerable: true, get: fail }) }),
   }),
@@ -53,7 +53,7 @@ for (const [fault, request] of Object.entries(faults))
     if (/throw|reject/.test(fault)) assert.ok(world.errors.length > 0)
   })
 
-test('observers see no credential, IP address, or cookie of a client', async () => {
+test('observers see no client credentials, IP addresses, or cookies', async () => {
   const seen: Record<string, string | undefined> = {}
   const names = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'cookie', 'x-forwarded-for', 'user-agent']
   const request = ({ header }: { header(name: string): string | undefined }) => {
@@ -68,7 +68,7 @@ test('observers see no credential, IP address, or cookie of a client', async () 
   )
 })
 
-test('requests wait for observer code only until it is loaded', async () => {
+test('requests wait for observer code only until it has loaded', async () => {
   const { gateway } = await openObserved([{ request: () => undefined }])
   const foreign = { method: 'GET', path: '/not-the-gateway' } as Exchange
   const succeed = () => {
@@ -78,7 +78,7 @@ test('requests wait for observer code only until it is loaded', async () => {
   assert.equal([await succeed(), await gateway.exchange(foreign), await succeed()], ['later', undefined, undefined])
 })
 
-test('close waits for slow writes of observers', async () => {
+test("close waits for observers' slow writes", async () => {
   const { promise: written, resolve: finishWriting } = Promise.withResolvers<void>()
   let isClosed = false
   const world = await openObserved([jsonLog(() => written)])
@@ -92,7 +92,7 @@ test('close waits for slow writes of observers', async () => {
   await closing
 })
 
-test('observers learn that a request ended when the gateway closes, and a scrape then shows no requests in flight', async () => {
+test('when the gateway closes, observers learn that its requests ended, and a scrape shows none in flight', async () => {
   const ends: string[] = []
   const follower: RequestFollower = { ended: ({ end }) => void ends.push(end) }
   const metrics = prometheus({ token: ADMIN })

@@ -12,7 +12,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 
-/** Creates the API module with this test's own providers, because the global ones can only be set once per process. */
+/** Creates an OpenTelemetry API module with this test's own providers, because the global ones can only be set once per process. */
 export function sdk() {
   const spans = new InMemorySpanExporter()
   const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
@@ -63,7 +63,7 @@ function formatSpan({ name, kind, status, attributes }: ReadableSpan): string {
   return `${api.SpanKind[kind]} ${name}${error === undefined ? '' : ` error=${error}`}${status.code === api.SpanStatusCode.ERROR ? ' ERROR' : ''}`
 }
 
-/** W3C trace context, like the Node SDK. */
+/** W3C trace context, as in the Node SDK. */
 class W3C implements api.TextMapPropagator {
   inject(context: api.Context, carrier: unknown, setter: api.TextMapSetter) {
     const span = api.trace.getSpanContext(context)

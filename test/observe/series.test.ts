@@ -5,7 +5,7 @@ import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openObserved, read } from './world.ts'
 
-const test = suite('metric series')
+const test = suite('metric time series')
 
 const TOKEN = 'token-of-the-scrape-0123456789abcdef'
 const REQUESTS = process.env.CI ? 40_000 : 1_500
@@ -27,7 +27,7 @@ const names: ((word: string) => string)[] = [
 const methods = ['POST', 'POST', 'POST', 'PUT', 'PATCH', 'PROPFIND']
 const statuses = [200, 400, 404, 429, 500]
 
-test(`the number of series stays the same after ${REQUESTS} requests with random models, keys, paths, methods, and agents`, {
+test(`the number of time series stays the same after ${REQUESTS} requests with random models, keys, paths, methods, and agents`, {
   timeoutMs: 300_000,
 }, async () => {
   const good = metered({}, { tokens: 0 })
@@ -64,7 +64,7 @@ test(`the number of series stays the same after ${REQUESTS} requests with random
         body: JSON.stringify(isGemini ? { contents } : body),
       }),
     )
-    if (index % 200 === 0) await world.clock.advance(60_000) // lets targets in cooldown be called again
+    if (index % 200 === 0) await world.clock.advance(60_000) // ends the cooldowns, so targets are called again
   }
 
   for (let index = 0; index < 1_000; index++) await send(index)

@@ -34,7 +34,7 @@ const endedAttempt = { provider: 'one', connectionId: 'c', model: 'm', startedAt
 
 const down = () => json({ error: { message: 'down' } }, 503)
 
-test('the OpenTelemetry API package can be passed without changes', () => {
+test('the OpenTelemetry API package can be passed as is', () => {
   assert.is(typeof otel(api).request, 'function')
 })
 
@@ -48,7 +48,7 @@ test('each request has a span, with a child span per attempt', async () => {
   assert.equal(tree(), ['SERVER POST /v1/chat/completions', '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'])
 })
 
-test("only attempt spans have tokens and cost, so they aren't counted twice", async () => {
+test("only attempt spans have tokens and costs, so they aren't counted twice", async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module)], metered({ input: 100, output: 50 }, { tokens: 0 }))
   await read(world.chat())
@@ -66,7 +66,7 @@ test("only attempt spans have tokens and cost, so they aren't counted twice", as
   )
 })
 
-test('an interrupted stream is an error of both the attempt and the request', async () => {
+test('an interrupted stream is an error on both the attempt span and the request span', async () => {
   const { module, tree } = sdk()
   const cut = 'data: {"choices":[{"index":0,"delta":{"content":"He"}}]}\n\n'
   const world = await openObserved([otel(module)], () => sse([cut], 'error'))
@@ -86,7 +86,7 @@ test("a client disconnect isn't an error", async () => {
   assert.equal(tree(), ['SERVER POST /v1/chat/completions', '  CLIENT chat m'])
 })
 
-test("a rejection has a span with its code, and isn't a server error", async () => {
+test("a rejection has a span with its error code, and isn't a server error", async () => {
   const { module, tree } = sdk()
   const world = await openObserved([otel(module)])
   await world.gateway.api.settings.update({ requireApiKey: true })
@@ -101,9 +101,9 @@ const failFirst =
   (call, index) =>
     call.provider === provider ? respond(call, index) : good(call, index)
 
-/** A scenario and its spans. */
+/** Scenarios and their spans. */
 const stories: Record<string, { respond?: Respond; send(world: ObservedWorld): Promise<unknown>; tree: string[] }> = {
-  'a response that is not streamed': {
+  'a non-streaming response': {
     send: ({ chat }) => read(chat()),
     tree: [completions, '  CLIENT chat m'],
   },
@@ -125,7 +125,7 @@ const stories: Record<string, { respond?: Respond; send(world: ObservedWorld): P
       '  CLIENT chat m error=503 ERROR',
     ],
   },
-  'a combo in a combo': {
+  'a nested combo': {
     respond: failFirst('one', down),
     async send({ gateway, chat }) {
       await gateway.api.combos.create({ name: 'outer', models: ['fast', 'cheap/m'] })
@@ -179,7 +179,7 @@ for (const [unit, limits, model, error] of [
   ['requests', { requests: { day: 1 } }, 'one/m', 'rate_limit_exceeded'],
   ['tokens', { tokens: { day: 40 } }, 'one/m', 'request_too_expensive'],
   ['tokens at two targets', { tokens: { day: 40 } }, 'fast', 'request_too_expensive'],
-  ['US dollars without a price', { usd: { day: 5 } }, 'free/m', 'request_too_expensive'],
+  ['dollars without a known price', { usd: { day: 5 } }, 'free/m', 'request_too_expensive'],
 ] as const)
   for (const stream of [false, true])
     test(`a rejection by a limit on ${unit} creates no provider span${stream ? ' for a stream' : ''}`, async () => {
@@ -201,7 +201,7 @@ test('attempts are numbered in order', async () => {
   assert.equal(numbers, [1])
 })
 
-test("spans include the client's scheme and which attempts were streamed", async () => {
+test("spans include the client's URL scheme, and whether each attempt was streamed", async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module)])
   await read(world.chat({ stream: true }))
@@ -221,7 +221,7 @@ test("spans include the client's scheme and which attempts were streamed", async
   )
 })
 
-/** Streams that end early, and how. */
+/** Streams that end early, by how they end. */
 const early: Record<string, (world: ObservedWorld) => Promise<unknown>> = {
   cut: ({ chat }) => read(chat({ stream: true, model: 'one/m' })),
   aborted: async ({ chat }) => {
@@ -232,7 +232,7 @@ const early: Record<string, (world: ObservedWorld) => Promise<unknown>> = {
 }
 
 for (const [end, send] of Object.entries(early))
-  test(`spans, metrics, and logs have the status the client received for a stream that was ${end}`, async () => {
+  test(`spans, metrics, and logs have the status that the client received for a stream that was ${end}`, async () => {
     const { module, spans } = sdk()
     const lines: string[] = []
     const metrics = prometheus({ token: ADMIN })
@@ -253,7 +253,7 @@ for (const [end, send] of Object.entries(early))
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`
 
-test("a request continues the client's trace, and only the listed targets get the trace, with the attempt's span", async () => {
+test("a request continues the client's trace, and only the listed targets receive the trace, with the attempt's span", async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module, { outgoing: ['two'] })])
   await read(world.chat({ model: 'one/m' }, { traceparent, tracestate: 'vendor=1', baggage: 'user=alice' }))
@@ -266,7 +266,7 @@ test("a request continues the client's trace, and only the listed targets get th
   assert.is(spans()[1]?.parentSpanContext?.spanId, '00f067aa0ba902b7')
 })
 
-test('a span of the host app is the parent of the request', async () => {
+test("the host app's active span becomes the request's parent", async () => {
   const { module, tree } = sdk()
   const host = module.trace.getTracer('host').startSpan('GET /page')
   const context = api.trace.setSpan(api.ROOT_CONTEXT, host)
@@ -288,7 +288,7 @@ test('management, metrics, and health requests create no spans', async () => {
   assert.equal(tree(), [])
 })
 
-test('attributes stay under 1,024 characters for any input from clients, providers, and operators', async () => {
+test('attributes have at most 1,024 characters for any input from clients, providers, and operators', async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module)], metered({}, { tokens: 0 }))
   const long = 'x'.repeat(5_000)
@@ -326,7 +326,7 @@ for (const [conventions, names] of [
   ['latest', ['gen_ai.client.inference.duration', 'gen_ai.client.inference.operation.input_tokens']],
   ['1.41', ['gen_ai.client.operation.duration', 'gen_ai.client.token.usage']],
 ] as const)
-  test(`metrics use the names from the semantic conventions, version ${conventions}`, async () => {
+  test(`metrics use the names of the semantic conventions, version ${conventions}`, async () => {
     const { module, metrics, spans } = sdk()
     const world = await openObserved([otel(module, { conventions })])
     await read(world.chat())

@@ -3,14 +3,14 @@ import { getFamilyName } from '../../src/features/observe/exposition.ts'
 import { labels, type Metric, measures } from '../../src/features/observe/measures.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the metrics documentation')
+const test = suite('metrics documentation')
 /** Removes the padding of columns. */
 const page = readFileSync(new URL('../../docs/src/content/docs/reference/metrics.md', import.meta.url), 'utf8').replace(
   / +\|/g,
   ' |',
 )
 
-/** Returns the metric's row of the table in the docs. */
+/** Returns a metric's row in the documented table. */
 function getRow(metric: Metric): string {
   const { name, kind, labels: names, help } = metric
   const prometheus = `${getFamilyName(metric)}${kind === 'counter' ? '_total' : ''}`

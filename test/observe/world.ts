@@ -46,5 +46,5 @@ export async function openObserved(
 
 export const ADMIN = 'admin-token-of-the-observed-gateway'
 
-/** Reads a response to its end, so its request ends. */
+/** Reads a response to completion, so that its request ends. */
 export const read = async (reply: Promise<Response>): Promise<string> => (await reply).text()

@@ -2,7 +2,7 @@ import { checkCatalog, defaultCatalog } from '../../src/protocols/providers/cata
 import { findProviderProblem } from '../../src/protocols/providers/catalog-problem.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a custom catalog')
+const test = suite('custom catalogs')
 
 const FORMATS = 'openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse'
 const ADDRESS = 'a URL that starts with http:// or https://'
@@ -47,7 +47,7 @@ for (const [provider, message] of rejected) {
   })
 }
 
-test('a custom catalog may have its own fields, unknown kinds, and undefined values', () => {
+test('a custom catalog may have additional fields, unknown kinds, and undefined values', () => {
   for (const provider of [
     {},
     { alias: ' ', models: [], serviceKinds: [] },
@@ -63,7 +63,7 @@ test('a custom catalog may have its own fields, unknown kinds, and undefined val
     assert.is(findProviderProblem(provider, 'mine'), undefined)
 })
 
-test('the error for a custom catalog mentions the provider, and the built-in catalog causes no error', () => {
+test('the error for a custom catalog names the provider, and the built-in catalog causes no error', () => {
   for (const [id, provider] of Object.entries(defaultCatalog)) assert.is(findProviderProblem(provider, id), undefined)
   checkCatalog({ ...defaultCatalog, mine: {} })
   const check = () => Reflect.apply(checkCatalog, undefined, [{ ...defaultCatalog, mine: { models: null } }])

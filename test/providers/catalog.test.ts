@@ -13,7 +13,7 @@ test('the built-in catalog is well-formed', () => {
   assert.equal(validateCatalog(defaultCatalog), [], advice)
 })
 
-test('the built-in catalog has all popular providers', () => {
+test('the built-in catalog contains all popular providers', () => {
   const names = new Set(Object.values(defaultCatalog).map((provider) => provider.name))
   const wanted = [
     'OpenAI',
@@ -54,16 +54,16 @@ test('the built-in catalog has all popular providers', () => {
   )
 })
 
-test('the built-in catalog has everything that a call needs for every provider', () => {
+test('every provider in the built-in catalog has everything that a call needs', () => {
   for (const [id, provider] of Object.entries(defaultCatalog)) {
     const { baseUrl, cloud, searchConfig, fetchConfig, models: list = [] } = provider
-    if (cloud) continue // its URL comes from the connection
+    if (cloud) continue // the connection supplies its URL
     assert.ok(baseUrl ? list.length > 0 : searchConfig || fetchConfig, `${id} has no address, or no models at it`)
     assert.ok(provider.name && provider.docsUrl, `${id} has no name or documentation`)
   }
 })
 
-test('the built-in catalog uses chat completions for all vendors without a known format', () => {
+test('only five providers in the built-in catalog use a format other than chat completions', () => {
   const others = Object.entries(defaultCatalog).flatMap(([id, { format }]) => (format ? [`${id} ${format}`] : []))
   assert.equal(others, [
     'anthropic anthropic-messages',
@@ -81,7 +81,7 @@ test('the built-in catalog has prices for the models of vendors that bill by the
   }
 })
 
-test('only local models and models declared free cost nothing in the built-in catalog', () => {
+test('only local models and models declared free have a price of zero in the built-in catalog', () => {
   const free = Object.entries(defaultCatalog).flatMap(([id, { models: list = [] }]) =>
     list.some((model) => model.price?.input === 0) ? [id] : [],
   )
@@ -95,7 +95,7 @@ test("the built-in catalog lists the source and date of every provider's data", 
   for (const id of Object.keys(models)) assert.ok(Object.hasOwn(definitions, id), `${id} has models, but no definition`)
 })
 
-test('generated data in the built-in catalog replaces a hand-written model with the same ID', () => {
+test('generated data in the built-in catalog replaces a handwritten model with the same ID', () => {
   const data = { a: [{ id: 'x', contextWindow: 2 }] }
   const merged = mergeCatalog({ a: { name: 'A' } }, data, { extra: { a: [{ id: 'x' }, { id: 'y' }] } })
   assert.equal(merged, { a: { name: 'A', models: [{ id: 'x', contextWindow: 2 }, { id: 'y' }] } })

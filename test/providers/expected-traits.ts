@@ -18,7 +18,7 @@ const bases: Readonly<Record<ProviderFormat, Traits>> = {
   'bedrock-converse': converseTranslator.traits,
 }
 
-/** Returns the traits of `provider/model`, in the provider's own format unless `format` is set. */
+/** Returns the traits of `provider/model`, in `format` or else in the provider's own format. */
 export function findTraits(name: string, format?: WireFormat): Traits {
   const slash = name.indexOf('/')
   const own = { id: 'c', provider: name.slice(0, slash), ...(format && { providerSpecificData: { format } }) }
@@ -26,14 +26,14 @@ export function findTraits(name: string, format?: WireFormat): Traits {
   return getTraits(bases[target.format], target, defaultCatalog)
 }
 
-/** The expected traits: all given traits, the options that must be in `lacks`, and the options that must not (`takes`). */
+/** Expected traits: exact values, options that must be in `lacks`, and options that must not be (`takes`). */
 export type Expected = Partial<Omit<Traits, 'reasoning' | 'lacks'>> & {
   reasoning?: Partial<ReasoningTraits>
   lacks?: Traits['lacks']
   takes?: Traits['lacks']
 }
 
-/** Asserts that traits are as expected. */
+/** Asserts that traits match the expected ones. */
 export function hold(traits: Traits, { reasoning = {}, lacks = [], takes = [], ...fields }: Expected) {
   for (const [field, value] of Object.entries(fields)) assert.equal(traits[field as keyof Traits], value, field)
   for (const [field, value] of Object.entries(reasoning))

@@ -37,13 +37,13 @@ for (const [name, expected] of Object.entries(asChat))
   test(`${name} has the expected traits behind an OpenAI-compatible API`, () =>
     hold(findTraits(name, 'openai-chat'), expected))
 
-test('an unknown provider gets everything that its format accepts', () => {
+test('an unknown provider gets everything that its format supports', () => {
   const traits = findTraits('anthropic-compatible-x/claude-of-tomorrow')
   assert.equal(traits.inputs, messagesTranslator.traits.inputs)
   assert.equal(traits.reasoning.by, 'adaptive')
 })
 
-test('computing traits for other formats takes little time compared with a translation', async () => {
+test('the provider traits module is under 4 kB gzipped', async () => {
   const { outputFiles } = await build({
     entryPoints: [new URL('../../src/protocols/providers/provider-traits.ts', import.meta.url).pathname],
     bundle: true,

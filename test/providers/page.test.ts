@@ -5,9 +5,9 @@ import { getPrefixes, servesChats } from './page.ts'
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-const test = suite('the providers in the README')
+const test = suite('providers in the README')
 
-test('the front page lists the prefixes of all catalog providers that serve chat, and no others', () => {
+test('the front page lists the prefixes of all catalog providers that support chat, and no others', () => {
   const [, section = ''] = /## Providers\n([\s\S]*?)\n## /.exec(read('README.md')) ?? []
   const named = [...section.matchAll(/`([\w-]+)\/`/g)].map(([, prefix]) => prefix)
   const all = Object.entries(defaultCatalog).filter(([, definition]) => servesChats(definition))

@@ -10,7 +10,7 @@ const FORMATS = {
   'bedrock-converse': 'Converse',
 }
 
-/** Generates the table of docs/src/content/docs/reference/providers.md: every chat provider in the catalog, by the prefix of its models. */
+/** Generates the table in docs/src/content/docs/reference/providers.md: every chat provider in the catalog, by its model prefix. */
 export function providerTable(catalog: Catalog): string {
   const rows = Object.entries(catalog)
     .filter(([, definition]) => servesChats(definition))
@@ -27,7 +27,7 @@ export function providerTable(catalog: Catalog): string {
   return table([['Prefix', 'Provider', 'API format'], ...rows])
 }
 
-/** Returns the prefixes of a provider's models, without the slash. The prefix in model lists comes first. */
+/** Returns a provider's model prefixes, without the slash. The prefix that model lists use comes first. */
 export function getPrefixes(id: string, definition: CatalogProvider): string[] {
   const alias = getCatalogAlias(id, definition)
   return alias === id ? [id] : [alias, id]

@@ -40,13 +40,13 @@ test('refreshing the catalog treats a price of zero as unknown, unless the selec
   assert.equal(select(list, { free: /^large$/ }).chosen[0]?.price, { input: 0, output: 0 })
 })
 
-test('refreshing the catalog omits a floating price', () => {
+test('refreshing the catalog omits a price that varies', () => {
   const list = { ...model('fixed', { cost: { input: 1 } }), ...model('floating', { cost: { input: 1 } }) }
   const prices = select(list, { priced: /^fixed$/ }).chosen.map(({ price }) => price)
   assert.equal(prices, [{ input: 1 }, undefined])
 })
 
-test("refreshing the catalog distinguishes kinds and omits models that the provider doesn't serve", () => {
+test("refreshing the catalog distinguishes kinds, and omits models that the provider doesn't serve", () => {
   const list = {
     ...model('chat'),
     ...model('paint', { modalities: { input: ['text'], output: ['image'] } }),
@@ -72,7 +72,7 @@ test("refreshing the catalog distinguishes kinds and omits models that the provi
   assert.equal(select(list).ids, ['chat'])
 })
 
-test('refreshing the catalog selects models by age, ID, and tools, without deprecated ones, newest first', () => {
+test('refreshing the catalog selects models by age, ID, and tool support, newest first, without deprecated ones', () => {
   const list = {
     ...model('old', { release_date: '2025-01', tool_call: true }),
     ...model('older', { release_date: '2024-01' }),
@@ -93,7 +93,7 @@ const malformed: Record<string, [entry: object, problem: string]> = {
   'a negative price': [{ cost: { input: -1 } }, 'cost.input -1 is not a number from 0'],
   'no date': [{ release_date: undefined }, 'release_date undefined is not a date'],
   'no output': [{ modalities: { input: ['text'] } }, 'modalities.output is not a list of words'],
-  'another ID': [{ id: 'small' }, 'its id is "small"'],
+  'an ID that differs from its key': [{ id: 'small' }, 'its id is "small"'],
 }
 for (const [label, [entry, problem]] of Object.entries(malformed)) {
   test(`refreshing the catalog reports an entry with ${label}`, () => {
@@ -101,7 +101,7 @@ for (const [label, [entry, problem]] of Object.entries(malformed)) {
   })
 }
 
-test('refreshing the catalog reports a provider that the source no longer has', () => {
+test('refreshing the catalog reports a provider that the source no longer contains', () => {
   assert.match(select({}, { from: 'other' }).problems[0] ?? '', /^other: the source has no such provider/)
 })
 
@@ -117,7 +117,7 @@ test('refreshing the catalog reports the changes', () => {
   assert.equal(diffModels(after, after), [])
 })
 
-test('refreshing the catalog writes a module with one model per line and its sources', () => {
+test('refreshing the catalog writes a module with its sources and one model per line', () => {
   const written = renderCatalog({ 'a-b': { source: "it's", models: [{ id: 'x', price: { input: 0.5 } }] } })
   assert.ok(written.includes("  'a-b': 'it\\'s',\n"))
   assert.ok(written.includes("  'a-b': [\n    { id: 'x', price: { input: 0.5 } },\n  ],\n"))
@@ -129,7 +129,7 @@ test('the catalog data file matches the output of the refresh script', async () 
   assert.is(file, renderCatalog(Object.fromEntries(entries)))
 })
 
-/** Runs the script on a source with one provider. Returns its exit code, output, and written file. */
+/** Runs the script on a source with one provider. Returns its exit code, its output, and the written file. */
 async function run(source: object | string, only: string) {
   const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
   const [from, out] = [join(folder, 'api.json'), join(folder, 'catalog.data.ts')]
@@ -147,7 +147,7 @@ async function run(source: object | string, only: string) {
   return { code, output, written }
 }
 
-test('refreshing one provider keeps the others, and prints the changes', async () => {
+test("refreshing one provider doesn't change the others, and prints the changes", async () => {
   const { code, output, written } = await run({ deepseek: { models: model('deepseek-next') } }, 'deepseek')
   assert.is(code, 0, output)
   assert.match(output, '+ deepseek/deepseek-next\n')
@@ -156,7 +156,7 @@ test('refreshing one provider keeps the others, and prints the changes', async (
   assert.match(written, "id: 'claude-opus-5-5'")
 })
 
-test('refreshing the catalog writes nothing when the source is malformed', async () => {
+test('refreshing the catalog writes nothing if the source is malformed', async () => {
   const broken = { deepseek: { models: { ...model('fine'), ...model('broken', { cost: { input: '1' } }) } } }
   for (const source of [broken, { deepseek: {} }, { deepseek: { models: {} } }, '<html>', '[]']) {
     const { code, output, written } = await run(source, 'deepseek')

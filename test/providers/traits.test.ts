@@ -229,7 +229,7 @@ const table: Record<string, Expected> = {
 for (const [name, expected] of Object.entries(table))
   test(`${name} has the expected traits`, () => hold(findTraits(name), expected))
 
-test('exactly the catalog providers are treated as vendors', () => {
+test("exactly the catalog's chat providers are treated as vendors", () => {
   const answering = Object.entries(defaultCatalog).filter(([, { serviceKinds = ['llm'] }]) =>
     serviceKinds.includes('llm'),
   )

@@ -39,7 +39,7 @@ test('validateCatalog finds no problem in a complete catalog', () => {
   assert.equal(validateCatalog({ acme: provider, find: search, home }), [])
 })
 
-/** Malformed catalogs, each with the line it must cause. */
+/** Malformed catalogs, each with the problem that must be reported. */
 const malformed: Record<string, [catalog: unknown, line: string]> = {
   'a value that is not an object': [[], 'the catalog is not an object'],
   'a provider that is not an object': [{ acme: 'Acme' }, 'acme: is not an object'],
@@ -56,7 +56,7 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
     { acme: provider, other: { ...provider, alias: 'acme' } },
     'other: the name "acme" belongs to acme already',
   ],
-  'the same alias twice': [
+  'the same alias for two providers': [
     { acme: { ...provider, alias: 'a' }, other: { ...provider, catalogAlias: 'a' } },
     'other: the name "a" belongs to acme already',
   ],
@@ -68,7 +68,7 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
     { acme: { ...provider, baseUrl: 'api.acme.example' } },
     'acme: baseUrl "api.acme.example" is not an http(s) URL',
   ],
-  'a plain-text base URL': [
+  'a plain HTTP base URL': [
     { acme: { ...provider, baseUrl: 'http://api.acme.example/v1' } },
     'acme: baseUrl "http://api.acme.example/v1" is not https',
   ],
@@ -76,7 +76,7 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
     { acme: { ...provider, baseUrl: 'https://api.acme.example/v1/' } },
     'acme: baseUrl "https://api.acme.example/v1/" ends in a slash, or has a query or a fragment',
   ],
-  'a base URL with a credential': [
+  'a base URL that contains a credential': [
     { acme: { ...provider, baseUrl: 'https://me:secret@api.acme.example/v1' } },
     'acme: baseUrl holds a credential',
   ],
@@ -84,7 +84,7 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
     { acme: { ...provider, format: 'openai' } },
     'acme: format "openai" is none of openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse',
   ],
-  'an unknown format next to its own': [
+  'an unknown additional format': [
     { acme: { ...provider, alsoSpeaks: ['openai'] } },
     'acme: alsoSpeaks "openai" is none of openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse',
   ],
@@ -136,7 +136,7 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
   'missing models': [{ acme: { ...provider, models: [] } }, 'acme: has no models'],
   'a model without an ID': [withModel({ contextWindow: 1 }), 'acme: models[0] has no id, or a blank one'],
   'a blank model ID': [withModel({ id: '  ' }), 'acme: models[0] has no id, or a blank one'],
-  'a model ID with trailing white space': [withModel({ id: 'large ' }), 'acme/large : id has blanks around it'],
+  'a model ID with trailing whitespace': [withModel({ id: 'large ' }), 'acme/large : id has blanks around it'],
   'a repeated model ID': [
     { acme: { ...provider, models: [{ id: 'large' }, { id: 'large' }] } },
     'acme/large: is there twice',
@@ -146,15 +146,15 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
     'acme/acme/large: the listing would take the leading "acme/" off its id',
   ],
   'a misspelled model field': [withModel({ id: 'large', context: 1 }), 'acme/large: context is not a known field'],
-  'an unknown kind of model': [
+  'an unknown model kind': [
     withModel({ id: 'large', type: 'chat' }),
     'acme/large: type "chat" is none of llm, image, tts, stt, embedding, imageToText, webSearch, webFetch, rerank, moderation',
   ],
-  'a kind that is not a model kind': [
+  "a service kind that models can't have": [
     withModel({ id: 'large', type: 'webFetch' }),
     'acme/large: type webFetch is not a kind of model',
   ],
-  'a kind that the provider does not serve': [
+  "a kind that the provider doesn't serve": [
     withModel({ id: 'large', type: 'image' }),
     'acme/large: serviceKinds does not have its kind, image',
   ],

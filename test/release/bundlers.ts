@@ -4,9 +4,9 @@ import { root } from '../dist/built.ts'
 import { type Check, consumer, npmInstall, readVersion, runProgram } from './installed.ts'
 import { expect, PROGRAM, SAMPLE } from './sample.ts'
 
-/* Bundles the installed package with each bundler. The bundle must contain all of it, and respond like the package. */
+/* Bundles the installed package with each bundler. The bundle must contain the entire package, and behave like it. */
 
-/** Returns the version of a package that the tests of hosts use. */
+/** Returns the version of a package that the host tests use. */
 async function hostVersion(name: string): Promise<string> {
   const { devDependencies } = JSON.parse(await readFile(new URL('../hosts/package.json', import.meta.url), 'utf8'))
   return `${name}@${devDependencies[name]}`
@@ -21,7 +21,7 @@ async function runBundle(folder: string, name: string): Promise<string> {
   return `${files.length} files, ${texts.reduce((sum, text) => sum + text.length, 0)} bytes`
 }
 
-/** Builds a Next app, and requests a route that has a gateway. */
+/** Builds a Next app with a route that uses a gateway, and checks the route's response. */
 function next(flag: string): Check {
   return async (installed) => {
     const location = await consumer(installed, {

@@ -11,7 +11,7 @@ import { sourceFaults } from './source.ts'
 
 const execute = promisify(execFile)
 
-const test = suite('the checks of a release', { folder: '' })
+const test = suite('release checks', { folder: '' })
 
 test.before(async (context) => {
   context.folder = await mkdtemp(join(tmpdir(), 'release-'))
@@ -21,7 +21,7 @@ test.after(async ({ folder }) => {
   if (folder) await rm(folder, { recursive: true })
 })
 
-test('only an unmodified clone on main is released, at the tagged commit', async ({ folder }) => {
+test('only an unmodified clone is released, at a tagged commit on main', async ({ folder }) => {
   const origin = join(folder, 'origin')
   const clone = join(folder, 'clone')
   const git = (cwd: string, ...args: string[]) =>
@@ -55,7 +55,7 @@ test('only an unmodified clone on main is released, at the tagged commit', async
   assert.equal(await sourceFaults(clone, 'v0.3.0'), [notOnMain])
 })
 
-test('a wrong tag aborts the release immediately with the reason', async () => {
+test('a wrong tag aborts the release immediately, with the reason', async () => {
   const program = join(root, 'test/release/check.ts')
   const { code, stdout, stderr } = await execute(process.execPath, [program, '--check', '--tag', 'v99.0.0'], {
     cwd: root,
@@ -67,7 +67,7 @@ test('a wrong tag aborts the release immediately with the reason', async () => {
   assert.is(stdout.trim().split('\n').length, 2, 'nothing is packed')
 })
 
-/** Returns the output of a check for a package with these files next to its package.json. */
+/** Returns a check's output for a package with these files next to its package.json. */
 async function checked(folder: string, check: string, files: Readonly<Record<string, string>>): Promise<string> {
   const location = await mkdtemp(join(folder, 'package-'))
   const tarball = join(location, 'package.tgz')
@@ -84,25 +84,23 @@ async function checked(folder: string, check: string, files: Readonly<Record<str
   return run({ folder: location, tarball })
 }
 
-/** Returns why a check rejects a package with these files. */
+/** Returns the reason why a check rejects a package with these files. */
 const getError = (folder: string, check: string, files: Readonly<Record<string, string>>) =>
   checked(folder, check, files).then(
     () => 'it does not',
     (error: Error) => error.message,
   )
 
-test("a file that doesn't belong in the package is rejected, and so is a package that is too large", async ({
-  folder,
-}) => {
-  const check = 'files and bytes'
+test("a file that doesn't belong in the package is rejected, and so is an oversized package", async ({ folder }) => {
+  const check = 'files and sizes'
   assert.match(await checked(folder, check, { 'dist/index.js': 'export {}' }), /^files 2, packed \d+, unpacked 11,/)
   assert.is(await getError(folder, check, { 'src/index.ts': '' }), 'should not be in the package: src/index.ts')
   const large = ' '.repeat(PACKAGE_BUDGETS.unpacked)
   assert.match(await getError(folder, check, { 'dist/index.js': large }), /^unpacked: \d+, more than \d+$/)
 })
 
-test('a file that contains a path of the build machine is rejected', async ({ folder }) => {
-  const check = 'no trace of this machine'
+test('a file that contains a path from the build machine is rejected', async ({ folder }) => {
+  const check = 'no build machine paths'
   assert.is(await checked(folder, check, { 'dist/index.js': 'export {}' }), '2 files')
   assert.match(await getError(folder, check, { 'dist/index.js': `// ${root}src/index.ts` }), /dist\/index\.js has \//)
 })
@@ -111,7 +109,7 @@ test('a dependency with an install script is rejected', async ({ folder }) => {
   const location = await mkdtemp(join(folder, 'locked-'))
   const packages = { '': {}, 'node_modules/a': {}, 'node_modules/b': { hasInstallScript: true } }
   await writeFile(join(location, 'package-lock.json'), JSON.stringify({ packages }))
-  const run = packageChecks(location)['no script of a dependency']
+  const run = packageChecks(location)['no install scripts in dependencies']
   const output = await run?.({ folder: location, tarball: '' }).catch((error: Error) => error.message)
   assert.is(output, 'node_modules/b')
 })

@@ -22,9 +22,9 @@ import { typeChecks } from './types.ts'
 /*
  * npm run release -- --check [--tag v0.2.0] [--out release] [--files] [--only part]
  *
- * Builds the package of this clone, and checks it as its users get it: everything about a release that needs no account. With --tag, the clone must
- * be that tag of main without changes. --out is the folder for the package, its SBOM, its checksums, and its notes. --files only checks the package's
- * files, and runs no code except packages in package-lock.json. --only runs the checks whose names contain this text.
+ * Builds the package from this clone, and checks it the way users get it: everything about a release that doesn't need an account. With --tag, the
+ * clone must be that tag of main, without changes. --out is the folder for the package, its SBOM, its checksums, and its notes. --files checks only
+ * the package's files, and runs no code except packages in package-lock.json. --only runs the checks whose names contain this text.
  */
 
 async function main(): Promise<void> {
@@ -67,7 +67,7 @@ async function main(): Promise<void> {
     notes = readNotes(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), version, tag)
     return `${notes.length} characters for ${version}`
   })
-  throwIfFailed() // before minutes are spent on a package that can't be released
+  throwIfFailed() // before spending minutes on a package that can't be released
 
   const work = await mkdtemp(join(tmpdir(), 'signalbox-release-'))
   const out = values.out === undefined ? join(work, 'release') : resolve(root, values.out)
@@ -106,7 +106,7 @@ async function packAndInstall(out: string, work: string): Promise<Installed> {
   return { folder, tarball }
 }
 
-/** Returns the names of the files in the tarball, relative to the package's folder. */
+/** Returns the names of the files in the tarball, relative to the package folder. */
 async function listFiles({ folder, tarball }: Installed): Promise<string[]> {
   const listed = await runProgram('tar', ['-tzf', tarball], { cwd: folder })
   return listed
@@ -115,17 +115,17 @@ async function listFiles({ folder, tarball }: Installed): Promise<string[]> {
     .map((name) => name.replace(/^package\//, ''))
 }
 
-/** Returns the sizes of the tarball, of the package's files, and of everything installed with it, in bytes. */
+/** Returns the size in bytes of the tarball, of the package's files, and of everything installed with the package. */
 const countBytes = async ({ folder, tarball }: Installed) => ({
   packed: (await stat(tarball)).size,
   unpacked: await bytesBelow(join(folder, 'node_modules', manifest.name)),
   installed: await bytesBelow(join(folder, 'node_modules')),
 })
 
-/** The checks of the package's own files, and of the packages installed with it. `out` is the folder for the SBOM. */
+/** The checks of the package's own files and of the packages installed with it. `out` is the folder for the SBOM. */
 export function packageChecks(out: string): Record<string, Check> {
   return {
-    'files and bytes': async (installed) => {
+    'files and sizes': async (installed) => {
       const names = await listFiles(installed)
       const strange = strangeFiles(names)
       if (strange.length > 0) throw new Error(`should not be in the package: ${strange.join(', ')}`)
@@ -136,12 +136,12 @@ export function packageChecks(out: string): Record<string, Check> {
         .map(([name, size]) => `${name} ${size}`)
         .join(', ')
     },
-    'bytes on the front page': async (installed) => {
+    'sizes on the front page': async (installed) => {
       const wrong = misstated(await readFile(join(root, 'README.md'), 'utf8'), await countBytes(installed))
       if (wrong.length > 0) throw new Error(wrong.join('; '))
       return ''
     },
-    'no trace of this machine': async ({ folder }) => {
+    'no build machine paths': async ({ folder }) => {
       const files = await filesBelow(join(folder, 'node_modules', manifest.name))
       const homes = [root, `${homedir()}/`, folder].filter((path) => path.length > 2)
       const found = await Promise.all(
@@ -179,7 +179,7 @@ export function packageChecks(out: string): Record<string, Check> {
       await writeFile(join(out, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`)
       return `${sbom.components.length} components`
     },
-    'no script of a dependency': async ({ folder }) => {
+    'no install scripts in dependencies': async ({ folder }) => {
       const lock: { packages: Record<string, { hasInstallScript?: boolean }> } = JSON.parse(
         await readFile(join(folder, 'package-lock.json'), 'utf8'),
       )

@@ -1,4 +1,6 @@
-/** A program that configures a gateway in code. Each mistake follows a comment that expects an error on the next line, and only there. */
+/**
+ * A program that configures a gateway in code. Each mistake follows a comment that expects an error on the next line. There must be no other errors.
+ */
 export const CONFIG_CONSUMER = `import { createGateway, type CredentialSource } from 'signalbox'
 
 const fromVault: CredentialSource = async ({ connectionId, account, reason, signal }) => {

@@ -14,7 +14,7 @@ import {
   strangeFiles,
 } from './contents.ts'
 
-const test = suite('the release checks')
+const test = suite('the contents of a release')
 
 test("a file that doesn't belong in the package is detected", () => {
   const good = [
@@ -57,7 +57,7 @@ test('a wrong size on the front page is detected', () => {
   assert.equal(misstated('', { packed: 1e6, installed: 1e6 }).length, 2)
 })
 
-test('a version without notes or a date, or with another tag, is rejected', () => {
+test('a version without notes, a version without a date, and a tag for another version are rejected', () => {
   const log =
     '# Changelog\n\n## [0.3.0] - unreleased\n\n- New.\n\n## [0.2.0] - 2027-01-31\n\n### Added\n\n- A word.\n\n## [0.1.0] - 2026-12-01\n\nNothing.\n'
   assert.is(readNotes(log, '0.2.0', 'v0.2.0'), '### Added\n\n- A word.')
@@ -80,7 +80,7 @@ const lock = Object.fromEntries(
   BUNDLED.map((name) => [`node_modules/${name}`, { version: '2.0.0', license: 'MIT', integrity: 'sha512-AAEC' }]),
 )
 
-/** Returns npm's SBOM of a folder in which the package was installed from a file. */
+/** Returns npm's SBOM for a folder where the package was installed from a file. */
 function sbomOfNpm(): Sbom {
   const names = Object.keys(manifest.dependencies)
   const file = { type: 'distribution', url: 'file:///tmp/release/signalbox.tgz' }
@@ -100,7 +100,7 @@ function sbomOfNpm(): Sbom {
   }
 }
 
-test('the SBOM describes the package and everything that is bundled into it', () => {
+test('the SBOM describes the package and everything bundled into it', () => {
   const sbom = packageSbom(sbomOfNpm(), lock)
   assert.equal(findSbomFaults(sbom), [])
   assert.is(sbom.metadata.component.name, manifest.name)
@@ -125,7 +125,7 @@ test('an SBOM that lacks a dependency, is for another package, or lists developm
   assert.ok(findSbomFaults(sbomOfNpm()).includes('it is of consumer'))
 })
 
-test('a path of the build machine or a source map in the package files is detected', () => {
+test('a build machine path or a source map in the package files is detected', () => {
   const text = "import '/home/me/signalbox/src/index.ts'\n//# sourceMappingURL=index.js.map\n"
   assert.equal(machineTraces(text, ['/home/me/signalbox/']), ['/home/me/signalbox/', 'sourceMappingURL='])
   assert.equal(machineTraces("import './index.js'\n", ['/home/me/signalbox/']), [])

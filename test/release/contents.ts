@@ -4,33 +4,33 @@ import { manifest } from '../dist/built.ts'
 const KNOWN =
   /^(?:dist\/(?:[\w-]+\/)*[\w.-]+\.(?:js|d\.ts)$|dist\/config\.schema\.json$|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|examples\/vercel\/(?:(?:app|lib)\/(?:[\w.[\]-]+\/)*[\w-]+\.(?:tsx?|css|svg)|(?:next\.config\.ts|tsconfig\.json))$|examples\/container\/(?:Dockerfile|compose\.yaml|[\w-]+\.(?:ya?ml|json)|[\w-]+\/[\w-]+\.ya?ml)$|(?:src\/features\/observe|dist)\/grafana\/[\w-]+\.(?:json|ya?ml)$|package\.json$|LICENSE$|docs\/src\/content\/docs\/(?:[a-z-]+\/)*[\w-]+\.md$|llms\.txt$|(?:examples\/)?[A-Z]+\.md$)/
 
-/** The maximum number of files, and the maximum sizes that users download and store, in bytes. */
+/** The maximum number of files, and the maximum download and disk sizes, in bytes. */
 export const PACKAGE_BUDGETS = { files: 440, packed: 1_475_000, unpacked: 5_350_000, installed: 12_000_000 }
 
-/** Returns the files of a package that shouldn't be in it. */
+/** Returns the files that shouldn't be in the package. */
 export const strangeFiles = (names: readonly string[]): string[] => names.filter((name) => !KNOWN.test(name))
 
-/** Lists the sizes over their budget, one per line. */
+/** Lists the sizes that exceed their budget, one per line. */
 export function overBudget(sizes: Readonly<Partial<Record<keyof typeof PACKAGE_BUDGETS, number>>>): string[] {
   return Object.entries(sizes).flatMap(([name, size]) => {
-    const most = PACKAGE_BUDGETS[name as keyof typeof PACKAGE_BUDGETS] // the names are those of the budgets
+    const most = PACKAGE_BUDGETS[name as keyof typeof PACKAGE_BUDGETS] // the names match those of the budgets
     return size > most ? [`${name}: ${size}, more than ${most}`] : []
   })
 }
 
-/** Returns the sizes on the front page that differ from the measured sizes, in MB. */
+/** Returns the sizes on the front page that differ from the measured ones, in MB. */
 export function misstated(page: string, sizes: { packed: number; installed: number }): string[] {
   const stated = { packed: /The package is (\d+) MB/, installed: /installed size is (\d+) MB/ }
   return Object.entries(stated).flatMap(([name, pattern]) => {
     const output = pattern.exec(page)?.[1]
-    const measured = (sizes[name as keyof typeof stated] / 1e6).toFixed() // the names are those of `stated`
+    const measured = (sizes[name as keyof typeof stated] / 1e6).toFixed() // the names match those of `stated`
     return output === measured ? [] : [`the front page says ${output ?? 'no'} MB ${name}, which are ${measured}`]
   })
 }
 
 /**
- * Returns a version's notes from the changelog. Throws if there are none. With `tag`, the name of the release, it also throws if that is another
- * version or the heading has no date.
+ * Returns a version's notes from the changelog. Throws if there are none. With `tag`, also throws if the tag is for another version or the heading
+ * has no date.
  */
 export function readNotes(changelog: string, version: string, tag?: string): string {
   const sections = changelog.split(/^## /m).slice(1)
@@ -49,7 +49,7 @@ export function readNotes(changelog: string, version: string, tag?: string): str
 /** The development dependencies that the build bundles into the package's own files. */
 export const BUNDLED = ['@hapi/boom', '@preact/signals', '@preact/signals-core', 'preact', 'yaml']
 
-/** A part of an SBOM, with CycloneDX's names. */
+/** An SBOM component, with CycloneDX's names. */
 export interface Component {
   'bom-ref': string
   name: string
@@ -71,8 +71,8 @@ export interface Sbom {
 }
 
 /**
- * Creates the package's SBOM from npm's SBOM of a folder that only contains the package. Its subject is the package instead of the folder, paths of
- * this machine are removed, and bundled packages are added. `lock` contains the packages of package-lock.json with their versions.
+ * Creates the package's SBOM from npm's SBOM of a folder that contains only the package. Makes the package its subject instead of the folder, removes
+ * local paths, and adds bundled packages. `lock` contains the packages in package-lock.json with their versions.
  */
 export function packageSbom(
   sbom: Sbom,
@@ -119,7 +119,7 @@ export function packageSbom(
   }
 }
 
-/** Lists packages that are missing from the package's SBOM or shouldn't be in it, one per line. */
+/** Lists packages that are missing from the package's SBOM or don't belong there, one per line. */
 export function findSbomFaults({ bomFormat, metadata, components, dependencies }: Sbom): string[] {
   const names = components.map(({ name }) => name)
   const refs = new Set([metadata.component, ...components].map((component) => component['bom-ref']))
@@ -142,7 +142,7 @@ export function findSbomFaults({ bomFormat, metadata, components, dependencies }
   ]
 }
 
-/** Finds traces of the build machine in a file of the package: a path, or a source map. */
+/** Finds traces of the build machine in a package file: local paths and source maps. */
 export function machineTraces(text: string, folders: readonly string[]): string[] {
   return [...folders, 'file:///', 'sourceMappingURL='].filter((trace) => text.includes(trace))
 }

@@ -5,16 +5,16 @@ import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
 
-/** A package that is installed alone in its folder. */
+/** A package installed in a folder of its own. */
 export interface Installed {
   folder: string
   tarball: string
 }
 
-/** A check. It rejects with the problem, or resolves to the text to print. */
+/** A check. Resolves to the text to print, or rejects with the problem. */
 export type Check = (installed: Installed) => Promise<string>
 
-/** Runs a program to its end. Rejects with its output. */
+/** Runs a program to completion. Rejects with its output. */
 export async function runProgram(
   command: string,
   args: readonly string[],
@@ -29,7 +29,7 @@ export async function runProgram(
   return stdout
 }
 
-/** Installs packages into a folder without running their scripts. */
+/** Installs packages in a folder without running their scripts. */
 export const npmInstall = (cwd: string, ...packages: string[]) =>
   runProgram('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...packages], {
     cwd,

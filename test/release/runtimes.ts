@@ -10,20 +10,20 @@ import { expect, PROGRAM, SAMPLE } from './sample.ts'
 
 const inRuntimes = (path: string) => join(root, 'test/runtimes/node_modules', path)
 
-/** Modules that load on only one runtime. */
+/** Modules that load only on one runtime. */
 const OWN = ['bun', 'deno', 'workers', 'service-worker']
 
-/** The package's entries that every runtime loads. */
+/** The package entries that load on every runtime. */
 const entryNames = Object.keys(manifest.exports)
   .filter((name) => !name.endsWith('.json') && !OWN.includes(name.slice(2)))
   .map((name) => name.replace(/^\./, manifest.name))
 
 const imports = `${entryNames.map((name) => `await import('${name}')`).join('\n')}\n`
 
-/** The command keeps its data in Node's SQLite. Everything else loads on Node 20. */
+/** The command stores its data in Node's SQLite. Everything else works on Node 20. */
 const OLDEST_OF_THE_COMMAND = 22
 
-/** Runs a version of Node from npm, whose package only contains the program. */
+/** Runs a Node version from npm's `node` package, which contains only the executable. */
 function onNode(major: number): Check {
   return async (installed) => {
     const tools = await mkdtemp(join(installed.folder, '../node-'))

@@ -1,6 +1,6 @@
 /**
  * A program that embeds a gateway: it creates connections and a combo whose first target fails, sends requests over HTTP and with the AI SDK, and
- * prints the results. It only uses what all runtimes have.
+ * prints the results. It uses only what all runtimes support.
  */
 export const SAMPLE = `import { createGateway } from 'signalbox'
 import { createSignalbox } from 'signalbox/ai'
@@ -39,7 +39,7 @@ export async function ask() {
 
 const EXPECTED = '200 Hello groq/llama-3.3-70b-versatile Hello 200 function'
 
-/** The same code as a program. */
+/** The same code as a standalone program. */
 export const PROGRAM = `${SAMPLE}\nconsole.log(await ask())\n`
 
 /** Throws unless the program has printed the expected result. */

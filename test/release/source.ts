@@ -1,8 +1,8 @@
 import { runProgram } from './installed.ts'
 
 /**
- * Returns why the clone in `folder` can't be released under a tag, one reason per line. Its files must be the tag's, without changes or additions,
- * and the tag must be on `main` of `origin`, so nothing unmerged is released. The clone needs the history of `main`.
+ * Returns the reasons why the clone in `folder` can't be released under a tag, one per line. Its files must match the tag exactly, and the tag must
+ * be on `main` of `origin`, so nothing unmerged is released. The clone must include the history of `main`.
  */
 export async function sourceFaults(folder: string, tag: string): Promise<string[]> {
   const git = async (...args: string[]) => (await runProgram('git', args, { cwd: folder })).trim()

@@ -4,7 +4,7 @@ import { manifest } from '../dist/built.ts'
 import { CONFIG_CONSUMER } from './config-mistakes.ts'
 import { type Check, consumer, npmInstall, readVersion, runProgram } from './installed.ts'
 
-/* Checks the types of the installed package with each TypeScript version, including all declarations (`skipLibCheck: false`). */
+/* Type-checks the installed package with each TypeScript version, including all declarations (`skipLibCheck: false`). */
 
 const entryNames = Object.keys(manifest.exports).filter((name) => !name.endsWith('.json'))
 
@@ -56,7 +56,7 @@ async function compile(location: string, project: string): Promise<void> {
   await runProgram(process.execPath, [join('node_modules/typescript/bin', tsc), '-p', project], { cwd: location })
 }
 
-/** The models of `signalbox/ai` as types of the AI SDK, whose packages have the version in their interfaces' names. */
+/** The models of `signalbox/ai` as AI SDK types, whose interface names contain the specification version. */
 const MODELS = ['language', 'embedding', 'reranking', 'image', 'speech', 'transcription']
 
 function asModelsOf(version: string, specification: 'v3' | 'v4'): Check {
@@ -89,7 +89,7 @@ function asModelsOf(version: string, specification: 'v3' | 'v4'): Check {
   }
 }
 
-/** The oldest and newest packages of each generation. */
+/** The oldest and the newest package versions of each generation. */
 const PROVIDERS = { '3.0.0': 'v3', '3': 'v3', '4.0.0': 'v4', '4': 'v4' } as const
 
 export const typeChecks: Readonly<Record<string, Check>> = Object.fromEntries([

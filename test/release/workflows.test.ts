@@ -32,7 +32,7 @@ interface Workflow {
 const folder = `${root}.github/workflows/`
 const files = readdirSync(folder).map((name) => ({ name, text: readFileSync(folder + name, 'utf8') }))
 
-/** The first versions of the actions that run on Node 24. Runners have had no Node 20 since September 2026. */
+/** The first major versions of the actions that run on Node 24. Runners haven't had Node 20 since September 2026. */
 const ON_NODE_24: Readonly<Record<string, number>> = {
   'actions/checkout': 5,
   'actions/setup-node': 5,
@@ -49,7 +49,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   deploy: 'pages: write,id-token: write',
 }
 
-const test = suite('the workflows')
+const test = suite('GitHub workflows')
 
 /** Lists the faults of a workflow, one per line. */
 function findFaults(text: string): string[] {
@@ -156,7 +156,7 @@ test('a release is published only after all tests and checks have passed and a p
     )
 })
 
-test('a job that runs no repository code publishes the site from main', () => {
+test('the site is published from main by a job that runs no repository code', () => {
   const { on, jobs }: Workflow = parse(files.find(({ name }) => name === 'docs.yml')?.text ?? '')
   assert.equal(on, { push: { branches: ['main'], tags: ['v*'] } })
   assert.equal(Object.keys(jobs), ['build', 'deploy'])
@@ -164,7 +164,7 @@ test('a job that runs no repository code publishes the site from main', () => {
   assert.equal([jobs.deploy?.needs, jobs.deploy?.steps.map(({ run }) => run)], ['build', [undefined]])
 })
 
-test('a prerelease gets the npm tag "next" and a prerelease on GitHub', async () => {
+test('a prerelease gets the npm tag "next", and is marked as a prerelease on GitHub', async () => {
   if (process.platform === 'win32') skip('the scripts are for a POSIX shell')
   const { jobs }: Workflow = parse(files.find(({ name }) => name === 'release.yml')?.text ?? '')
   const bin = await mkdtemp(join(tmpdir(), 'workflow-'))
@@ -188,7 +188,7 @@ test('a prerelease gets the npm tag "next" and a prerelease on GitHub', async ()
   }
 })
 
-test('the workflows call existing scripts', () => {
+test('workflows only call existing scripts', () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
   for (const { text } of files)
     for (const [, name = ''] of text.matchAll(/npm run ([\w-]+)/g)) assert.ok(name in scripts, name)

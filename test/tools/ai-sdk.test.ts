@@ -46,7 +46,7 @@ for (const generation of [5, 6, 7]) {
 
   for (const client of wireFormats)
     for (const stream of [false, true])
-      test(`AI SDK ${generation} reads a response that cites a page without a title (${client} client${stream ? ', streamed' : ''})`, async () => {
+      test(`AI SDK ${generation} can read a response that cites a page without a title (${client} client${stream ? ', streamed' : ''})`, async () => {
         const { fetch } = await openBefore('gemini', upstream(http.post('*', () => citing(stream))))
         assert.is(await sdk.send({ client, model: MODEL, prompt: QUESTION, stream, fetch }), 'It rains.')
       })
@@ -122,7 +122,7 @@ function citing(stream: boolean): Response {
   return new HttpResponse(`data: ${JSON.stringify(response)}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** Returns a provider's response with another text, all of it in the first chunk. */
+/** Returns a provider's response with a different text, all of it in the first chunk. */
 function createOutput(content: string, response: string): string {
   const escapeJson = (text: string) => JSON.stringify(text).slice(1, -1)
   const [first, second] = ANSWER

@@ -19,8 +19,8 @@ interface Script {
 const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 }
 
 /**
- * Starts a Chat Completions provider on loopback, without a search of its own. Its model makes the scripted call if the client offers that tool, and
- * then tells whether it has read the word.
+ * Starts a Chat Completions provider on loopback that has no web search. Its model makes the scripted call if the client offers that tool, and then
+ * says whether it has read the word.
  */
 export async function startProvider(script: Script) {
   const server = createServer(async (req, res) => {
@@ -48,7 +48,7 @@ function messageFor({ messages, tools }: JsonObject, { request, call, word }: Sc
     return { content: JSON.stringify(result.content).includes(word) ? `I have read ${word}.` : 'I read nothing.' }
   const isRequested = JSON.stringify(output).includes(request)
   const isOffered = JSON.stringify(tools ?? []).includes(`"name":"${call.name}"`)
-  if (!isRequested || !isOffered) return { content: 'Something else.' } // such as a request for the conversation's title
+  if (!isRequested || !isOffered) return { content: 'Something else.' } // such as a request to generate a conversation title
   const callee = { name: call.name, arguments: JSON.stringify(call.arguments) }
   return { content: null, tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: callee }] }
 }

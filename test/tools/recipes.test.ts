@@ -7,7 +7,7 @@ if (process.platform === 'win32') skip('tools: the recipes are for a POSIX shell
 
 const recipes = await readRecipes()
 
-/** A tool, and additions to its recipe that keep it from asking a user or contacting its vendor. `~` is the tool's home. */
+/** A tool, and additions to its recipe that keep it from asking a user or contacting its vendor. `~` is the tool's home folder. */
 interface Tool {
   command: string
   call(path: string): MockedCall
@@ -52,7 +52,7 @@ const tools: Readonly<Record<string, Tool>> = {
   Cline: {
     command: 'cline',
     call: (path) => ({ name: 'read_files', arguments: { paths: [path] } }),
-    // Runs without a background process.
+    // Keeps the tool from starting a background process.
     env: { CLINE_SESSION_BACKEND_MODE: 'local', CLINE_GLOBAL_SETTINGS_PATH: '~/settings.json' },
     files: { 'settings.json': JSON.stringify({ telemetryOptOut: true }) },
   },
@@ -63,7 +63,7 @@ const tools: Readonly<Record<string, Tool>> = {
   },
 }
 
-/** Follows the recipe of a tool whose model reads a file. Skips the test if the tool isn't installed. */
+/** Follows a tool's recipe, with a model that reads a file. Skips the test if the tool isn't installed. */
 async function follow(
   name: string,
   check: (run: ToolRun, bench: Workbench) => void,
@@ -84,10 +84,10 @@ async function follow(
   }
 }
 
-const test = suite('the recipe')
+const test = suite('coding tool recipes')
 
 for (const name of Object.keys(tools))
-  test(`with the recipe, ${name} responds and runs its built-in tool`, { timeoutMs: RUN_MS + 10_000 }, () =>
+  test(`with its recipe, ${name} responds and runs its built-in tool`, { timeoutMs: RUN_MS + 10_000 }, () =>
     follow(name, ({ code, output }, { refused, requests }) => {
       assert.ok(output.includes(READ), output)
       assert.is(code, 0, output)
@@ -103,7 +103,7 @@ test('the recipe for Claude Code uses a model that Claude Code recognizes', { ti
   }),
 )
 
-test('the recipe for Claude Code also maps the model name haiku', { timeoutMs: RUN_MS + 10_000 }, () =>
+test('the recipe for Claude Code also maps the model alias haiku', { timeoutMs: RUN_MS + 10_000 }, () =>
   follow(
     'Claude Code',
     ({ output }, { requests }) => {
@@ -123,17 +123,20 @@ test(
     }),
 )
 
-test('the recipe for Codex makes Codex switch from WebSocket to HTTP immediately', { timeoutMs: RUN_MS + 10_000 }, () =>
-  follow(
-    'Codex',
-    ({ output }, { refused }) => {
-      assert.ok(output.includes(READ), output)
-      assert.equal(refused, ['GET /v1/responses: 426'], 'it asks once')
-    },
-    { config: 'supports_websockets = true\n' },
-  ),
+test(
+  'the recipe for Codex makes Codex switch from WebSocket to HTTP after one attempt',
+  { timeoutMs: RUN_MS + 10_000 },
+  () =>
+    follow(
+      'Codex',
+      ({ output }, { refused }) => {
+        assert.ok(output.includes(READ), output)
+        assert.equal(refused, ['GET /v1/responses: 426'], 'it asks once')
+      },
+      { config: 'supports_websockets = true\n' },
+    ),
 )
 
-test("the page has a recipe for every tested tool and for Cursor, which isn't available as a package", () => {
+test("the page has a recipe for every tested tool, and for Cursor, which isn't available as a package", () => {
   assert.equal([...recipes.keys()].toSorted(), [...Object.keys(tools), 'Cursor'].toSorted())
 })

@@ -9,21 +9,21 @@ import type { RequestRecord } from '../../src/request/hook-records.ts'
 import { type MockedCall, startProvider } from './provider.ts'
 import type { Recipe } from './recipes.ts'
 
-/** The time limit for a tool in ms. The largest are programs of 200 MB, and the machine may be busy. */
+/** The time limit for a tool in ms. The largest programs are 200 MB, and the machine may be busy. */
 export const RUN_MS = 120_000
 
-/** The word in the file `note.txt` of the working folder. */
+/** The word in the file `note.txt` in the working folder. */
 const WORD = 'zanzibar-4711'
 /** The prompt that makes the mocked model read that file. */
 const ASK = 'Which word is in note.txt?'
-/** The final output of a tool after its own tool has run and the model has received the result. */
+/** A tool's final output after it has run its own tool and the model has received the result. */
 export const READ = `I have read ${WORD}.`
 
 const TOKEN = 'test-token-of-thirty-two-characters'
 
 export interface ToolRun {
   code: number | null
-  /** Everything printed to either stream. */
+  /** The output on stdout and stderr. */
   output: string
 }
 
@@ -32,17 +32,17 @@ interface Additions {
   /** The command's program and its first arguments. */
   program: string[]
   command: string
-  /** Additional arguments of the command. */
+  /** Additional arguments for the command. */
   more?: string[]
-  /** `~` is the tool's home. */
+  /** `~` is the tool's home folder. */
   env?: Record<string, string>
 }
 
 export type Workbench = Awaited<ReturnType<typeof openWorkbench>>
 
 /**
- * Opens a gateway on loopback, set up as in the README's first steps but with a mocked provider, and a separate home and working folder for the tool
- * that runs against it. `call` is the call with which the mocked model reads a file in the working folder.
+ * Opens a gateway on loopback, set up as in the README but with a mocked provider, and separate home and working folders for the tool that uses the
+ * gateway. `call` is the tool call with which the mocked model reads a file in the working folder.
  */
 export async function openWorkbench(call: (path: string) => MockedCall) {
   const root = await mkdtemp(join(tmpdir(), 'signalbox-tool-'))
@@ -73,7 +73,7 @@ export async function openWorkbench(call: (path: string) => MockedCall) {
   const providerSpecificData = { baseUrl: provider.url }
   await gateway.api.connections.create({ provider: 'openai', apiKey: 'sk-up', providerSpecificData })
 
-  /** Adapts a recipe to this gateway and this prompt. */
+  /** Adapts a recipe to this gateway and prompt. */
   const fitted = (text: string) =>
     text
       .replaceAll('http://127.0.0.1:4000', server.url)
@@ -82,9 +82,9 @@ export async function openWorkbench(call: (path: string) => MockedCall) {
 
   return {
     requests,
-    /** The requests that the gateway rejected with an error. */
+    /** The requests that the gateway rejected. */
     refused: rejected,
-    /** Follows a recipe to its end, with only the `PATH` of this machine's environment. */
+    /** Runs a recipe to completion, with only `PATH` from this machine's environment. */
     async follow({ files, script }: Recipe, { program, command, more = [], env = {} }: Additions): Promise<ToolRun> {
       for (const [path, content] of files) {
         await makeFolder(dirname(join(home, path)))
@@ -122,7 +122,7 @@ const isolated = (home: string) => ({
   DO_NOT_TRACK: '1',
 })
 
-/** Runs a script in its own process group, and ends the group with it. */
+/** Runs a script in its own process group, and ends the whole group afterward. */
 function runScript(script: string, options: { cwd: string; env: Record<string, string> }): Promise<ToolRun> {
   return new Promise((resolve, reject) => {
     let output = ''
@@ -134,7 +134,7 @@ function runScript(script: string, options: { cwd: string; env: Record<string, s
     const kill = () => {
       try {
         if (child.pid) process.kill(-child.pid, 'SIGKILL')
-      } catch {} // all of it had ended
+      } catch {} // all processes had ended
     }
     process.once('exit', kill)
     const timer = setTimeout(() => {
@@ -147,7 +147,7 @@ function runScript(script: string, options: { cwd: string; env: Record<string, s
     child.stdout.on('data', read)
     child.stderr.on('data', read)
     child.on('error', reject)
-    child.on('exit', kill) // also ends what it has left running
+    child.on('exit', kill) // also ends processes that it left running
     child.on('close', (code) => {
       clearTimeout(timer)
       process.off('exit', kill)

@@ -8,9 +8,9 @@ const REPORTED = { input: 40, output: 1_200 }
 for (const [provider, speaking] of Object.entries(providers))
   for (const [client, send] of Object.entries(clients))
     for (const [label, text, stream] of [
-      ['after some content', 'Hello there ', true],
-      ['after partial output', '', true],
-      ['before any output', 'in a non-streaming response', false],
+      ['after partial output', 'Hello there ', true],
+      ['before any output', '', true],
+      ['in a non-streaming response', 'Hello there ', false],
     ] as const)
       test(`usage reported with a failure ${label} is counted (${client} client, ${provider} provider)`, async () => {
         for (const end of speaking.failures(speaking.usage(REPORTED))) {

@@ -15,7 +15,7 @@ const PROCESSES = 4
 /** The first process that has admitted this many requests is killed. */
 const KILLED_AFTER = 10
 
-/** Declares the tests of one budget that four processes share in a store. `create` creates an empty store; `end` is called after all tests. */
+/** Declares the tests for one budget that four processes share in a store. `create` creates an empty store; `end` is called after all tests. */
 export function sharedBudgetConformance(
   store: string,
   { create, end }: { create(): Promise<{ place: string; remove(): Promise<void> }>; end?(): Promise<void> },
@@ -46,7 +46,7 @@ export function sharedBudgetConformance(
   })
 
   test(
-    'when a process is killed, its admitted requests and reservations still count, and no more pass',
+    "if a process is killed, its admitted requests and reservations still count, and the budget isn't exceeded",
     slowly,
     async ({ program }) => {
       const { place, remove } = await create()

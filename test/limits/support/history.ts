@@ -67,7 +67,7 @@ const limits: fc.Arbitrary<UsageLimits> = fc
     usd: fc.record({ hour: dollars(40), month: dollars(90), total: dollars(120) }),
     parallel: someLimit(5),
   })
-  .map((value) => plain(value as UsageLimits)) // without fields that are `undefined`
+  .map((value) => plain(value as UsageLimits)) // drops fields that are `undefined`
 
 const requests = fc.record({
   do: fc.constant('requests' as const),
@@ -145,9 +145,9 @@ class Run {
   readonly #model = new Model()
   readonly #instances: Instance[]
   readonly #scopes: LimitedScope[]
-  /** Whether an instance that jumped or paused may be considered lost. More than `parallel` requests may then be in flight. */
+  /** Whether an instance that paused or whose clock jumped may be considered lost. If so, more than `parallel` requests may be in flight. */
   #isParallelLoose = false
-  /** Accounts that may include reservations that an instance was granted when it crashed, but never received. */
+  /** Accounts that may include reservations granted to an instance that crashed before it received them. */
   readonly #more = new Set<string>()
   /** Accounts whose counters were reset while an instance was paused. They lack that instance's reservations until it resumes. */
   readonly #less = new Set<string>()
@@ -173,9 +173,7 @@ class Run {
   }
 
   #hasCrashes = false
-  /**
-   * Whether the storage reported an error for a write that may have happened. Until that is repaired, other requests may be rejected because of it.
-   */
+  /** Whether the storage reported an error for a write that may have happened. Until it is reconciled, it may block other requests. */
   #wasAway = false
 
   async #step(step: Step): Promise<void> {
@@ -231,7 +229,7 @@ class Run {
     }
   }
 
-  /** Sends concurrent requests at any instances; one may crash. Nothing is released, so a rejected request must not fit in the end. */
+  /** Sends concurrent requests on any instances, one of which may crash. Nothing is released, so a rejected request must not fit afterward. */
   async #requests({ requests, crash }: Extract<Step, { do: 'requests' }>): Promise<void> {
     this.#world.faults = this.#history.faults
     this.#wasAway = false
@@ -252,7 +250,7 @@ class Run {
       for (let hops = this.#history.seed % 40; hops > 0; hops--) await undefined
       this.#crash(crash)
     }
-    await this.#world.pass(5_000) // lets requests that wait for others finish
+    await this.#world.pass(5_000) // lets requests that wait for other requests finish
     await this.#world.recover()
     await Promise.all(work.filter((_, i) => this.#instance(requests[i]?.by ?? 0) !== this.#instance(crash ?? -1)))
     if (failed.length > 0) throw failed[0]
@@ -270,7 +268,7 @@ class Run {
       this.#wasAway = true
       return undefined
     }
-    if (instance.hasCrashed) return undefined // it crashed before it could receive the result
+    if (instance.hasCrashed) return undefined // it crashed before it received the result
     const tokens = outcome.kind === 'rejected' ? wanted.minTokens : (outcome.outputTokens ?? 0)
     const full = toFull({ ...fixed, tokens: fixed.tokens + tokens, usd: fixed.usd + tokens * PRICE })
     if (outcome.kind === 'rejected') return () => this.#checkRefused(instance, scopes, full, outcome)
@@ -288,7 +286,7 @@ class Run {
     }
   }
 
-  /** Checks that no request that fits was rejected. If the window of the rejection has ended since then, there is nothing to check. */
+  /** Checks that no request that fits was rejected. Skips the check if the rejection's window has ended in the meantime. */
   async #checkRefused(instance: Instance, scopes: LimitedScope[], amounts: Full, refusal: LimitRejection) {
     const isSure = scopes.every((scope) => !this.#more.has(getName(scope)))
     if (instance.hasCrashed || !isSure || (refusal.limit.unit === 'parallel' && this.#isParallelLoose)) return
@@ -334,7 +332,7 @@ class Run {
     const units = isPart ? (['tokens', 'usd'] as const) : UNITS
     for (const unit of units) {
       if (!held.open.delete(unit)) continue
-      const grain = unit === 'usd' ? 1_000_000 : 1 // in nano-dollars, although the ledger takes US dollars
+      const grain = unit === 'usd' ? 1_000_000 : 1 // in nano-dollars, although the ledger takes dollars
       if (unit === 'parallel') continue
       held.spent[unit] = Math.floor((held.reserved[unit] * share) / grain) * grain
       if (unit === 'tokens') held.spent.tokens += more
@@ -353,7 +351,7 @@ class Run {
 
   async #goOn(instance: Instance): Promise<void> {
     instance.isFrozen = false
-    await this.#world.pass(16_000) // to show that it is alive
+    await this.#world.pass(16_000) // shows that the instance is alive
     await this.#world.recover()
     if (!this.#isPaused()) this.#less.clear()
   }
@@ -395,6 +393,6 @@ class Run {
 
   #isPaused = () => this.#instances.some(({ isFrozen }) => isFrozen)
   #instance = (index: number): Instance => this.#instances[index % INSTANCES] as Instance // the index is in range
-  #scope = (index: number): LimitedScope => this.#scopes[index] as LimitedScope // one per account
+  #scope = (index: number): LimitedScope => this.#scopes[index] as LimitedScope // one slot per account
   #anyone = () => this.#instances.find(({ isFrozen }) => !isFrozen) ?? this.#instance(0)
 }

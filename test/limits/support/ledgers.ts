@@ -17,7 +17,7 @@ export const gateway = (limits: LimitedScope['limits']): LimitedScope => ({ scop
 
 export function assertReserved(outcome: Reservation | LimitRejection): Reservation {
   if (outcome.kind === 'rejected') assert.unreachable(JSON.stringify(outcome))
-  return outcome as Reservation // `unreachable` has thrown otherwise
+  return outcome as Reservation // otherwise, `unreachable` has thrown
 }
 export const getReason = (outcome: Reservation | LimitRejection | undefined) =>
   outcome?.kind === 'rejected'

@@ -3,7 +3,7 @@ import { getWindowEnd, getWindowStart, WINDOWS } from '../../../src/features/lim
 import type { LimitState, LimitUnit, UsageLimits } from '../../../src/types/limits.ts'
 import type { Instance } from './world.ts'
 
-/** Amounts as integers. US dollars are in nano-dollars. */
+/** Amounts as integers. Dollars are in nano-dollars. */
 export type Full = Record<LimitUnit, number>
 
 export const UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
@@ -20,22 +20,22 @@ export interface HeldByModel {
   readonly instance: Instance
   readonly reservation: Reservation
   readonly scopes: readonly LimitedScope[]
-  /** The minute whose windows it counts in, by account. */
+  /** The minute whose windows the reservation counts in, by account. */
   readonly minutes: ReadonlyMap<string, number>
   readonly reserved: Full
   readonly spent: Full
   readonly open: Set<LimitUnit>
   /** The units that an account's counters no longer contain, because they were reset. */
   readonly cleared: Map<string, Set<LimitUnit>>
-  /** The accounts at which an administrator has settled it after its instance crashed. */
+  /** The accounts in which an administrator has settled the reservation after its instance crashed. */
   readonly ended: Set<string>
-  /** Whether its instance has crashed. */
+  /** Whether the reservation's instance has crashed. */
   isLost: boolean
 }
 
 export const getName = ({ scope, id }: Pick<LimitedScope, 'scope' | 'id'>): string => `${scope}/${id}`
 
-/** Returns whether a state is the limit of requests per minute. Every account has one, and its end shows the account's current minute. */
+/** Returns whether a state is that of the minute limit on requests. Every account has one, and its end reveals the account's current minute. */
 const END_OF_MINUTE = (state: LimitState) => state.unit === 'requests' && state.window === 'minute'
 
 export function getMinute(states: readonly LimitState[], { scope, id }: Pick<LimitedScope, 'scope' | 'id'>): number {
@@ -43,7 +43,7 @@ export function getMinute(states: readonly LimitState[], { scope, id }: Pick<Lim
   return Date.parse(String(state?.resetsAt)) / 60_000 - 1
 }
 
-/** Everything that the instances have been granted, added up again for each query. */
+/** All reservations granted to instances. Every query sums them up again. */
 export class Model {
   readonly held: HeldByModel[] = []
 
@@ -92,7 +92,7 @@ export class Model {
     }
   }
 
-  /** Settles the reservations that crashed instances have on an account. */
+  /** Settles crashed instances' reservations on an account. */
   settleLost(account: string, as: 'spent' | 'unspent'): void {
     for (const item of this.held) {
       if (!item.isLost || !item.minutes.has(account) || item.ended.has(account)) continue
@@ -104,8 +104,8 @@ export class Model {
   }
 
   /**
-   * Lists the limits of these accounts with the model's amounts, at each account's current minute. `exactly` excludes usage that an instance with a
-   * fast clock has counted in later windows.
+   * Lists these accounts' limits with the model's amounts, at each account's current minute. `exactly` excludes usage that an instance with a fast
+   * clock counted in later windows.
    */
   *limits(scopes: readonly LimitedScope[], minutes: ReadonlyMap<string, number>, { exactly = false } = {}) {
     for (const scope of scopes) {

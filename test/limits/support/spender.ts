@@ -9,7 +9,7 @@ import { BUDGET, LANES, SHARED } from './budget.ts'
 
 /*
  * A process that spends a budget shared with other processes: `spender <store>`. It prints "ready", waits for a line, and prints "passed" before each
- * request it admits. It ends when nothing is left, or when the rest has been reserved by others for two seconds.
+ * request that it admits. It ends when the budget is exhausted, or when other processes have had the remainder reserved for two seconds.
  */
 
 const [location = ''] = process.argv.slice(2)

@@ -3,12 +3,12 @@ import { createLedger, type Ledger } from '../../../src/features/limits/ledger/l
 import type { Clock, Storage } from '../../../src/types.ts'
 import type { Random } from '../../support/random.ts'
 
-/** A process with a ledger, in a world that can stop it at any moment. */
+/** A process with a ledger, in a world that can stop the process at any moment. */
 export interface Instance {
   readonly ledger: Ledger
   /** The offset of its clock from the world's clock, in ms. */
   offset: number
-  /** Whether it has crashed. It then does nothing more and receives nothing. */
+  /** Whether it has crashed. A crashed process does nothing more and receives nothing. */
   hasCrashed: boolean
   /** Whether its timers are stopped. */
   isFrozen: boolean
@@ -20,10 +20,10 @@ interface Timer {
   onTime(): void
 }
 
-/** The result of a storage call. `late` means the call fails but takes effect some time later. */
+/** The result of a storage call. `late` means that the call fails but takes effect some time later. */
 type Fate = 'fine' | 'refused' | 'answer lost' | 'late'
 
-/** One storage with random delays and failures, a manual clock, and instances. */
+/** A storage with random delays and failures, a manual clock, and instances. */
 export class World {
   readonly storage = memoryStorage({ clock: { now: () => this.now } })
   readonly errors: unknown[] = []
@@ -61,7 +61,7 @@ export class World {
     for (const timer of this.#timers) if (timer.owner === instance) this.#timers.delete(timer)
   }
 
-  /** Advances the clock, and runs everything that is due by then. */
+  /** Advances the clock, and runs everything that is due. */
   async pass(ms: number): Promise<void> {
     const end = this.now + ms
     await this.rest()
@@ -76,7 +76,7 @@ export class World {
     this.now = end
   }
 
-  /** Waits, without advancing the clock, until nothing more happens. */
+  /** Waits until nothing more happens, without advancing the clock. */
   rest(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve))
   }
@@ -124,7 +124,7 @@ export class World {
     return (['refused', 'answer lost', 'late'] as const)[this.#random.below(3)] ?? 'fine'
   }
 
-  /** Simulates the time for a request or its response. In a crashed process, it never ends. */
+  /** Simulates the travel time of a request or its response. In a crashed process, it never ends. */
   async #time(instance: Instance): Promise<void> {
     for (let hops = this.#random.below(6); hops > 0; hops--) await undefined
     if (instance.hasCrashed) await new Promise(() => {})

@@ -146,7 +146,7 @@ test('a body that ends when the connection closes is complete', async () => {
   assert.is(await getText((await fetch.raw(call(url)).response).body), 'whole')
 })
 
-test("createNodeFetch also returns a function that works like Node's fetch", async () => {
+test("the function from createNodeFetch also works like Node's fetch", async () => {
   const { url } = await http((req, res) => res.end(req.method))
   const response = await fetch(url, { method: 'PUT' })
   assert.instance(response, Response)

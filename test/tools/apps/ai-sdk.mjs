@@ -1,14 +1,14 @@
-/** The major version of the providers for each generation of the AI SDK. */
+/** The major version of the provider packages for each AI SDK generation. */
 const providers = { 5: 2, 6: 3, 7: 4 }
 
 const own = { apiKey: 'x' }
 
 /**
- * Opens a generation of the AI SDK with its providers. `send` requests a text, `converse` uses a tool, and `fill` fills out a form, each as a client
- * of one format that calls `fetch`.
+ * Opens an AI SDK generation with its providers. `send` requests text, `converse` uses a tool, and `fill` requests structured output, each as a
+ * client of one format that calls `fetch`.
  */
 export async function openSdk(generation) {
-  globalThis.AI_SDK_LOG_WARNINGS = false // it doesn't know this model
+  globalThis.AI_SDK_LOG_WARNINGS = false // the SDK doesn't know this model
   const major = providers[generation]
   const [ai, anthropic, google, openai] = await Promise.all([
     import(`ai-${generation}`),
@@ -26,7 +26,7 @@ export async function openSdk(generation) {
   }
   const modelOf = ({ client, fetch, model }) => models[client](fetch)(model)
 
-  /** Returns the end of a run, streamed or not. */
+  /** Returns the final result of a run, streamed or not. */
   async function run(asked, stream) {
     if (!stream) return ai.generateText(asked)
     const errors = []
@@ -42,7 +42,7 @@ export async function openSdk(generation) {
       return text
     },
 
-    /** `tool` has its name, description, and schema. `execute` is called with its input. */
+    /** `tool` contains a name, a description, and a schema. `execute` is called with the tool's input. */
     async converse({ prompt, stream, tool, execute, ...request }) {
       const { name, description, schema } = tool
       const tools = { [name]: ai.tool({ description, inputSchema: ai.jsonSchema(schema), execute }) }
