@@ -206,7 +206,7 @@ async function check(args) {
   if (args.includes('--all')) await prepare(args)
   else {
     await install(root)
-    await install(runtimes) // tests use their types
+    await install(runtimes) // tests use these packages' types
   }
   const projects = [
     'tsconfig.json',
@@ -280,10 +280,10 @@ async function build(kind) {
       if (code !== 0) throw new Error('the build failed')
     }
     await withLock(async () => {
-      if (isBuilt()) return // by another process, which may already run from it
+      if (isBuilt()) return // another process has built it, and may already be running it
       await swapIn(out)
       await writeFile(`${stampPath}.new`, JSON.stringify({ kind, sources }))
-      await rename(`${stampPath}.new`, stampPath) // another process may be reading it
+      await rename(`${stampPath}.new`, stampPath) // another process may be reading the stamp
     })
   } finally {
     await rm(at(out), { recursive: true, force: true })

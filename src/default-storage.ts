@@ -14,8 +14,8 @@ export function createDefaultStorage(clock: Clock, logger: Logger): Storage {
     set: async (...args) => (await load()).set(...args),
     delete: async (...args) => (await load()).delete(...args),
     list: async (...args) => (await load()).list(...args),
-    increment: async (key, by, options) => (await load()).increment?.(key, by, options) ?? Number.NaN, // in-memory storage implements it
-    watch: () => () => {}, // no other process can write to it
+    increment: async (key, by, options) => (await load()).increment?.(key, by, options) ?? Number.NaN, // in-memory storage implements `increment`
+    watch: () => () => {}, // no other process can write to this storage
     ownSecret: async () => (await load()).ownSecret?.() ?? '',
   }
 }

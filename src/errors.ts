@@ -105,7 +105,7 @@ export interface ErrorDetails {
 /** Creates an error to throw: `throw gatewayError('UPSTREAM_TIMEOUT', { cause, data: { provider } })`. */
 export function gatewayError(code: ErrorCode, details: ErrorDetails = {}): GatewayError {
   const [statusCode, text = code]: readonly [number, string?] = table[code]
-  const message = redactClientKeys(details.message ?? text) // may quote client input
+  const message = redactClientKeys(details.message ?? text) // the message may quote client input
   const boom = new Boom(message, { statusCode: details.status ?? statusCode, data: details.data ?? {} })
   if (details.cause !== undefined) boom.cause = details.cause
   return Object.assign(boom, {

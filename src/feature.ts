@@ -144,7 +144,7 @@ export interface FeatureArea {
 export interface ServedArea {
   /** Below the base path, with a leading slash. */
   readonly path: string
-  /** Whether it includes all paths below it. Default: `true`. */
+  /** Whether the area includes all paths below its path. Default: `true`. */
   readonly hasFolder?: boolean
   /** Errors are returned as `{ "error": "…" }`. */
   serve(request: ServedAreaRequest): Promise<Reply>

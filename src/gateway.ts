@@ -66,7 +66,7 @@ export interface Gateway<Operations = unknown> {
    * seconds for background work, such as your hooks. Doesn't close `storage`; close it yourself.
    */
   close(options?: { graceMs?: number }): Promise<void>
-  /** The path it is mounted at, without a trailing slash. Empty for the root. */
+  /** The path that the gateway is mounted at, without a trailing slash. Empty for the root. */
   readonly basePath: string
   /**
    * For framework adapters: takes an exchange and resolves to a reply without building Fetch objects, or to `undefined` if the path isn't the
@@ -87,7 +87,7 @@ export function createGateway<const Extend extends readonly Feature[] = []>(
   options: GatewayOptions<Extend>,
 ): Gateway<FeatureApi<Extend>> {
   checkOptions(options)
-  return createGatewayWith(options).gateway as Gateway<FeatureApi<Extend>> // has the operations of all features
+  return createGatewayWith(options).gateway as Gateway<FeatureApi<Extend>> // `api` has all features' operations
 }
 
 /** Creates a gateway from checked options, and returns it with its store, its limit counters, and its features. */

@@ -69,7 +69,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    * never followed.
    */
   fetch?: UpstreamFetch
-  /** The clock. Default: system time. Inject one for tests. */
+  /** The clock. Default: system time. Inject a fake clock for tests. */
   clock?: Clock
   /** The path the gateway is mounted at, such as `/ai`. Default: the root. */
   basePath?: string

@@ -46,8 +46,8 @@ export const holdsRejectedBodies: boolean = isDeno
 const LINGER_MS = 500
 
 /**
- * Awaited before the end of a response that closes the connection. Needed on Bun, which closes immediately, even while the client is sending. The
- * Node adapter waits on its own.
+ * Awaited before ending a response that closes the connection. Needed on Bun, which closes immediately, even while the client is sending. The Node
+ * adapter waits on its own.
  */
 export const lingerBeforeClose: (() => Promise<void>) | undefined = isBun
   ? () => new Promise((resolve) => setTimeout(resolve, LINGER_MS))
@@ -130,7 +130,7 @@ export function getRuntimeName(): string {
   const { Deno, process } = globalThis as {
     Deno?: { version?: { deno?: string } }
     process?: { versions?: { node?: string } }
-  } // globals that only some runtimes have
+  } // only some runtimes have these globals
   if (isWorkers()) return 'Cloudflare Workers'
   if (isBun) return `Bun ${(bun as { version?: string }).version}`
   if (isDeno) return `Deno ${Deno?.version?.deno}`

@@ -121,7 +121,7 @@ export interface Traits {
   topKField: 'top_k' | 'inferenceConfig'
   /** JSON pointers to the additional Converse fields that contain the matched stop sequence. */
   stopFields: readonly string[]
-  /** Whether the role `developer` is accepted. Otherwise it becomes `system`. */
+  /** Whether the role `developer` is accepted. Otherwise, it becomes `system`. */
   developerRole: boolean
   /** Whether system messages are accepted after the first turn. With `before-answer`, only between a user turn and its response. */
   lateSystem: boolean | 'before-answer'
@@ -130,7 +130,7 @@ export interface Traits {
   /** Whether the last turn may be the assistant's, for the model to continue. */
   prefill: boolean
   toolIds: Alphabet
-  /** Whether model text may come between a tool call and its result. Otherwise it moves before the call. Only for formats without turns. */
+  /** Whether model text may come between a tool call and its result. Otherwise, the text moves before the call. Only for formats without turns. */
   textAfterCalls: boolean
   /** Whether a history may contain call IDs. Otherwise calls and results are matched by name and order. */
   callIds: boolean

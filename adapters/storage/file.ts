@@ -18,7 +18,7 @@ export interface FileStorageOptions {
   path: string
   /** The clock used to measure `ttlMs`. Default: the system's. */
   clock?: Pick<Clock, 'now'>
-  /** Receives messages about imported data, broken locks, and a new secret. Default: the console. `false` drops them. */
+  /** Logs messages about imported data, broken locks, and a new secret. Default: the console. `false` drops them. */
   logger?: Logger | false
   /**
    * How long a process that is setting up the store may go without renewing the folder's lock before another process takes it, in ms. Default: 5,000.

@@ -124,7 +124,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
 /** Maximum length of a key in KV, in bytes. */
 const MAX_NAME_BYTES = 512
 const MAX_VALUE_BYTES = 25 * 1024 * 1024
-/** Minimum expiry in KV, in seconds. For a shorter one, the metadata shows whether a value has expired. */
+/** Minimum expiry in KV, in seconds. For shorter expiries, the metadata shows whether a value has expired. */
 const MIN_TTL_S = 60
 /** How many values to read concurrently. */
 const MAX_CONCURRENT_READS = 6

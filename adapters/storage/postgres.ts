@@ -26,7 +26,7 @@ export interface PostgresStorageOptions {
   pollMs?: number
   /** `false` for serverless hosts: nothing polls or listens, and a gateway rereads data older than `storeMaxAgeMs`. */
   watch?: boolean
-  /** Receives a warning if the pool receives no notifications. Default: the console. `false` drops the warning. */
+  /** Logs a warning if the pool receives no notifications. Default: the console. `false` drops the warning. */
   logger?: Logger | false
 }
 

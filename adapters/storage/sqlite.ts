@@ -23,8 +23,8 @@ export interface SqliteStorageOptions {
   /** How often to poll a database in the same process for other processes' changes, in ms. Default: 50. */
   pollMs?: number
   /**
-   * `false` leaves your `journal_mode`, `synchronous`, and `busy_timeout` for a database in the same process unchanged. By default, those that still
-   * have SQLite's default become WAL, NORMAL, and 2 ms.
+   * `false` leaves your `journal_mode`, `synchronous`, and `busy_timeout` for a database in the same process unchanged. By default, any of these
+   * pragmas that still have SQLite's default value become WAL, NORMAL, and 2 ms.
    */
   pragmas?: boolean
 }

@@ -90,7 +90,7 @@ export function createComboOperations({ routes, runInOrder, ...deps }: ComboDepe
       const hasId = (combo: Combo) => combo.id === id
       const existing = (await store.combos.all()).find(hasId)
       if (existing) return showCombo(existing)
-      await store.combos.entries({ fresh: true }) // another process may have just created it
+      await store.combos.entries({ fresh: true }) // another process may have just created the combo
       return showCombo(requirePresent((await store.combos.all()).find(hasId), 'Combo'))
     },
 

@@ -27,7 +27,7 @@ import { type WithWarnings, withWarnings } from './warnings.ts'
 
 /** Connections. Methods take the typed input or `Input`, which is `never` for in-process calls and `unknown` for HTTP bodies. */
 export interface ConnectionOperations<Input = never> {
-  /** Shows the last four characters of each credential; short ones aren't shown. */
+  /** Shows each credential's last four characters; short credentials aren't shown. */
   list(): Promise<{ connections: ShownConnection[] }>
   get(id: string): Promise<ShownConnection>
   /**
@@ -58,7 +58,7 @@ export interface ConnectionOperations<Input = never> {
 
 /** A connection with recent failures, as the management API returns it. */
 export interface ShownConnection extends Connection {
-  /** Why its credential can't be decrypted. Absent if it can. */
+  /** Why the connection's credential can't be decrypted. Absent if it can. */
   error?: string
   /** Up to twenty health entries, the most severe first. Absent if there are none. `/api/health` lists all of them. */
   health?: HealthEntry[]

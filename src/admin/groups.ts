@@ -67,7 +67,7 @@ export function createGroupOperations(
   const { groups } = store
   const runInOrder = createMutex() // so concurrent calls for one name create only one group
 
-  /** Returns the group as the API shows it. Doesn't throw for a group that was changed elsewhere, so the others can be listed. */
+  /** Returns the group as the API shows it. Doesn't throw for a group that was changed elsewhere, so other groups can be listed. */
   async function showGroup(record: GroupRecord): Promise<ShownGroup> {
     const isSigned = await store.isSignedGroup(record.id, record)
     const group = pickShownFields(groupFields, { ...record, isActive: record.isActive !== false })

@@ -27,7 +27,7 @@ export interface KeysQuery extends KeyView {
   q?: string
   /** Only keys of the group with this ID. */
   group?: string
-  /** Only keys of this account, by its ID or its ref. */
+  /** Only keys of this account, by ID or ref. */
   account?: string
   /** Only active, paused, or expired keys. */
   state?: (typeof states)[number]

@@ -20,7 +20,7 @@ interface KeyReaderDependencies {
 
 /** Creates the functions that return keys as the API shows them. */
 export function createKeyReader({ store, clock, nextTurn, findAccountRef, find }: KeyReaderDependencies) {
-  /** Doesn't throw for a key that can't be decrypted or was changed elsewhere, so the others can be listed. */
+  /** Doesn't throw for a key that can't be decrypted or was changed elsewhere, so other keys can be listed. */
   async function showKey({ digest, record }: FoundKey): Promise<ShownKey> {
     const keyPrefix = record.sha256 === undefined ? decryptKey(await store.keyring(), record) : ''
     const [key, isSigned] = await Promise.all([keyPrefix, store.isSignedKey(digest, record)])

@@ -80,7 +80,7 @@ export class KeyWriter {
   /** Creates a key with a generated value. Runs exclusively, because several gateways could otherwise create the same key. */
   addExclusively(id: string | undefined, fields: Omit<KeyPut, 'id' | 'key'>): Promise<string | false> {
     return this.#store.runExclusive('keys', async (ready) => {
-      const found = await this.findByIdOrName(id, fields.name) // another gateway may have created it
+      const found = await this.findByIdOrName(id, fields.name) // another gateway may have created the key
       ready()
       return found ? this.change(found, undefined, fields) : this.add(id, mintClientKey(), fields)
     })
@@ -103,7 +103,8 @@ export class KeyWriter {
     const next = checkOwner(withChange(record, changes))
     const other = key === undefined ? digest : await (await keyring()).digest(key)
     if (key !== undefined && other !== digest) {
-      const isOwn = (await this.insert(key, applyChange(record, changes))) ?? (await keys.get(other))?.id === record.id // an interrupted call may have inserted it
+      // An interrupted call may have inserted the new value.
+      const isOwn = (await this.insert(key, applyChange(record, changes))) ?? (await keys.get(other))?.id === record.id
       if (!isOwn) throw createTakenError()
       await keys.remove(digest)
     } else if (!isSigned || !isSameJson(record, next)) {
@@ -112,7 +113,7 @@ export class KeyWriter {
     return other
   }
 
-  /** Gives a key a new value. The old one keeps working for `graceMs`. */
+  /** Gives a key a new value. The old value keeps working for `graceMs`. */
   rotate(id: string, graceMs: number): Promise<FoundKey> {
     const { keys, isSignedKey, runExclusive } = this.#store
     return runExclusive('keys', async (ready) => {

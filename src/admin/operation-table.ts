@@ -59,7 +59,7 @@ export interface NamedOperation extends OperationEntry, Partial<Pick<FeatureOper
   names: readonly string[]
 }
 
-/** Returns the routes of records with IDs, such as those at `/api/keys`; `noun` names one record. */
+/** Returns the routes for records with IDs, such as those at `/api/keys`; `noun` names one record. */
 export function createRecordRoutes<const Path extends `/api/${string}`>(path: Path, noun: string) {
   return {
     list: { method: 'GET', path, failure: `fetch ${noun}s` },

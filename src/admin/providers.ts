@@ -13,7 +13,7 @@ import { createInputSchema } from './schemas.ts'
 /** A provider, as the management API returns it, with defaults filled in. */
 export interface Provider extends CatalogProvider {
   id: string
-  /** How to choose among its connections. Default: by priority. */
+  /** How to choose among the provider's connections. Default: by priority. */
   strategy?: Strategy
   stickyLimit?: Integer
 }

@@ -34,7 +34,7 @@ export function pickShownFields<F extends RecordFields, R extends object>(
     if (isShown === false || value === undefined) continue
     visibleFields[name] = typeof value === 'object' ? structuredClone(value) : value
   }
-  return visibleFields as ShownFields<F, R> // only has the shown fields of `F`
+  return visibleFields as ShownFields<F, R> // it only has the shown fields of `F`
 }
 
 type ShownFields<F, R> = Pick<ShownOf<F>, keyof ShownOf<F> & keyof R>

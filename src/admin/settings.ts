@@ -104,7 +104,7 @@ function requireSameFields(changes: JsonObject, [code, now]: readonly [code: Jso
 const pickStored = <T extends object>(fields: T, code: JsonObject) =>
   Object.fromEntries(
     Object.entries(fields).filter(([name]) => name === 'requireApiKey' || !Object.hasOwn(code, name)),
-  ) as T // all fields are optional
+  ) as T // all of `T`'s fields are optional
 
 /** Replaces `null`, which removes a field, with `undefined`. */
 const removeNulls = <T extends object>(change: T) =>

@@ -128,7 +128,7 @@ function getAccountGateway(gateway: GatewayInProcess, account: string | Identity
   return gateway.as(typeof account === 'string' ? { account } : account)
 }
 
-/** Returns an entry's name, or `undefined` for a malformed one, which the gateway rejects when the model is called. */
+/** Returns an entry's name, or `undefined` for a malformed entry, which the gateway rejects when the model is called. */
 const getEntryName = (entry: ComboModel | null | undefined) => (typeof entry === 'string' ? entry : entry?.model)
 
 /**

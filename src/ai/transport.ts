@@ -18,7 +18,7 @@ interface TransportRequest {
   signal: AbortSignal | undefined
 }
 
-/** Sends a request. Rejects with the signal's reason if it is aborted before the response. */
+/** Sends a request. Rejects with the signal's reason if the signal aborts before the response arrives. */
 export type Transport = (request: TransportRequest) => Promise<Response>
 
 /** Creates a transport to a gateway in this process. Without a key, calls have the same full access as your app. */

@@ -59,7 +59,7 @@ async function mint(path: string, renew: boolean): Promise<string | undefined> {
     }
     return token
   } catch (cause) {
-    if (!renew && getErrorCode(cause) === 'EEXIST') return undefined // another process may have just generated it
+    if (!renew && getErrorCode(cause) === 'EEXIST') return undefined // another process may have just generated the token
     throw createProblem(
       `Cannot write the hash of the admin token to ${path} (${getErrorCode(cause)}). Check the directory's permissions and the disk.`,
       { cause },

@@ -5,7 +5,7 @@ import { createProblem } from './problem.ts'
 
 /** The parsed command-line options. */
 export interface CliOptions {
-  /** The port; 0 picks a free one. */
+  /** The port; 0 picks a free port. */
   port: number
   host: string
   /** Hostnames to accept in addition to IP addresses and localhost. If empty, the default depends on `host`. */

@@ -295,7 +295,7 @@ function checkConfig(config: ConfigFile, catalog: Catalog): void {
     for (const section of configSections) {
       if (section === 'plans') continue // plans are already in `groups`
       for (const { place, input } of config[section]) {
-        if (section === 'combos' && input.models === undefined) continue // changes a stored combo, so it may omit `models`
+        if (section === 'combos' && input.models === undefined) continue // this entry changes a stored combo, so it may omit `models`
         const fields = Object.entries(input).filter(([name]) => !unchecked[section]?.includes(name))
         checkRecord(section, place, omitNulls(Object.fromEntries(fields)), { catalog, isChange: true })
       }
@@ -346,7 +346,7 @@ async function listWarnings(config: ConfigFile, typed: Management): Promise<stri
 /** Puts the records that contain model names, and resolves to their warnings. */
 async function putNamed({ path, aliases, guards, combos, groups, keys }: ConfigFile, api: Management<unknown>) {
   return [
-    ...(await putEach(path, guards, api.guards.put)), // before the records that name guards
+    ...(await putEach(path, guards, api.guards.put)), // before the records that refer to guards
     ...(await putEach(path, aliases, api.aliases.set)),
     ...(await putEach(path, combos, api.combos.put)),
     ...(await putEach(path, groups, api.groups.put)), // before the keys, because keys refer to groups

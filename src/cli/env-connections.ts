@@ -33,7 +33,7 @@ const BASE_URL_VARIABLES: Readonly<Record<string, readonly string[]>> = {
 export interface EnvConnection {
   variable: string
   provider: string
-  /** Why the variable isn't used. Absent if it is. */
+  /** Why the variable isn't used. Absent if it is used. */
   problem?: string
 }
 

@@ -216,7 +216,7 @@ function requireUnchangedKeys({ host, open }: CliOptions, path: string, requires
   )
 }
 
-/** Creates the gateway. A problem with the configuration names its file. */
+/** Creates the gateway. Problems with the configuration name its file. */
 function createConfigured(path: string | undefined, options: GatewayOptions): Gateway {
   try {
     return createGateway(options)

@@ -27,7 +27,7 @@ export function disableAfterSync({ sync, disable, now }: DisableSteps) {
     const syncResult = await sync(SYNC_TIMEOUT_MS).catch((error: Error) => error)
     const done = await disable(input, Math.max(0, ACTION_TIMEOUT_MS - (now() - startedAt)))
     if (syncResult instanceof Error) return { ...done, syncError: syncResult.message }
-    return { ...done, conflicts: [...(syncResult.conflicts ?? []), ...(done.conflicts ?? [])] } // a gateway with another version may omit them
+    return { ...done, conflicts: [...(syncResult.conflicts ?? []), ...(done.conflicts ?? [])] } // a gateway with another version may omit `conflicts`
   }
 }
 

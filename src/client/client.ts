@@ -107,7 +107,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...operations,
     live: (options = {}) => followEvents(options, { base: normalizeBaseUrl(baseUrl), token, fetch, clock }),
-    keys: { ...operations.keys, list: listKeys as KeyLists<never>['list'] }, // the `values` option determines the type of the keys
+    keys: { ...operations.keys, list: listKeys as KeyLists<never>['list'] }, // the `values` option determines the keys' type
     settings: { ...operations.settings, update: updateWithCloudUrl(operations.settings) },
     cloud: { ...operations.cloud, disable: disableAfterSync(steps) },
   }

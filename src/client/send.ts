@@ -136,7 +136,7 @@ function createUnexpectedError(base: string, { status }: Response, description: 
   })
 }
 
-/** Parses a JSON object. Returns `undefined` if the text isn't one. */
+/** Parses a JSON object. Returns `undefined` if the text isn't a JSON object. */
 export function parseObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)

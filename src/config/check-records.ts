@@ -41,7 +41,7 @@ export type ConfigSection = (typeof configSections)[number]
 
 interface CheckOptions {
   catalog: Catalog
-  /** Whether the record may change a stored one, and can therefore omit required fields. */
+  /** Whether the record may change a stored record, and can therefore omit required fields. */
   isChange?: boolean
 }
 

@@ -51,7 +51,7 @@ import type { KnownModel, KnownProvider } from './known-names.data.ts'
 import type { RouteOptions } from './route-option.ts'
 
 /**
- * Records and settings that the app defines in code. They come before stored ones, replace stored ones with the same ID or name, and can't be
+ * Records and settings that the app defines in code. They come before stored records, replace stored records with the same ID or name, and can't be
  * changed through the management API (409 `DEFINED_IN_CODE`). Each section is an object by ID or name; entries that are `undefined` are skipped.
  */
 export interface CodeConfig {
@@ -271,7 +271,7 @@ export function readCodeConfig(
   return { values, secrets, settings, conditions, responseConditions, onRouteError: config.onRouteError }
 }
 
-/** Sorts the records before stored ones, whose order starts at 1. */
+/** Sorts the records before stored records, whose order starts at 1. */
 const MIN_ORDER = -1_000_000
 
 /** Returns the credential function in `apiKey`, if there is one. */
@@ -283,7 +283,7 @@ function getCredentialFunction(apiKey: unknown): CredentialSource | SharedCreden
 const getConditionFunction = (entry: unknown): ConditionFunction | undefined =>
   isObject(entry) && typeof entry.when === 'function' ? (entry.when as ConditionFunction) : undefined
 
-/** Returns the entry without its function, so it can be checked like a stored one. A function in place of an entry becomes an invalid entry. */
+/** Returns the entry without its function, so it can be checked like a stored entry. A function in place of an entry becomes an invalid entry. */
 function omitFunction(entry: unknown, when: ConditionFunction | undefined): unknown {
   if (when) return { ...Object(entry), when: undefined }
   return typeof entry === 'function' ? null : entry

@@ -1,5 +1,5 @@
 /* Generated from the catalog by npm run generate. Don't edit it. */
-// biome-ignore-all format: one name a line
+// biome-ignore-all format: one name per line
 
 /** The providers in the catalog. */
 export type KnownProvider =

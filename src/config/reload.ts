@@ -90,7 +90,7 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
 
   return async (config) => {
     if (!isPlainObject(config)) throw new TypeError('gateway.reload takes an object, such as { connections, combos }.')
-    lastAt = Math.max(clock.now(), lastAt + 1) // unique, because credentials and failures are kept by connection and time
+    lastAt = Math.max(clock.now(), lastAt + 1) // unique, because credentials and failures are stored by connection and time
     const next = read(config, lastAt)
     await runInOrder(async () => {
       await checkGuards(next)
@@ -121,7 +121,7 @@ function replaceEntries<T extends object>({ source: { view, stored } }: Records<
   })
 }
 
-/** Returns the new records. Unchanged ones keep their timestamps, so their cached credentials and health remain valid. */
+/** Returns the new records. Unchanged records keep their timestamps, so their cached credentials and health remain valid. */
 function keepUnchanged(records: CodeRecords, before: CodeRecords): CodeRecords {
   const { values, secrets } = records
   const nextValues = new Map<string, string>()

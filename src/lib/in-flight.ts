@@ -97,7 +97,7 @@ export function createInFlight(): InFlight {
     values: () => requests.values(),
     async drain(clock, graceMs, reason) {
       await waitUntilEmpty(clock, graceMs)
-      for (const work of requests.values()) work.cancel(reason) // may remove the request from the list
+      for (const work of requests.values()) work.cancel(reason) // canceling may remove the request from the list
       await waitUntilEmpty(clock, CANCEL_TIMEOUT_MS)
     },
   }

@@ -9,10 +9,10 @@ interface InternalRequest {
   query?: string
   /** JSON, or a value to write as JSON. */
   body: object | string
-  /** Lowercase names. `content-type` is set to JSON. */
+  /** The names must be lowercase. `content-type` is set to JSON. */
   headers: ReadonlyMap<string, string>
   actsAs: InternalCaller
-  /** The client's request that this one belongs to. */
+  /** The client request that caused this request. */
   outer?: Pick<Exchange, 'onAbort' | 'waitUntil' | 'upstream'> | undefined
 }
 

@@ -6,7 +6,7 @@ const ADDED_FIELDS: ReadonlySet<string> = new Set(['key', 'hint', 'error', 'warn
 /** An odd factor other than the default of `hashText`, so the two hashes collide for different strings. */
 const SECOND_FACTOR = 0x0100019d
 
-/** Returns a record's entity tag in the management API. It changes with the shown fields, and is the same in lists. */
+/** Returns a record's entity tag in the management API. It changes whenever a shown field changes, and is the same in lists. */
 export function getRevision(record: object): string {
   const text = JSON.stringify(
     sortMembers(Object.fromEntries(Object.entries(record).filter(([name]) => !ADDED_FIELDS.has(name)))),

@@ -120,7 +120,7 @@ export function findFieldProblem(
 export function isPlainObject(value: unknown): value is JsonObject {
   if (!isObject(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null // also in objects from other realms
+  return prototype === null || Object.getPrototypeOf(prototype) === null // also true for objects from other realms
 }
 
 const EMPTY_MESSAGE = describeEmpty('omit it')

@@ -69,7 +69,7 @@ function countEdits(word: string, other: string, { allowed, budget }: EditOption
   if (!sharesPiece(left, right, most + 1)) return Number.POSITIVE_INFINITY
   budget.cells -= left.length * right.length
   if (budget.cells < 0) return Number.POSITIVE_INFINITY
-  const distance = leven(left, right, { maxDistance: most + 1 }) // the maximum result of `leven`
+  const distance = leven(left, right, { maxDistance: most + 1 }) // `leven` never returns more than this
   return distance > most ? Number.POSITIVE_INFINITY : distance
 }
 

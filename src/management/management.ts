@@ -150,7 +150,7 @@ function notifyAfter<Resource extends object>(resource: Resource, changed: (id?:
       ? call
       : (...args: unknown[]) => call(...args).finally(() => changed(typeof args[0] === 'string' ? args[0] : undefined)),
   ])
-  return Object.fromEntries(notifying) as Resource // has the same methods
+  return Object.fromEntries(notifying) as Resource // the copy has the same methods
 }
 
 const READ_ONLY_OPERATIONS: ReadonlySet<string> = new Set(['list', 'get'])

@@ -93,7 +93,7 @@ function addFields(
       if (name === 'citations') content.hasCitations = true
       if (isRoot && SEARCH_FIELDS.has(name)) content.other += countVendorToolTokens({ type: 'web_search' })
       if (name === 'tools') addTools(value, content)
-      if (name === 'toolConfig' && isObject(value)) addTools(value.tools, content) // in Bedrock's format
+      if (name === 'toolConfig' && isObject(value)) addTools(value.tools, content) // tools in Bedrock's format
       if (typeof value === 'string' && addNonText(name, value, { object, content, isImage })) continue
     }
     addValue(value, content, {

@@ -65,7 +65,7 @@ export async function decryptProfile(
 ): Promise<AccountProfile> {
   const profile = tryParseJson(await keyring.decrypt(getProfileContext(ref), sealedProfile))
   if (!isObject(profile) || typeof profile.id !== 'string') throw new TypeError(`The profile of ${ref} has no id.`)
-  return profile as unknown as AccountProfile // encrypted from an `AccountProfile`
+  return profile as unknown as AccountProfile // it was encrypted from an `AccountProfile`
 }
 
 const getProfileContext = (ref: string) => `accounts/${ref}/profile`
@@ -77,7 +77,7 @@ export async function readAccount(storage: Storage, ref: string): Promise<Stored
   return stored && parseAccount(key, stored)
 }
 
-/** Writes an account if the stored version is still this one (`null` for a new account). Resolves to `false` if another write came first. */
+/** Writes an account if the stored version still matches `ifVersion` (`null` for a new account). Resolves to `false` if another write came first. */
 export async function writeAccount(
   storage: Storage,
   record: AccountRecord,
@@ -89,7 +89,7 @@ export async function writeAccount(
   return (await storage.set(key, text, options).catch(handleStorageError('write', key))) !== false
 }
 
-/** Removes an account if the stored version is still this one. Resolves to `false` if another write came first. */
+/** Removes an account if the stored version still matches `ifVersion`. Resolves to `false` if another write came first. */
 export async function removeAccount(storage: Storage, ref: string, ifVersion: string): Promise<boolean> {
   const key = getAccountKey(ref)
   return storage.delete(key, { ifVersion }).catch(handleStorageError('write', key))

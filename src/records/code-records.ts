@@ -10,7 +10,7 @@ export interface CodeRecords {
   readonly settings: JsonObject
   /** Credentials, and functions that return them, by `codeSecretId`. They aren't part of the records, so they are never stored. */
   readonly secrets: Map<string, CodeSecret>
-  /** Functions that decide whether a request uses an entry. In `when.function`, the first one has the number 1. */
+  /** Functions that decide whether a request uses an entry. In `when.function`, the first function is number 1. */
   readonly conditions: readonly ConditionFunction[]
   /** Functions that decide whether a response is unwanted, by the combo's name. */
   readonly responseConditions: ReadonlyMap<string, readonly ResponseFunction[]>

@@ -121,7 +121,7 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
       let removed: ComboRecord | undefined
       await retryOnConflict(async () => {
         const record = (await finishRenames()).find(hasId(id))?.record
-        if (!record || (removed && isSame(record, removed))) return true // it was already removed, or came from an outdated list
+        if (!record || (removed && isSame(record, removed))) return true // the combo was already removed, or came from an outdated list
         const isRemoved = await records.remove(record.name, (current) => isSame(current, record))
         removed = isRemoved?.record ?? removed
         return false

@@ -34,7 +34,7 @@ export async function signGuard(keyring: Keyring, name: string, record: StoredGu
 export const isSignedGuard = (keyring: Keyring, name: string, record: StoredGuard): Promise<boolean> =>
   keyring.verify(`guards/${name}`, getSignedText(record), record.mac)
 
-/** Resolves to whether a gateway with this secret wrote the record, or it is defined in code. */
+/** Resolves to whether a gateway with this secret wrote the record, or the guard is defined in code. */
 export const isTrustedGuard = async (
   { code, keyring }: Pick<Store, 'code' | 'keyring'>,
   record: StoredGuard,

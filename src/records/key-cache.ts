@@ -34,7 +34,7 @@ export interface PendingLookup {
   digest: string
   /** The digest of the credential, if it is a previous value of the key. */
   previous?: string
-  /** Whether another writer has changed the key since. */
+  /** Whether another writer has changed the key since the lookup started. */
   isExpired: boolean
 }
 

@@ -174,7 +174,7 @@ export class KeyLookup {
     return { id: record.id, to: record.to, until: Date.parse(record.until) }
   }
 
-  /** Adds the group to a key that has one. Throws `CALLER_UNUSABLE` if the group doesn't exist. */
+  /** Adds a key's group to the key, if it has one. Throws `CALLER_UNUSABLE` if the group doesn't exist. */
   async #addGroup(key: CachedKey, finding?: Promise<ClientGroup | undefined>): Promise<ClientKey> {
     const { groupId, ...keyFields } = key
     if (groupId === undefined) return key

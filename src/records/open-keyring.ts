@@ -5,7 +5,7 @@ import { NOT_WRAPPED, parseKeyringRecord, unwrapKeys, type VersionedSecret } fro
 import { KEYRING_KEY } from './record-collections.ts'
 import { handleStorageError, retryOnConflict } from './storage-access.ts'
 
-/** A secret of at least 32 characters, or several with versions. The first one encrypts; the others only decrypt older data. */
+/** A secret of at least 32 characters, or several with versions. The first secret encrypts; the others only decrypt older data. */
 export type Secret = string | ReadonlyArray<{ version: string | number; value: string }>
 
 interface KeyringDependencies {

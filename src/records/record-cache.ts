@@ -7,7 +7,7 @@ import { decodeId } from './stored-records.ts'
 interface RecordCacheOptions<T> {
   /** The prefix of the records' storage keys. */
   prefix: string
-  /** Reads a record from the storage. Resolves to `undefined` if there is no readable one. */
+  /** Reads a record from the storage. Resolves to `undefined` if there is no readable record. */
   read(id: string): Promise<T | undefined>
   freshness: FreshnessTracker
   staleFallback: StaleFallback
@@ -36,7 +36,7 @@ export class RecordCache<T> {
     })
   }
 
-  /** Finds the record. Resolves to `undefined` if there is no readable one. Rejects with the same errors as `read`. */
+  /** Finds the record. Resolves to `undefined` if there is no readable record. Rejects with the same errors as `read`. */
   find(id: string): Promise<T | undefined> {
     return this.#getCached(id).current()
   }

@@ -40,7 +40,7 @@ export async function setUpKeyring(
   if (!found && (await hasSignedRecords(storage))) {
     if (!(await storage.get(KEYRING_KEY).catch(handleStorageError('read', KEYRING_KEY))))
       throw createMissingSettingsError()
-    return false // another gateway has created it in the meantime, along with the records
+    return false // another gateway has created the keyring in the meantime, along with the records
   }
   if (found?.record.wrappedBy === NOT_WRAPPED && current) {
     await replaceKeys(storage, { ...found, current })

@@ -204,7 +204,7 @@ export function createCredentialCache(
   }
 
   return (connection) => {
-    if (!credentials.has(connection)) void preloadOthers().catch(() => {}) // a request that needs one of them gets the error
+    if (!credentials.has(connection)) void preloadOthers().catch(() => {}) // a request that needs one of these credentials gets the error
     return decrypt(connection)
   }
 }

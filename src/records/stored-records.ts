@@ -50,7 +50,7 @@ export function createStoredRecords<T extends object>(
     const { entry, problem } = parseRecord(key, value, { prefix, read })
     const isFromCode = version === CODE_VERSION
     damage?.report(key, isFromCode ? undefined : problem) // records defined in code were checked at startup and have no signature
-    if (entry && !isFromCode) Reflect.deleteProperty(entry.record, 'source') // only records defined in code can have it
+    if (entry && !isFromCode) Reflect.deleteProperty(entry.record, 'source') // only records defined in code can have `source`
     return entry && { ...entry, version }
   }
 

@@ -161,7 +161,7 @@ function buildSettings(members: JsonObject, read: JsonObject): StoredSettings {
     const value = read[name] ?? missingValue
     if (value !== undefined && !Object.hasOwn(ruleShapes, name)) knownFields[name] = value
   }
-  return { ...knownFields, rules: readRules(members) } as StoredSettings // has exactly these fields
+  return { ...knownFields, rules: readRules(members) } as StoredSettings // the object has exactly these fields
 }
 
 const SET_AGAIN_ADVICE = 'Set them again: PATCH /api/settings with "requireApiKey".'

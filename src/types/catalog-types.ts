@@ -109,7 +109,7 @@ export interface CatalogProvider {
   baseUrl?: string
   /** The format of the provider's models. Default: `openai-chat`. */
   format?: ProviderFormat
-  /** Formats of models that use a different one, by model ID prefix: `{ 'claude-': 'anthropic-messages' }`. */
+  /** Formats of models that use a different format, by model ID prefix: `{ 'claude-': 'anthropic-messages' }`. */
   formats?: Readonly<Record<string, ProviderFormat>>
   /** Other formats supported at the same `baseUrl`. Requests in these formats are passed through untranslated. */
   alsoSpeaks?: readonly WireFormat[]

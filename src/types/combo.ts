@@ -71,7 +71,7 @@ export interface EntryParams {
  */
 export type ResponseCondition = 'content' | 'schema' | 'refused' | 'function'
 
-/** A condition on a request. At least one part is required, and all given parts must match. */
+/** A condition on a request. At least one part is required, and all specified parts must match. */
 export interface Condition {
   /** The model name from the request; `*` matches any text. In a list, one pattern must match. */
   model?: string | string[]

@@ -13,7 +13,7 @@ export function generateKnownNames(): string {
   const union = (names: readonly string[]) =>
     [...new Set(names)].map((name) => `  | ${JSON.stringify(name).replaceAll('"', "'")}`).join('\n')
   return `/* Generated from the catalog by npm run generate. Don't edit it. */
-// biome-ignore-all format: one name a line
+// biome-ignore-all format: one name per line
 
 /** The providers in the catalog. */
 export type KnownProvider =

@@ -93,7 +93,7 @@ export class ChunkQueue implements ByteStream {
     this.#size = 0
     if (this.#isPaused) {
       this.#isPaused = false
-      if (!this.#isOver) this.#source.resume() // after the end, the connection may already serve another call
+      if (!this.#isOver) this.#source.resume() // after the end, another call may already be using the connection
     }
     return bytes
   }

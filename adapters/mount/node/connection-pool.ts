@@ -38,7 +38,7 @@ export interface PooledConnection extends Throttle {
   readonly broken: Error | undefined
   /** Reserves the connection for a call. */
   claim(): void
-  /** Ends the call, so the connection can serve another one. */
+  /** Ends the call, so the connection can be used for another call. */
   free(): void
   /** Closes the connection. Can be called at any time, even while it's connecting. */
   drop(): void

@@ -28,7 +28,7 @@ function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResp
       sendBuffered(req, res, isStream(body) || body === undefined ? { status, headers } : { status, headers, body })
   } catch (error) {
     if (isStream(body)) body.cancel(error)
-    sendBuffered(req, res, { status: 500, headers: {} }) // the reply has a header that HTTP can't transmit
+    sendBuffered(req, res, { status: 500, headers: {} }) // the reply has a header that Node can't send
   }
 }
 
@@ -51,7 +51,7 @@ export interface NodeHandlerOptions {
   upstream?: UpstreamFetch | false
   /**
    * Identifies the caller from the framework's request: `(req) => (req.user ? { account: req.user.id } : null)`. Replaces the gateway's `identify`
-   * option, and returns the same values.
+   * option, and takes the same return values.
    */
   identify?(req: IncomingMessage, about: IdentifyContext): ReturnType<Authenticator['identify']>
 }
@@ -61,8 +61,8 @@ export type NodeHandler = (req: IncomingMessage, res: ServerResponse, next?: (er
 
 /**
  * Serves a gateway on `node:http` and frameworks built on it. With a `basePath`, the gateway sees the entire path (`originalUrl`); without one, only
- * the path below the mount. A body that `express.json()` has parsed is serialized again from `req.body`, where integers beyond 2^53 are already
- * rounded: mount the gateway before body parsers. Throws a TypeError for unknown options.
+ * the path below the mount. A body that `express.json()` has parsed is reserialized from `req.body`, where integers beyond 2^53 are already rounded:
+ * mount the gateway before body parsers. Throws a TypeError for unknown options.
  */
 export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOptions = {}): NodeHandler {
   checkGateway('toNodeHandler', gateway, 'exchange')

@@ -13,9 +13,9 @@ export interface NodeFetch extends UpstreamFetch {
 }
 
 /**
- * Creates a function that calls providers with undici. Called directly, it is Node's `fetch` over the same kind of connections. The gateway uses
- * `raw`, which creates no Fetch objects, has no timeouts, doesn't follow redirects, and decompresses bodies. Reading a body rejects if the body is
- * cut off.
+ * Creates a function that calls providers with undici. Called directly, it works like Node's `fetch`, but uses the same kind of connections. The
+ * gateway uses `raw`, which creates no Fetch objects, has no timeouts, doesn't follow redirects, and decompresses bodies. Reading a body rejects if
+ * the body is cut off.
  */
 export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   checkOptions(options, { dispatcher: true, connect: true })

@@ -101,7 +101,7 @@ const ADDRESS_TYPES: Readonly<Record<number, 'ipv4' | 'ipv6'>> = { 4: 'ipv4', 6:
 
 /** Parses an IPv4 address that contains `*`, such as `10.*`. It never matches a hostname. */
 function readAddressPattern(pattern: string): Matches | undefined {
-  if (!pattern.includes('*')) return undefined // an incomplete address, because names don't end in a number
+  if (!pattern.includes('*')) return undefined // it's an incomplete address, because names don't end in a number
   const glob = createGlob(pattern)
   return (host) => isIP(host) === 4 && glob.test(host)
 }

@@ -38,7 +38,7 @@ export function createGatewayServer(
       rejectRequest(req, res, 403, getHostRejection(host, hostAdvice))
     else handle(req, res)
   }
-  const { createServer } = process.getBuiltinModule('node:http') // importing it would also load Node's own `fetch`, which takes 50 ms
+  const { createServer } = process.getBuiltinModule('node:http') // importing this module would also load Node's own `fetch`, which takes 50 ms
   // Responses have no time limit, because streams can be long. `requestTimeout` and `headersTimeout` limit the request.
   const server = createServer(
     { noDelay: true, keepAlive: true, keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: MAX_WRITE_AHEAD_BYTES },

@@ -19,7 +19,7 @@ interface NewRow {
 
 type KvRow = NewRow & Stored
 
-/** Dependencies of a store's rows. `store` is its name at the start of messages. */
+/** Dependencies of a store's rows. `store` is the store's name, which messages start with. */
 interface KvRowsOptions {
   prefix: string
   store: string

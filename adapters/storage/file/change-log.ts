@@ -81,7 +81,7 @@ export class ChangeLog {
     return { keys, isGap }
   }
 
-  /** Returns whether another connection has changed anything since this one was opened. */
+  /** Returns whether another connection has changed anything since this connection was opened. */
   hasOthers(): boolean {
     if (this.#isShared) return true
     const version = this.#readVersion()

@@ -73,7 +73,7 @@ export function createCheckpoints(database: LocalDatabase, path: string): Checkp
     try {
       runOnce(database, 'PRAGMA wal_autocheckpoint = 1000')
     } catch {
-      // the database is closed
+      // ignored, because the database is closed
     }
   }
 

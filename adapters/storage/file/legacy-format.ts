@@ -17,7 +17,7 @@ export type LegacyFile =
   | { kind: 'moved' }
   | { kind: 'data'; revision: number; secretMark: string | undefined; rows: Map<string, Row> }
 
-/** The last schema with rows in the file. */
+/** The last schema that stored rows in the file. */
 const LAST_SCHEMA = 1
 const MOVED_SCHEMA = 2
 const MOVED = '{"database":"store.db"}\n'

@@ -47,7 +47,7 @@ export async function openStore(options: OpenOptions): Promise<OpenedStore> {
     const wait = { name: `the store ${folder.path}`, timeoutMs }
     const table = await retryWhileBusy(() => {
       runOnce(database, 'PRAGMA cell_size_check = ON')
-      verifySchema(database, folder.database) // first, because it changes nothing
+      verifySchema(database, folder.database) // runs first, because it changes nothing
       setPragmas(database)
       runOnce(database, 'PRAGMA busy_timeout = 0') // the engine waits instead, without blocking the event loop
       verifyPages(database, folder.database)
@@ -152,7 +152,7 @@ function identify(path: string): FileIdentity | undefined {
   }
 }
 
-/** Returns the size of the file in bytes. Throws `STORAGE_MISSING` unless it is the file that was opened. */
+/** Returns the file's size in bytes. Throws `STORAGE_MISSING` unless the file is the one that was opened. */
 function requireSame(path: string, opened: FileIdentity | undefined): number {
   const found = identify(path)
   if (found && found.ino === opened?.ino && found.dev === opened.dev) return found.size

@@ -87,7 +87,7 @@ async function writeSecret(secret: string, { folder, lock }: { folder: Folder; l
   await writeDurably(temporary, Buffer.from(`${secret}\n`))
   await link(temporary, folder.secret).catch((error: unknown) => {
     if (hasCode(error, 'EEXIST', 'ENOENT')) throw error
-    return move(temporary, folder.secret) // for a file system without hard links; the lock keeps other processes out
+    return move(temporary, folder.secret) // for file systems without hard links; the lock keeps other processes out
   })
   await syncFolder(folder)
 }

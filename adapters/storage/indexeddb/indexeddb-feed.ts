@@ -47,7 +47,7 @@ export function createFeed(name: string, database: Database): Feed {
     return channel
   }
 
-  /** Checks the log. Messages that arrive during a check trigger one more. */
+  /** Checks the log. Messages that arrive during a check trigger another check. */
   function checkLog(): void {
     mustCheckAgain = true
     if (isChecking || watchers.size === 0) return
@@ -62,7 +62,7 @@ export function createFeed(name: string, database: Database): Feed {
   async function follow(): Promise<void> {
     while (mustCheckAgain && watchers.size > 0) {
       mustCheckAgain = false
-      await database.read(({ changes }) => reportChanges(changes)).catch(() => {}) // a later check finds the changes that this one misses
+      await database.read(({ changes }) => reportChanges(changes)).catch(() => {}) // a later check finds the changes that this check misses
     }
   }
 

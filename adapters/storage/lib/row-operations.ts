@@ -14,7 +14,7 @@ export interface Rows {
   remove(key: string): void
 }
 
-/** The time of an operation, and the unique version of the row that it writes. */
+/** An operation's time, and the unique version of the row that it writes. */
 export interface Stamp {
   readonly now: number
   readonly version: string

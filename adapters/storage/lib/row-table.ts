@@ -8,7 +8,7 @@ export interface Table {
   get(key: string, now: number): Row | undefined
   put(key: string, row: Row): void
   remove(key: string): void
-  /** Implements `Storage.list`. Its cost depends on the number of rows it returns, not on the number of all rows. */
+  /** Implements `Storage.list`. Its cost depends on the number of rows it returns, not on the total number of rows. */
   list(prefix: string, options: { after?: string; limit?: number; now: number }): Array<Stored & { key: string }>
   /** Returns every row in no particular order, including expired ones. */
   entries(): IterableIterator<[string, Row]>

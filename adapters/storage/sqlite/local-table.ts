@@ -4,7 +4,7 @@ import type { Row } from '../lib/row-operations.ts'
 /** The keys that a listing reads, in table order. */
 export interface KeyRange {
   prefix: string
-  /** Lists only keys after this one. */
+  /** Lists only keys after this key. */
   after?: string | undefined
 }
 

@@ -17,7 +17,7 @@ export interface LocalEngineOptions {
   name: string
   /** How long an operation waits for another process's lock, in ms. */
   busyMs: number
-  /** Converts an SQLite error to one with a code. */
+  /** Converts an SQLite error to an error with a code. */
   failure(cause: unknown): Error
   /** Checks that throw if the file was replaced after it was opened. */
   check?: { beforeWrite(): void; beforeRead(): void }
@@ -42,7 +42,7 @@ interface Job {
 interface JobOutcome {
   job: Job
   settle(): void
-  /** Whether its change has to reach the disk before the job settles. */
+  /** Whether the job's change has to reach the disk before the job settles. */
   needsFlush: boolean
 }
 
@@ -220,7 +220,7 @@ export class LocalEngine {
     try {
       runOnce(this.#options.database, 'ROLLBACK')
     } catch {
-      // SQLite has already rolled back, or the commit succeeded
+      // ignored, because SQLite has already rolled back or the commit succeeded
     }
   }
 
@@ -228,7 +228,7 @@ export class LocalEngine {
     try {
       this.#options.setFlushing?.(false)
     } catch {
-      // if this fails, commits stay flushed, which is only slower
+      // ignored, because commits are then still flushed, which is only slower
     }
   }
 

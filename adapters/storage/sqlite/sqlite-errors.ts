@@ -74,7 +74,7 @@ export interface LockWait {
   /** The store's name in messages. */
   name: string
   timeoutMs: number
-  /** Converts an SQLite error to the one to throw. Default: the same error. */
+  /** Converts an SQLite error to the error to throw. Default: the same error. */
   failure?(cause: unknown): unknown
 }
 

@@ -93,7 +93,7 @@ function parseEndpoint(path: string): { pathname: string; search: string } {
 
 function toHeaders(headers: Record<string, string>): Map<string, string> {
   try {
-    return new Map(new Headers(headers)) // `Headers` validates them and lowercases their names
+    return new Map(new Headers(headers)) // `Headers` validates headers and lowercases their names
   } catch {
     throw createInputError('"headers" must contain only valid header names and values')
   }

@@ -6,7 +6,7 @@ import type { Field } from './input-options.ts'
 /** The URL at which `signalbox` without options serves the gateway. */
 export const DEFAULT_URL = `http://${defaults.host}:${defaults.port}`
 
-/** An option with its text in the help. */
+/** An option with its help text. */
 type DescribedOption = OptionShape & Pick<Field, 'help' | 'label' | 'isAlias' | 'variable'>
 
 /** The options of every command. */

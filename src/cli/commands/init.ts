@@ -13,7 +13,7 @@ const GITIGNORE_FILE = '.gitignore'
 /** A variable in the `.env` file. */
 interface EnvSecret {
   name: string
-  /** The comment above it. */
+  /** The comment above the variable. */
   comment: string
   prefix?: string
   /** The variable's names in earlier versions. */

@@ -24,7 +24,7 @@ export interface Field extends OptionShape {
   join?(values: readonly unknown[]): unknown
   /** The environment variable that sets the field if no option does. */
   variable?: string
-  /** The former name of that variable. Setting it is an error that gives the new name. */
+  /** The former name of that variable. Setting it causes an error that states the new name. */
   formerVariable?: string
 }
 
@@ -35,7 +35,7 @@ export interface Source {
   stdin(): Promise<string>
 }
 
-/** Option names that differ from their field's name. Help shows the first one; the others are also accepted. */
+/** Option names that differ from their field's name. Help shows the first name; the other names are also accepted. */
 const VALUE_NAMES: Readonly<Record<string, readonly string[]>> = {
   alias: ['name'],
   enabledModels: ['model'],
@@ -43,7 +43,7 @@ const VALUE_NAMES: Readonly<Record<string, readonly string[]>> = {
   to: ['to', 'until'],
   providerAlias: ['provider'],
   q: ['search', 'q'],
-  url: ['service-url'], // `--url` is the gateway's
+  url: ['service-url'], // `--url` is the gateway's URL
 }
 
 /** Example values for options with types that aren't self-explanatory. */
@@ -322,7 +322,7 @@ export const dataOption: Field = {
     try {
       const parsed: unknown = JSON.parse(json)
       if (isObject(parsed)) return parsed
-    } catch {} // ignored, because the error message may quote a secret
+    } catch {} // the error is ignored, because its message may quote a secret
     throw createUsageProblem(`--data must be a JSON object, for example: --data ${dataOption.example}`)
   },
 }

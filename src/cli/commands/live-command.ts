@@ -30,7 +30,7 @@ export const live = {
         let remaining = typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY
         const options = {
           onConnection,
-          ...(typeof types === 'string' && { types: types.split(',') as LiveEventType[] }), // the gateway validates them
+          ...(typeof types === 'string' && { types: types.split(',') as LiveEventType[] }), // the gateway validates the types
           ...(typeof after === 'string' && { after }),
         }
         for await (const event of api.live(options)) {

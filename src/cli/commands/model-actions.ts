@@ -8,13 +8,13 @@ import { createMissingProblem } from './command.ts'
 import type { ActionDetails } from './operation-action.ts'
 import type { FieldColumn } from './text-table.ts'
 
-/** Formats all prices except for text tokens, such as `image 0.04`. */
+/** Formats all prices except those for text tokens, such as `image 0.04`. */
 function formatOtherPrices({ price = {} }: PublishedModel): string | undefined {
   const { tiers = [], ...all } = price
   const others = Object.entries(all).filter(
     ([unit]) => unit !== 'input' && unit !== 'output' && !unit.startsWith('cache'),
   )
-  const single = others.flatMap(([unit, usd]) => (typeof usd === 'number' ? [[unit, usd]] : Object.entries(usd))) // prices of images by size
+  const single = others.flatMap(([unit, usd]) => (typeof usd === 'number' ? [[unit, usd]] : Object.entries(usd))) // image prices by size
   const longPrices = tiers.map(({ above, input, output }) => [`above ${above} tokens`, [input, output].join('/')])
   return [...single, ...longPrices].map(([unit, usd]) => `${unit} ${usd}`).join(', ') || undefined
 }

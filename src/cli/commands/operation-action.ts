@@ -38,7 +38,7 @@ export interface ActionDetails extends ResultFormat {
 export interface ActionSteps {
   /** Calls the operation. Default input: the call's input. */
   perform(input?: JsonObject): Promise<object>
-  /** Formats its response. */
+  /** Formats the operation's response. */
   format(body: object): CommandOutput | Promise<CommandOutput>
 }
 

@@ -17,9 +17,9 @@ export const describeOutput = ({ names, output }: NamedOperation): JsonObject =>
 
 /** How to print a response if its output schema doesn't determine that. */
 export interface ResultFormat {
-  /** Returns the list's rows, if the response contains them in another form. */
+  /** Returns the list's rows, if the response contains them in a different form. */
   rows?(body: never): readonly object[]
-  /** The columns of its list. Default: the fields with simple values. */
+  /** The list's columns. Default: the fields with simple values. */
   columns?: readonly FieldColumn<never>[]
   /** The text for an empty list. */
   none?: string

@@ -87,7 +87,7 @@ async function discoverModels(api: Client<unknown>, input: object, connection: S
 
 const discoveringAction = {
   async run({ api, input }, { perform, format }) {
-    const connection = (await perform()) as ShownConnection & WithWarnings // both operations return one
+    const connection = (await perform()) as ShownConnection & WithWarnings // both operations return a connection
     return format(await discoverModels(api, input, connection))
   },
 } satisfies ActionDetails

@@ -73,7 +73,7 @@ async function runKnown(
   const others = Object.values(command.actions).map(({ fields }) => fields)
   const rewordMessage = (message: string) =>
     rewordForCli(message, Object.assign({}, action.fields, ...others, action.fields))
-  if (command.isLocal) source.variables = {} // it doesn't call a gateway
+  if (command.isLocal) source.variables = {} // local commands don't call a gateway
   const fetch = command.isLocal ? platformFetch : ((await context.openFetch?.()) ?? platformFetch)
   const { explain, ...gateway } = await connect(
     { url: getLast('url'), token: getLast('token') },

@@ -15,10 +15,10 @@ export const EMBEDDER = 'embedder'
 /** The model name that makes searches fail, in place of `search`. */
 export const BROKEN_SEARCH = 'broken-search'
 
-/** The demo's combos, one per client format. They have the same names as its providers. */
+/** The demo's combos, one per client format. They have the same names as the demo's providers. */
 export const DEMO = 'demo'
 export const DEMO_MESSAGES = 'demo-messages'
-/** The combo that tries the sometimes-failing model first. */
+/** The combo that tries the flaky model first. */
 export const DEMO_FLAKY = 'demo-flaky'
 /** The combo for searches. */
 const DEMO_SEARCH = 'demo-search'

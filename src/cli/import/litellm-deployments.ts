@@ -30,7 +30,7 @@ export interface Deployment {
   kind: string
   /** Whether the model is in the catalog. */
   isInCatalog: boolean
-  /** Deployments with a lower order are tried first. Deployments without one are tried last. */
+  /** Deployments with a lower order are tried first. Deployments without an order are tried last. */
   order: number | undefined
   /** Its possible weights for `simple-shuffle`, in LiteLLM's order of precedence: `weight`, `rpm`, `tpm`. */
   weights: readonly (number | undefined)[]
@@ -38,7 +38,7 @@ export interface Deployment {
   timeout: number | undefined
   streamTimeout: number | undefined
   baseModel: string | undefined
-  /** The `params` of its combo entry. */
+  /** The combo entry's `params`. */
   params: Readonly<Record<string, PlannedValue>> | undefined
 }
 

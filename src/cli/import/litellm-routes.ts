@@ -334,7 +334,7 @@ function planAliases({ router, plan }: Routes, findBase: (name: string) => strin
     }
     if (toObject(value).hidden === true)
       plan.reportUnmapped(`${place}.hidden`, 'Aliases are always listed, like models.')
-    if (plan.combos.has(alias) || alias === group) continue // its own fallbacks already made it a combo
+    if (plan.combos.has(alias) || alias === group) continue // the alias's own fallbacks already made it a combo
     const target = plan.combos.has(group) ? group : (plan.aliases.get(group) ?? base)
     plan.alias(place, alias, target)
     plan.reportMapped(place, `alias ${alias} for ${target}`)

@@ -15,7 +15,7 @@ const SECTION_LABELS = {
   credential_list: 'list',
 } as const
 
-/** Plans the import of a LiteLLM configuration. Throws a problem if `config` isn't one. */
+/** Plans the import of a LiteLLM configuration. Throws a problem if `config` isn't a LiteLLM configuration. */
 export function planLiteLlm(config: unknown, plan: ImportPlan): void {
   if (!isObject(config) || !Object.keys(SECTION_LABELS).some((name) => name in config))
     rejectFile('a LiteLLM configuration', 'A LiteLLM configuration has a "model_list".')

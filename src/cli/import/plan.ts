@@ -47,7 +47,7 @@ export interface PlannedAccount {
   data?: Readonly<Record<string, PlannedValue | undefined>>
   /** The connection's base ID. */
   id?: string
-  /** The prefix of its models, if the other program has one. */
+  /** The prefix of the account's models, if the other program has one. */
   prefix?: string
   more?: Readonly<Record<string, PlannedValue | undefined>>
 }

@@ -14,7 +14,7 @@ export interface ModelTarget {
   given: JsonObject
   connection: string | undefined
   model: string | undefined
-  /** The `params` of its combo entry. */
+  /** The combo entry's `params`. */
   params: Readonly<Record<string, PlannedValue>> | undefined
 }
 export interface StrategyTarget {

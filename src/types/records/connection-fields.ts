@@ -62,7 +62,7 @@ export const dataMembers = {
   },
   /** Azure: sent as `api-version`. A dated version (`2024-10-21`) selects the older URL, `/openai/deployments/…`. */
   apiVersion: { shape: patternText('apiVersion', /^[\w.-]{1,40}$/), isOptional: true },
-  /** Azure: the deployment to call. Default: the one with the model's name. */
+  /** Azure: the deployment to call. Default: the deployment with the model's name. */
   deployment: { shape: patternText('deployment', /^[\w.-]{1,64}$/), isOptional: true },
   /** Speech: the provider's voices by the names that clients send, such as `alloy`. A combo entry's voices take precedence. */
   voices: { shape: voices, isOptional: true },
@@ -89,13 +89,13 @@ export const connectionFields = {
   isActive: { shape: flag, isOptional: true, fallback: true, isSynced: false, inputs: settable },
   /** `true` stops new requests; in-flight requests and existing sessions continue. */
   draining: { shape: flag, isOptional: true, inputs: settable },
-  /** Lower numbers are tried first; connections without one come last. Ties go to the oldest. */
+  /** Lower numbers are tried first; connections without a priority come last. Ties go to the oldest. */
   priority: {
     shape: number,
     isOptional: true,
     inputs: removableAnywhere,
   },
-  /** Prices of its models, by the provider's model IDs; they replace the catalog's. */
+  /** Prices for the connection's models, by the provider's model IDs; they replace the catalog's. */
   prices: {
     shape: map({ name: text({ isNonEmpty: true, max: 512 }), of: prices, max: MAX_ENABLED }),
     isOptional: true,

@@ -30,7 +30,7 @@ export const groupFields = {
     guard: 1,
     inputs: settable,
   },
-  /** Limits shared by all keys of the group. A change replaces all of them. */
+  /** Limits shared by all keys in the group. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 1, inputs: removable },
   /** Limits that apply separately to each account with the group as its plan. A change replaces all of them. */
   each: { shape: usageLimits, isOptional: true, guard: 2, isSynced: false, inputs: removable },

@@ -56,7 +56,7 @@ const providerHeaders = {
   'user-agent': providerHeader,
 } as const
 
-/** The kinds of built-in guards, each with its options. Options of the same name have the same shape. */
+/** The kinds of built-in guards, each with its options. Options with the same name have the same shape. */
 export const guardKinds = {
   words: { words: required(words(1_000)), ...action },
   patterns: {
@@ -125,7 +125,7 @@ type FieldsOf<Options> = {
 const toFields = <Options extends object>(options: Options) =>
   Object.fromEntries(
     Object.entries(options).map(([field, { shape }]) => [field, { shape, isOptional: true, inputs: removable }]),
-  ) as FieldsOf<Options> // has the same fields
+  ) as FieldsOf<Options> // the result has the same fields
 
 /** The fields of a guard. */
 export const guardFields = {

@@ -39,7 +39,7 @@ export const keyFields = {
   models: { shape: allowedModels, isOptional: true, guard: 2, inputs: removable },
   /** The kinds of models that the key may use. If absent, all are allowed. */
   kinds: { shape: allowedKinds, isOptional: true, guard: 2, inputs: removable },
-  /** The ID of the key's group. All keys of a group share its limits. */
+  /** The ID of the key's group. All keys in a group share its limits. */
   group: { shape: storedId, isOptional: true, guard: 2, inputs: removable },
   /** The ref of the account that the key belongs to, whose limits also apply. A key has either a group or an account. Not synced. */
   account: {

@@ -31,7 +31,7 @@ export interface RecordField<T = unknown> {
    * releases reject records that have it.
    */
   readonly guard?: number
-  /** The field that contains the encrypted value, because this one is a secret. */
+  /** The field that contains the encrypted value, because this field is a secret. */
   readonly sealedAs?: string
   /** `false` if cloud sync skips it or syncs it separately. Fields that aren't shown aren't synced, either. */
   readonly isSynced?: false

@@ -15,7 +15,7 @@ const healthTerms = {
   },
   /** The period over which calls are counted, in ms. Default: 60,000. */
   windowMs: { shape: amountShape(integer(1_000, HOUR_MS)), isOptional: true },
-  /** Calls required before a cooldown can start. Default: 5. Definitive failures start one immediately. */
+  /** Calls required before a cooldown can start. Default: 5. Definitive failures start a cooldown immediately. */
   minCalls: { shape: amountShape(integer(1, 10_000)), isOptional: true },
   /** The first cooldown, in ms. Default: 5,000. It doubles each time a probe fails. */
   cooldownMs: { shape: ms, isOptional: true },

@@ -18,7 +18,7 @@ const createRow = (path: RegExp, summary: string, vendor: string, reference: str
   { summary, vendor, reference },
 ]
 
-/** By path, without the base path. */
+/** Endpoint descriptions by path, without the base path. */
 const rows: ReadonlyArray<[RegExp, EndpointDocs]> = [
   createRow(/\/ai\/embedding-model$/, 'Embed text', 'AI SDK', `${AI_SDK_DOCS}/embeddings`),
   createRow(/\/ai\/reranking-model$/, 'Rerank documents by a query', 'AI SDK', `${AI_SDK_DOCS}/reranking`),

@@ -298,7 +298,7 @@ const BODIES_DESCRIPTION = "Bodies are in the vendor's format; unknown fields ar
 
 const MODEL_DESCRIPTION = 'A listed model, an alias, or a combo.'
 
-/** Omits formats with the same schemas as an earlier one. */
+/** Omits formats with the same schemas as an earlier format. */
 const removeDuplicates = (names: readonly ClientFormat[]): ClientFormat[] => [
   ...new Map(names.map((name) => [formatTypes[name], name])).values(),
 ]
