@@ -36,8 +36,8 @@ export interface FetchedCatalog {
 }
 
 /**
- * A suspicious change to a model, which is on hold until you accept it: a price becomes 0 or unknown, or a price or limit changes by more than a
- * factor of ten.
+ * A suspicious change to a model, which is on hold until you accept it. Either a price becomes 0 or unknown, or a price or limit changes by more than
+ * a factor of ten.
  */
 export interface CatalogChange {
   /** The model, such as `openai/gpt-5.4`. */

@@ -120,7 +120,7 @@ async function checkChoices(
 ): Promise<{ choices?: ReadonlySet<number>; texts: ReadonlyMap<string, string> }> {
   const nothing = { texts: new Map<string, string>() }
   const choices = new Set(parts.map(({ choice }) => choice))
-  if (choices.size < 3) return nothing // fewer than two choices, besides the parts outside of choices
+  if (choices.size < 3) return nothing // fewer than two choices, plus the parts outside of choices
   const rejected = new Set<number>()
   const texts = new Map<string, string>()
   for (const choice of choices) {

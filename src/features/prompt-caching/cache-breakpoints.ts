@@ -58,8 +58,8 @@ interface Place {
 }
 
 /**
- * Finds where the previous request and this one end: at the last eligible block of the last user or tool message, and of the last such message that
- * precedes the model's last response. A breakpoint at the end of the previous request always finds its cache entry, no matter what follows.
+ * Finds where this request and the previous one end: at the last eligible block of the last user or tool message. The previous request ended before
+ * the model's last response. A breakpoint at its end always finds its cache entry, no matter what follows.
  */
 function findEnds(messages: readonly unknown[], isEligible: (block: unknown) => boolean) {
   const isUserTurn = (message: unknown) => isObject(message) && !isAnswer(message) && !isInstruction(message)

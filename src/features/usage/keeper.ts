@@ -66,8 +66,8 @@ interface PreparedBatch {
 
 /**
  * Writes batches and folds them into the request values and totals that readers use (layout.ts). After a crash at any point, any instance can repeat
- * any step, because request IDs are unique, and because totals contain the number of the last included batch of each instance. Each request is
- * encoded once, for its future request value, and added to the totals once its batch is in the journal. Folding only writes the result.
+ * any step. Request IDs are unique, and totals contain the number of each instance's last included batch. Each request is encoded once, for its
+ * future request value, and added to the totals once its batch is in the journal. Folding only writes the result.
  */
 export class Keeper implements BatchWriter {
   readonly #options: KeeperOptions

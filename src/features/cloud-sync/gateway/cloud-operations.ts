@@ -5,10 +5,13 @@ import type { IsoTime } from '../../../types/plain-types.ts'
 import type { CloudSession } from '../protocol.ts'
 
 /**
- * Cloud sync: keeps a copy of the gateway's data at a cloud proxy. In addition to the errors listed for each operation, all of them reject with
- * `INVALID_REQUEST` (400) if there is no `cloudUrl`, `CLOUD_CONFLICT` (409) if the current state doesn't allow the operation, `CLOUD_FAILED` (502) if
- * there is no proxy at that URL, it is unreachable, or it rejects the call, and `CLOUD_TIMEOUT` (504) after 15 s, or 8 s for `check`. The operations
- * accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies.
+ * Cloud sync: keeps a copy of the gateway's data at a cloud proxy. In addition to the errors listed for each operation, all of them reject with:
+ * - `INVALID_REQUEST` (400) if there is no `cloudUrl`
+ * - `CLOUD_CONFLICT` (409) if the current state doesn't allow the operation
+ * - `CLOUD_FAILED` (502) if there is no proxy at that URL, it is unreachable, or it rejects the call
+ * - `CLOUD_TIMEOUT` (504) after 15 s, or 8 s for `check`
+ *
+ * The operations accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies.
  */
 export interface CloudOperations<Input = never> {
   /** Returns what this gateway knows about cloud sync. Doesn't call the proxy. */

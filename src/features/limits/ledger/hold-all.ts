@@ -20,7 +20,7 @@ export interface HeldPart {
 
 /**
  * Reserves in all scopes or in none. Each scope must occur only once, and in the same order for all requests. With several scopes, the reservations
- * are pending until all scopes have decided. Meanwhile, other requests that would be rejected only because of a pending reservation wait. A request
+ * are pending until all scopes have decided. Until then, other requests wait if only a pending reservation would cause them to be rejected. A request
  * waits for a scope only while it has no reservation in later ones, so requests can't deadlock.
  */
 export async function holdAll(holds: readonly ScopeHold[]): Promise<HeldPart[] | LimitRejection> {
