@@ -23,7 +23,7 @@ for (const name of ['constructor', 'toString', '__proto__']) {
     assert.is(options.reasoning?.effort, undefined)
   })
 
-  test(`"${name}" is an error code like any other`, () => {
+  test(`"${name}" is treated as an ordinary error code`, () => {
     const { error }: { error?: { code?: string } } = writeOpenAIErrorBody({ status: 400, code: name, message: 'no' })
     assert.is(error?.code, name.toLowerCase())
   })

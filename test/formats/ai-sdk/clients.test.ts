@@ -12,7 +12,7 @@ import { assert, suite } from '../../support/suite.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-/** The two generations of the AI SDK, with the protocol version that each uses. */
+/** Both generations of the AI SDK, with the protocol version that each uses. */
 const generations = [
   { name: 'AI SDK 7', ai: ai7, version: 4 },
   { name: 'AI SDK 6', ai: ai6, version: 3 },
@@ -27,7 +27,7 @@ for (const { name, ai, version } of generations) {
   const once = { maxRetries: 0 } as const
 
   for (const format of wireFormats) {
-    test(`files arrive at the provider whether sent as bytes, base64, data URLs, or text (${format})`, async () => {
+    test(`files reach the provider as bytes, base64, data URLs, or text (${format})`, async () => {
       const upstream = fakeUpstream(() => json(outputBy(format).response.whole))
       const { fetch } = await openBefore(format, upstream)
       const bytes = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0))
@@ -79,7 +79,7 @@ for (const { name, ai, version } of generations) {
       if (format !== 'openai-chat') assert.match(JSON.stringify(requested.at(-1)), SIGNATURE)
     })
 
-    test(`provider events arrive as raw chunks if requested (${format})`, async () => {
+    test(`provider events arrive as raw chunks on request (${format})`, async () => {
       const { fetch } = await openBefore(
         format,
         fakeUpstream(() => sse(outputBy(format).response.events)),
@@ -145,7 +145,7 @@ for (const { name, ai, version } of generations) {
     }
   })
 
-  test('errors mention a nonexistent model and an invalid key', async () => {
+  test('errors name an unknown model and an invalid key', async () => {
     const { world, fetch } = await openBefore(
       'openai-chat',
       fakeUpstream(() => json({}, 500)),
@@ -163,7 +163,7 @@ for (const { name, ai, version } of generations) {
     assert.is(pick(await send(MODEL)).name, 'GatewayAuthenticationError')
   })
 
-  test('the model list has the types of the models and the version of the client', async () => {
+  test("the model list contains model types and the client's protocol version", async () => {
     const { gateway, api } = await openWorld({
       connections: ['one'],
       combos: { fast: ['one/m'] },

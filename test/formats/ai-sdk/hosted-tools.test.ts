@@ -10,8 +10,8 @@ import { answerOf, type HostFormat, openBefore } from './support/hosted.ts'
 import { vendors } from './support/vendors.ts'
 
 /*
- * Tests tools that run at a vendor. Requests declare them as with the AI SDK's own package for the vendor, and the app receives the same calls and
- * results as with that package.
+ * Tests tools that run at a vendor. Requests declare them through the AI SDK's package for that vendor, and the app receives the same calls and
+ * results as when it calls the vendor directly.
  */
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
@@ -30,11 +30,11 @@ interface Case {
   format: HostFormat
   tools: ai7.ToolSet
   requested?: Pick<Sent, 'toolChoice' | 'providerOptions'>
-  /** The vendor's own blocks before its text. */
+  /** The vendor's own blocks that precede its text. */
   output: JsonObject[]
-  /** Whether the text cites what the tool found. */
+  /** Whether the text cites the tool's findings. */
   isCited?: true
-  /** A part of the result that the request of the next turn must contain. */
+  /** A part of the result that the next turn's request must contain. */
   words?: string
 }
 
@@ -161,7 +161,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
 }
 
-/** Returns what an app sees, without IDs, the empty reasoning that OpenAI's package adds, and Anthropic's own metadata. */
+/** Returns what an app receives, without IDs, the empty reasoning that OpenAI's package adds, and Anthropic's own metadata. */
 function summarizePart(part: Awaited<ReturnType<typeof ai7.generateText>>['content'][number]): unknown[] {
   if (part.type === 'text') return [part.type, part.text]
   if (part.type === 'tool-call')
@@ -182,7 +182,7 @@ async function collectResult(ai: typeof ai7, requested: Sent, stream: boolean) {
 
 const getBody = (upstream: FakeUpstream): JsonObject => JSON.parse(upstream.calls.at(-1)?.body ?? '{}')
 
-/** Sorts the entries of a list, whose order doesn't matter. */
+/** Sorts the entries of an unordered list. */
 const sortKeys = (list: unknown): unknown[] =>
   Array.isArray(list) ? list.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length) : []
 
@@ -202,7 +202,7 @@ for (const [label, input] of Object.entries(cases))
       ] as const) {
         const models = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch })
         const received = await collectResult(ai, { ...callOptions, model: models(name) }, stream)
-        assert.equal(received.parts, expected.parts, `${stream ? 'streamed' : 'whole'}, version ${version}`)
+        assert.equal(received.parts, expected.parts, `${stream ? 'streamed' : 'not streamed'}, version ${version}`)
         if (isCited) assert.equal(received.titles, expected.titles)
         const body = getBody(upstream)
         assert.equal(sortKeys(body.tools), sortKeys(recorded.tools))
@@ -219,7 +219,7 @@ for (const [label, input] of Object.entries(cases))
     }
   })
 
-test('a request that allows no tool calls declares no vendor tools', async () => {
+test('a request that disables tool calls declares no vendor tools', async () => {
   const offered: Readonly<Record<HostFormat, ai7.ToolSet>> = {
     'openai-responses': { code: openai.tools.codeInterpreter() },
     'anthropic-messages': { run: anthropic.tools.codeExecution_20250825() },
@@ -256,7 +256,7 @@ test("later turns omit files and encrypted data from a vendor tool's output", as
   assert.not.match(JSON.stringify(getBody(upstream)), data)
 })
 
-test('a file that OpenAI’s code interpreter created becomes a source with its ID', async () => {
+test('a file created by OpenAI’s code interpreter becomes a source with its ID', async () => {
   const format = 'openai-responses'
   const cited = { container_id: 'cntr_1', file_id: 'cfile_1', filename: 'plot.png', start_index: 0, end_index: 4 }
   const annotations = [{ type: 'container_file_citation', ...cited }]
@@ -275,7 +275,7 @@ test('a file that OpenAI’s code interpreter created becomes a source with its 
   }
 })
 
-test('a tool of another vendor is dropped with a warning, or rejected if it is the only tool', async () => {
+test("another vendor's tool is dropped with a warning, or rejected if it is the only tool", async () => {
   const { upstream, name, fetch } = await openBefore('gemini', answerOf('gemini', []))
   const model = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(name)
   const run = anthropic.tools.codeExecution_20250825()

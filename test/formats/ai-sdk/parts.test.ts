@@ -111,7 +111,7 @@ for (const [name, ai, version] of [
           ran.push(command)
           return 'a.txt'
         }
-        const tools = { bash: anthropic.tools.bash_20250124({ execute }) as unknown as ai7.Tool } // the same in both versions
+        const tools = { bash: anthropic.tools.bash_20250124({ execute }) as unknown as ai7.Tool } // both versions return the same content
         const all = { model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(2) }
         assert.is(Object((await getContent(stream, all)).at(-1)).text, 'Done.')
         assert.equal(ran, ['ls'])
@@ -139,7 +139,7 @@ for (const [name, ai, version] of [
       const ran: unknown[] = []
       const execute = async (action: unknown) => void ran.push(action)
       const computer = anthropic.tools.computer_20250124({ displayWidthPx: 800, displayHeightPx: 600, execute })
-      const tools = { computer: computer as unknown as ai7.Tool } // the same in both versions
+      const tools = { computer: computer as unknown as ai7.Tool } // both versions return the same content
       const content = await getContent(stream, { model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(2) })
       assert.is(Object(content.at(-1)).text, 'Done.')
       assert.equal(ran, [input])
@@ -168,7 +168,7 @@ for (const [name, ai, version] of [
           local_shell: openai.tools.localShell({ execute: run(outputs.local_shell) }),
           shell: openai.tools.shell({ execute: run(outputs.shell) }),
           apply_patch: openai.tools.applyPatch({ execute: run(outputs.apply_patch) }),
-        } as unknown as ai7.ToolSet // the same in both versions
+        } as unknown as ai7.ToolSet // both versions return the same content
         const inputs: Record<string, JsonObject> = {
           local_shell: { action: { type: 'exec', command: ['ls'] } },
           shell: { action: { commands: ['ls'] } },
@@ -183,7 +183,7 @@ for (const [name, ai, version] of [
         }
       })
 
-    test(`OpenAI's free-text tool receives text, and its call is sent back as text (${manner})`, async () => {
+    test(`OpenAI's free-form tool receives text, and its call is sent back as text (${manner})`, async () => {
       const item = { type: 'custom_tool_call', id: 'c', call_id: 'call_1', name: 'write', input: 'two words' }
       const response = (output: object[]) => ({ id: 'r', object: 'response', status: 'completed', model: 'm', output })
       const event = (type: string, extra: object) =>
@@ -206,7 +206,7 @@ for (const [name, ai, version] of [
       )
       const ran: unknown[] = []
       const execute = async (input: string) => void ran.push(input)
-      const write = openai.tools.customTool({ description: 'Writes.', execute }) as unknown as ai7.Tool // the same in both versions
+      const write = openai.tools.customTool({ description: 'Writes.', execute }) as unknown as ai7.Tool // both versions return the same content
       const all = { model, prompt: 'Hi', tools: { write }, stopWhen: ai.isStepCount(2) }
       assert.is(Object((await getContent(stream, all)).at(-1)).text, 'Done.')
       assert.equal(ran, ['two words'])
@@ -214,7 +214,7 @@ for (const [name, ai, version] of [
       assert.match(asked(), '"type":"custom_tool_call_output"')
     })
 
-    test(`the phase of a text part is sent back to OpenAI (${manner})`, async () => {
+    test(`a text part's phase is sent back to OpenAI (${manner})`, async () => {
       const { whole, events } = modelOutput('openai-responses', { type: 'text', text: 'I look.' })
       const mark = (text: string) => text.replaceAll('"role":"assistant"', '"role":"assistant","phase":"commentary"')
       const marked = { whole: JSON.parse(mark(JSON.stringify(whole))), events: events.map(mark) }
@@ -230,7 +230,7 @@ for (const [name, ai, version] of [
       assert.match(asked(), '"phase":"commentary"')
     })
 
-    test(`audio comes with its transcript (${manner})`, async () => {
+    test(`audio includes its transcript (${manner})`, async () => {
       const audio = { id: 'a', data: btoa('sound'), expires_at: 1, transcript: 'Hello.' }
       const head = { id: 'c', created: 1, model: 'm' }
       const chunk = (delta: object, finish_reason: string | null) =>

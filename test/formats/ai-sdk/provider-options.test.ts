@@ -283,9 +283,9 @@ const cases: [name: string, format: WireFormat, call: Sent, sent: JsonObject, mo
   ],
 ]
 
-/** Creates a tool that one of AI SDK's providers defines, under any name. */
+/** Creates a tool that one of the AI SDK's providers defines, under an arbitrary name. */
 function provided(id: `${string}.${string}`, args: Record<string, unknown>): ai7.Tool {
-  return { type: 'provider', id, args, isProviderExecuted: false, inputSchema: ai7.jsonSchema({}) } as ai7.Tool // like the AI SDK's factories
+  return { type: 'provider', id, args, isProviderExecuted: false, inputSchema: ai7.jsonSchema({}) } as ai7.Tool // like the AI SDK's own factories
 }
 
 for (const [name, format, call, sent, model] of cases)
@@ -295,10 +295,10 @@ for (const [name, format, call, sent, model] of cases)
     assert.equal(warned, [])
   })
 
-test('a schema that OpenAI’s strict mode would reject is sent without it, and an explicit choice is kept', async () => {
+test('a schema that OpenAI’s strict mode would reject is sent without strict mode, and an explicit setting is kept', async () => {
   const output = (schema: object) => ai7.Output.object({ schema: ai7.jsonSchema(schema) })
   const getStrict = async (call: Sent) => Object(Object((await send('openai-responses', call)).body.text).format).strict
-  assert.is(await getStrict({ output: output(closed) }), undefined) // it allows other properties
+  assert.is(await getStrict({ output: output(closed) }), undefined) // the schema allows additional properties
   const optional = { ...closed, additionalProperties: false, required: [] }
   assert.is(await getStrict({ output: output(optional) }), undefined)
   const looseCities = [
@@ -322,7 +322,7 @@ test('a schema that OpenAI’s strict mode would reject is sent without it, and 
   assert.is(await getStrict({ output: full, providerOptions }), false)
 })
 
-test('references to a conversation, a container, or content stored by another vendor are rejected, not dropped', async () => {
+test('references to a conversation, a container, or content stored by another vendor are rejected rather than dropped', async () => {
   const stored: [format: WireFormat, providerOptions: ai7.ProviderMetadata, name: string][] = [
     ['openai-responses', { openai: { previousResponseId: 'resp_1' } }, 'providerOptions.openai.previousResponseId'],
     ['anthropic-messages', { anthropic: { container: { id: 'c' } } }, 'providerOptions.anthropic.container'],
@@ -347,7 +347,7 @@ test("warnings list the options that another vendor doesn't support", async () =
   ])
 })
 
-test('the warning about unsupported reasoning, or the error in strict mode, mentions the option that set it', async () => {
+test('the warning about unsupported reasoning, or the error in strict mode, names the option that requested it', async () => {
   const requested: [call: Sent, path: string][] = [
     [createOptions({ signalbox: { reasoning: 'low' } }), 'providerOptions.signalbox.reasoning'],
     [

@@ -17,18 +17,20 @@ const apis: Readonly<Record<WireFormat, string>> = {
   gemini: 'gemini',
 }
 
-/** All streams with CI=true, otherwise every third one. */
+/** All streams in CI, otherwise every third one. */
 const SHARE = process.env.CI ? 1 : 3
 
 interface Listened {
   text: string
   calls: { name: string; input: unknown }[]
   errors: unknown[]
-  /** Errors in the order of the parts. */
+  /** Errors in the order of the stream's parts. */
   disorder: string[]
 }
 
-/** Reads a stream to its end. Checks that each part with an ID starts once, continues while it is open, and ends, and that the finish comes last. */
+/**
+ * Reads a stream to its end. Checks that each part with an ID starts once, continues only while it is open, and ends, and that the finish comes last.
+ */
 async function listen(ai: typeof ai7, model: ai7.LanguageModel, tools: ai7.ToolSet): Promise<Listened> {
   const received: Listened = { text: '', calls: [], errors: [], disorder: [] }
   const open = new Set<string>()
@@ -51,7 +53,7 @@ async function listen(ai: typeof ai7, model: ai7.LanguageModel, tools: ai7.ToolS
   return received
 }
 
-/** Returns the calls of a response as the vendor's client reads them. */
+/** Returns a response's calls as the vendor's client reads them. */
 const getCalls = ({ tool_calls: calls = [] }: Received) =>
   calls.map(({ name, args, arguments: text = '' }) => ({ name, input: args ?? tryParseJson(text || '{}') ?? text }))
 
@@ -66,7 +68,7 @@ for (const [name, ai, version] of [
   const test = suite(`recorded streams for ${name}`)
 
   for (const format of wireFormats)
-    test(`recorded ${format} streams have the same text and calls as in the vendor's client, and each part has a start and an end`, async () => {
+    test(`recorded ${format} streams have the same text and calls as in the vendor's client, and each part starts and ends`, async () => {
       const streams = recordedStreams(apis[format]).filter((_, index) => index % SHARE === 0)
       let current = ''
       const { fetch, world } = await openBefore(
@@ -80,11 +82,11 @@ for (const [name, ai, version] of [
         const any: ai7.Tool = { inputSchema: ai.jsonSchema({ type: 'object', additionalProperties: true }) }
         const result = await listen(ai, model, Object.fromEntries(calls.map((call) => [call.name, any])))
         assert.equal(result.disorder, [], recording)
-        const isError = !received.ok || !(received.finish || received.text || calls.length > 0) // the plain merge doesn't detect errors
+        const isError = !received.ok || !(received.finish || received.text || calls.length > 0) // the simple merge doesn't detect errors
         assert.is(result.errors.length > 0, isError, `${recording}: ${result.errors}`)
         if (isError) continue
         assert.is(result.text, received.text ?? '', recording)
-        if (recorded.includes('"partialArgs"')) continue // the plain merge doesn't join pieces of arguments
+        if (recorded.includes('"partialArgs"')) continue // the simple merge doesn't join argument fragments
         assert.equal(normalize(result.calls), normalize(calls), recording)
         await world.api.health.reset()
       }

@@ -10,8 +10,8 @@ import { assert, suite } from '../../support/suite.ts'
 import { vendors } from './support/vendors.ts'
 
 /*
- * Makes the same call to the same provider through the AI SDK's own package for the vendor and through the gateway. The app must receive the same
- * result, complete or streamed, with both clients and both versions.
+ * Makes the same call to the same provider through the AI SDK's package for the vendor and through the gateway. The app must receive the same result,
+ * complete or streamed, from both clients and in both versions.
  */
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
@@ -32,7 +32,7 @@ const thought = { type: 'reasoning', text: 'Two cities.', signature: 'c2ln' } as
 const call = (id: string, name: string, input: Record<string, string>) => ({ type: 'call', id, name, input }) as const
 const createText = (text: string): ModelResponse => ({ blocks: [{ type: 'text', text }] })
 
-/** The responses of a model, in order, and further options of the calls. */
+/** The model's responses, in order, and additional call options. */
 const cases: Readonly<Record<string, { responses: ModelResponse[]; object?: true; formats?: WireFormat[] }>> = {
   words: { responses: [createText('Hello there.')] },
   'reasoning before text': { responses: [{ blocks: [thought, { type: 'text', text: 'Hello there.' }] }] },
@@ -48,7 +48,7 @@ const cases: Readonly<Record<string, { responses: ModelResponse[]; object?: true
   'a call without input': {
     responses: [{ blocks: [call('call_1', 'now', {})], finish: 'calls' }, createText('Noon.')],
   },
-  'a call of an unknown tool': {
+  'a call to an unknown tool': {
     responses: [{ blocks: [call('call_1', 'nobody', { city: 'Paris' })], finish: 'calls' }, createText('I cannot.')],
   },
   pages: {
@@ -84,7 +84,7 @@ const cases: Readonly<Record<string, { responses: ModelResponse[]; object?: true
   },
 }
 
-/** Returns what an app sees of a part. OpenAI's Chat Completions doesn't show reasoning, and the AI SDK starts some streams with an empty text. */
+/** Returns a part as an app sees it. OpenAI's Chat Completions doesn't show reasoning, and the AI SDK starts some streams with an empty text. */
 function summarizePart(part: Part): unknown[] {
   switch (part.type) {
     case 'text':
@@ -190,7 +190,7 @@ for (const format of wireFormats)
           retry()
           const received = await collectResult({ ...client, stream, object })
           const shown = format === 'openai-chat' ? withoutThoughts(received) : received
-          assert.equal(shown, expected, `${label}, ${stream ? 'streamed' : 'whole'}, client ${index}`)
+          assert.equal(shown, expected, `${label}, ${stream ? 'streamed' : 'not streamed'}, client ${index}`)
         }
       }
     }

@@ -86,7 +86,7 @@ const kinds: Record<ErrorKind, [status: number, type: string]> = {
 }
 
 for (const [kind, [status, type]] of Object.entries(kinds) as [ErrorKind, [number, string]][]) {
-  write(`an error of kind ${kind} has its status and type`, () => {
+  write(`an error of kind ${kind} has the right status and type`, () => {
     const recorded = written(kind)
     assert.is(recorded.status, status)
     assert.is(Object(recorded.body.error).type, type)
@@ -111,7 +111,7 @@ write('a context overflow has the message that clients look for', () => {
   assert.is(message(sum), sum)
 })
 
-write("an error has a retry delay in whole seconds, and tells clients when retrying won't help", () => {
+write("an error has a retry delay in whole seconds, and tells clients when a retry won't help", () => {
   assert.equal(written('rate-limit', { retryAfterMs: 34_400 }).headers, { 'retry-after': '35' })
   assert.equal(written('billing').headers, { 'x-should-retry': 'false' })
 })

@@ -23,7 +23,7 @@ function rewrite(request: JsonObject): { body: JsonObject; warnings: string[] } 
   return { body: messagesTranslator.writeRequest(prepared, context).body, warnings: warnings.list() }
 }
 
-/** The traits of the requested model. */
+/** Returns the traits of the requested model. */
 function getTraits({ thinking, output_config }: JsonObject): Partial<Traits> {
   const by = isObject(thinking)
     ? thinking.type === 'enabled'
@@ -36,7 +36,7 @@ function getTraits({ thinking, output_config }: JsonObject): Partial<Traits> {
   return { lacks: [], lateSystem: true, prefill: true, reasoning }
 }
 
-/** Removes meaningless differences from a request: short forms, nulls, defaults, and split turns. */
+/** Removes insignificant differences from a request: short forms, nulls, defaults, and split turns. */
 function normal(request: JsonObject): JsonObject {
   const { system, messages, stream, tools, ...rest } = withoutNulls(request)
   const turns: { role: unknown; content: JsonObject[] }[] = []
@@ -56,7 +56,7 @@ function normal(request: JsonObject): JsonObject {
   }
 }
 
-/** The writer uses the oldest version of web search. */
+/** Adapts a tool to the writer, which uses the oldest version of web search. */
 function normalTool({ type, allowed_callers: _, ...tool }: JsonObject): JsonObject {
   if (type === undefined || type === 'custom') return tool
   return { ...tool, type: String(type).replace(/^(web_search)_.*/, '$1_20250305') }
@@ -75,7 +75,7 @@ function getBlocks(content: unknown): JsonObject[] {
 
 const objects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** Clients send null for unset fields, and wrong image types. */
+/** Removes nulls, which clients send for unset fields, and image types, which clients often get wrong. */
 const withoutNulls = (value: JsonObject): JsonObject =>
   JSON.parse(
     JSON.stringify(value, (name, inner) =>
@@ -83,7 +83,7 @@ const withoutNulls = (value: JsonObject): JsonObject =>
     ),
   )
 
-test('a recorded request stays the same when written again, except for changes listed in warnings', () => {
+test('rewriting a recorded request leaves it unchanged, except for changes listed in warnings', () => {
   const counts = { same: 0, changed: 0, refused: 0 }
   for (const { name, url, request } of recordedExchanges(['anthropic'])) {
     if (!/\/v1\/messages(\?|$)/.test(url) || !isObject(request)) continue
@@ -103,10 +103,10 @@ test('a recorded request stays the same when written again, except for changes l
   assert.ok(counts.same > 250 && counts.changed < 90 && counts.refused < 40, JSON.stringify(counts))
 })
 
-/** The errors for features that only Anthropic runs. */
+/** Errors about features that only Anthropic supports. */
 const REFUSED =
   /"(container|mcp_servers)": only Anthropic|"(advisor|code_execution|memory|web_fetch)_\d+" only work with Anthropic|"container_upload" is not supported/
 
-/** The warnings about deferred tools and tool searches, Anthropic's own searches and summaries, and an omitted last turn. */
+/** Warnings about deferred tools and tool searches, Anthropic's own searches and summaries, and an omitted last turn. */
 const CHANGED =
   /^dropped:tools\[\d+\](\.defer_loading)?$|^(dropped|replaced|added):messages(\[\d+\]\.content\[\d+\])*|^dropped:(context_management|output_config\.task_budget)$/

@@ -12,7 +12,7 @@ import { type Received, recordedExchanges, recordedStreams } from '../support/re
 
 const test = suite('recorded Messages exchanges')
 
-/** Translates a stream to the canonical format and back, cut into pieces. */
+/** Translates a stream to the canonical format and back, in small chunks. */
 function translate(bytes: Uint8Array, cuts: readonly number[]): string[] {
   const { read, write } = contexts(messagesTranslator)
   const events: string[] = []
@@ -78,7 +78,7 @@ test("Anthropic's client reads translated recordings like the originals", async 
   for (const { name, sse, received } of recorded) await assertSame(translate(encodeUtf8(sse), []), received, name)
 })
 
-test("Anthropic's client reads translated recordings like the originals, no matter where the recordings are split", () => {
+test("Anthropic's client reads translated recordings like the originals, wherever the recordings are split", () => {
   for (const { name, sse } of recordedStreams('anthropic')) {
     const bytes = encodeUtf8(sse)
     const full = translate(bytes, []).join('')
@@ -94,7 +94,7 @@ test("Anthropic's client reads translated recordings like the originals, no matt
 
 const isMessages = (url: string) => /\/v1\/messages(\?|$)/.test(url)
 
-test('a recorded response keeps its meaning when it is parsed and written again', () => {
+test('a recorded response keeps its meaning when it is parsed and rewritten', () => {
   let understood = 0
   for (const { name, url, response } of recordedExchanges(['anthropic'])) {
     if (!isMessages(url) || !isObject(response) || !Array.isArray(response.content)) continue
@@ -112,7 +112,7 @@ test('a recorded response keeps its meaning when it is parsed and written again'
   assert.ok(understood > 300, String(understood))
 })
 
-/** Returns the blocks that have a canonical part, with their signatures unsealed. */
+/** Returns the blocks that have a canonical equivalent, with their signatures unsealed. */
 function getBlocks(content: unknown): JsonObject[] {
   const blocks: JsonObject[] = Array.isArray(content) ? content.filter(isObject) : []
   return blocks.flatMap((block): JsonObject[] => {
@@ -126,7 +126,7 @@ function getBlocks(content: unknown): JsonObject[] {
   })
 }
 
-test('the parser reads all recorded errors', () => {
+test('parses all recorded errors', () => {
   const kinds = recordedExchanges(['anthropic'])
     .filter(({ url, status }) => isMessages(url) && status >= 400)
     .map(({ status, response }) =>

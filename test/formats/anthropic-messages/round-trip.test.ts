@@ -47,7 +47,7 @@ test('writing and reparsing a response leaves it unchanged', () => {
   )
 })
 
-test('a response sent back by the client is unchanged, including all opaque state', () => {
+test('a response that the client sends back is unchanged, including all opaque state', () => {
   fc.assert(
     fc.property(list(reply), (content) => {
       const { warnings, write } = contexts(messagesTranslator)
@@ -59,7 +59,7 @@ test('a response sent back by the client is unchanged, including all opaque stat
   )
 })
 
-test('writing and rereading a stream leaves it unchanged', () => {
+test('writing and reparsing a stream leaves it unchanged', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
@@ -93,7 +93,7 @@ function getEvents(part: AssistantPart, key: number): StreamEvent[] {
   return [start({ type: 'text', text: '' }), delta(part.text), ...citations, end]
 }
 
-test('reading megabytes of arguments takes linear time', () => {
+test('parsing megabytes of arguments takes linear time', () => {
   const piece = `event: content_block_delta\ndata: ${JSON.stringify({
     ...{ type: 'content_block_delta', index: 0 },
     delta: { type: 'input_json_delta', partial_json: '{"a":[{"b":1}]},'.repeat(4) },

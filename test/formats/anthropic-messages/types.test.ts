@@ -9,10 +9,10 @@ import type {
 } from '../../../src/protocols/formats/anthropic-messages/anthropic-wire.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-/** Compiles only if Anthropic's own client accepts everything that the writers of this format produce. */
+/** Compiles only if Anthropic's client accepts everything that the writers of this format produce. */
 type Fits<_Ours extends Theirs, Theirs> = true
 
-/** The client's types require `citations`, which Anthropic's own responses omit if a text cites nothing. */
+/** The client's types require `citations`, which Anthropic's own responses omit from text without citations. */
 type Full = Omit<WireMessage, 'content'> & { content: (Exclude<WireBlock, WireText> | Required<WireText>)[] }
 
 const fits: [

@@ -16,7 +16,7 @@ const parse = (status: number, body: unknown, type?: string) =>
     header: (name) => (name === 'x-amzn-errortype' ? type : undefined),
   })
 
-/** Status, body, and type of a response, and the expected error. */
+/** A response's status, body, and type, with the expected error. */
 const cases: [status: number, body: unknown, type: string | undefined, error: object][] = [
   [
     400,
@@ -64,7 +64,7 @@ for (const [status, body, type, error] of cases) {
   test(`parses ${status} ${JSON.stringify(body)}`, () => assert.equal(parse(status, body, type), error))
 }
 
-test('an error in a response is detected', () => {
+test('detects an error in a response', () => {
   assert.equal(reader.getError({ message: 'broken' }), {
     message: 'broken',
     status: 502,

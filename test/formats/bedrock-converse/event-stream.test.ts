@@ -18,7 +18,7 @@ test('frames have the standard CRC-32 checksum', () => {
   assert.is(crc32(encodeUtf8('123456789')), 0xcbf43926)
 })
 
-test('the parser returns the same frames no matter where the bytes are split', () => {
+test('the parser returns the same frames wherever the bytes are split', () => {
   const bytes = concatBytes(converseFrames())
   const full = read([bytes])
   assert.is(full.length, 7)
@@ -63,7 +63,7 @@ test('a corrupted frame is rejected', () => {
   }
 })
 
-test('a frame whose headers extend past its end is rejected', () => {
+test('a frame with headers that extend past its end is rejected', () => {
   for (const headers of [
     [5, 0x61],
     [1, 0x61, 7, 0xff, 0xff, 1],
@@ -73,7 +73,7 @@ test('a frame whose headers extend past its end is rejected', () => {
     assert.throws(() => read([toFrame(headers, encodeUtf8('{}'))]), /corrupt event stream/, String(headers))
 })
 
-test('a frame of more than 16 MiB is rejected before it is buffered', () => {
+test('a frame larger than 16 MiB is rejected before it is buffered', () => {
   const prelude = new Uint8Array(12)
   const view = new DataView(prelude.buffer)
   view.setUint32(0, 0xf0000000)

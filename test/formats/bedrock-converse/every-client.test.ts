@@ -15,11 +15,11 @@ interface Case {
   name: string
   response: Response
   isStream: boolean
-  /** `undefined` if it was truncated. */
+  /** `undefined` if the response was truncated. */
   expected: Understood | undefined
 }
 
-/** The content of the recordings, in the vocabulary of all clients. */
+/** The content of the recordings, in client-neutral terms. */
 function* cases(): Generator<Case> {
   const shapes = new Set<string>()
   for (const { name, status, response, bytes } of listRecorded()) {
@@ -45,7 +45,7 @@ function* cases(): Generator<Case> {
   }
 }
 
-/** Responses that differ only in their text are tested once. */
+/** Identifies responses that differ only in their text, which are tested once. */
 const getShape = (response: JsonObject): string =>
   JSON.stringify(response, (name, value) =>
     typeof value === 'object' || /^(?:stopReason|type)$/.test(name) ? value : '',
@@ -68,7 +68,7 @@ function* pieces(bytes: Uint8Array) {
 const catalog = { bedrock: { cloud: 'bedrock', format: 'bedrock-converse' } } as const
 const connections = [{ provider: 'bedrock', providerSpecificData: { region: 'us-east-1' } }]
 
-/** In CI, selects all of them. Locally, selects those that no other client covers. */
+/** Selects all of the recordings in CI, and a separate share for each client locally. */
 const getShare = (format: WireFormat) =>
   [...cases()].filter((_, index) => isCi || index % wireFormats.length === wireFormats.indexOf(format))
 
@@ -89,7 +89,7 @@ for (const format of wireFormats) {
         differing.push({ name, received: result, expected })
       if (!expected) await world.api.health.reset()
     }
-    assert.equal(differing.slice(0, 5), [], `${differing.length} of ${count}`)
+    assert.equal(differing.slice(0, 5), [], `${differing.length} of ${count} differ`)
     assert.ok(count > times(72), String(count))
   })
 }

@@ -13,7 +13,7 @@ import { brokenRules } from './support/converse-rules.ts'
 
 const test = suite('recorded Converse requests')
 
-/** The folders with requests of a format, and the minimum number that Converse supports. */
+/** The folders with requests in a format, and the minimum number of requests that Converse supports. */
 const sources: [format: WireFormat, folders: string[], least: number][] = [
   ['openai-chat', ['openai-chat', 'openai-compatible'], 700],
   ['anthropic-messages', ['anthropic'], 250],
@@ -25,11 +25,11 @@ const models = [
   'meta.llama3-3-70b-instruct-v1:0',
 ]
 
-/** Returns all of them in CI, and one for each request locally. */
+/** Returns all models in CI, and a single model per request locally. */
 const getModels = (request: number) => (isCi ? models : models.slice(request % models.length).slice(0, 1))
 
 for (const [format, folders, least] of sources) {
-  test(`requests from ${format} clients follow the rules of Converse`, async () => {
+  test(`requests from ${format} clients follow Converse's rules`, async () => {
     const client = await getSharedFormat(format)?.loadTranslator()
     assert.ok(client)
     const counts = { written: 0, refused: 0 }

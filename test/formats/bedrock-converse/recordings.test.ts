@@ -101,7 +101,7 @@ for (const [mode, size] of [
       assert.equal(result, contents, name)
       assert.is(watch.started, frames.length > 1, name)
       assert.is(watch.ended, stop !== undefined, name)
-      if (stop === undefined) assert.is(last?.type, 'error', `${name}: cut, and not told`)
+      if (stop === undefined) assert.is(last?.type, 'error', `${name}: truncated without an error`)
       else assert.is(last?.type === 'end' && last.finishes[0]?.reason, finishes[String(stop)], name)
       if (isObject(usage)) assert.is(watch.usage?.outputTokens, usage.outputTokens, name)
       count++

@@ -101,7 +101,7 @@ function getParts(events: readonly StreamEvent[]): AssistantPart[] {
   return [...parts.values()]
 }
 
-test('the parser reads a stream like the complete response, no matter where text and frames are split', () => {
+test('parses a stream the same as the complete response, wherever text and frames are split', () => {
   fc.assert(
     fc.property(blocks, sizes, sizes, (content, lengths, chunks) => {
       const events = readResult(concatBytes([...getFrames(content, lengths)]), chunks)

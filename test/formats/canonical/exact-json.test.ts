@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('numbers with more digits than JavaScript keeps')
 
-/** The result for a number in a body, and for a number in a value that is only passed through. */
+/** The result for a number in a body, and for the same number in an opaque value. */
 const numbers: Record<string, [body: string, opaque: string]> = {
   '9007199254740993': ['9007199254740993', '9007199254740993'],
   '-12345678901234567890': ['-12345678901234567890', '-12345678901234567890'],
@@ -20,7 +20,7 @@ const numbers: Record<string, [body: string, opaque: string]> = {
   '100000000000000000000000': ['1e+23', '1e+23'],
 }
 
-test('long numbers keep all digits', () => {
+test('long integers keep all digits, and long fractions do in opaque values', () => {
   for (const [source, [body, opaque]] of Object.entries(numbers)) {
     for (const text of [`{"a":${source}}`, `{"a":[${source}]}`, `[{"b":"x"},\n${source}]`]) {
       assert.is(
@@ -36,12 +36,12 @@ test('long numbers keep all digits', () => {
   assert.is(parseExactly('{"a":12345678901234567890'), undefined)
 })
 
-test('long numbers in arguments keep all digits, as an object and as a string', () => {
+test('long numbers in arguments keep all digits, as numbers and in strings', () => {
   const text = '{"id":9007199254740993,"text":"9007199254740993","list":[12345678901234567890.5]}'
   assert.is(stringifyArguments(parseArguments(text)), text)
 })
 
-test('parses JSON without long numbers once', () => {
+test("JSON without long numbers isn't parsed again", () => {
   const parsed = { a: 1 }
   assert.is(parseExactObject('{"a":1}', parsed), parsed)
 })

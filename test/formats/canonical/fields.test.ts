@@ -30,14 +30,14 @@ test('unknown fields are reported as warnings', () => {
 const data = suite('data URLs')
 const PNG = 'iVBORw0KGgoAAAANSUhEUg=='
 
-data('data URLs become their bytes', () => {
+data('data URLs are decoded to their media type and bytes', () => {
   assert.equal(parseMediaUrl(`data:image/png;base64,${PNG}`), { type: 'base64', mediaType: 'image/png', data: PNG })
   assert.equal(parseMediaUrl('data:text/plain;charset=utf-8;base64,aGk='), createBase64Source('text/plain', 'aGk='))
   assert.equal(parseMediaUrl('data:,h%C3%A9', 'text/plain'), createBase64Source('text/plain', 'aMOp'))
   assert.equal(parseMediaUrl('https://a/b,c'), { type: 'url', url: 'https://a/b,c' })
 })
 
-data('data URLs get the media type of their bytes, not the declared one', () => {
+data('data URLs get the media type that their bytes indicate, not the declared one', () => {
   assert.is(parseMediaUrl(`data:image/jpeg;base64,${PNG}`).mediaType, 'image/png')
   assert.is(createBase64Source('image/jpg', 'AAAA').mediaType, 'image/jpeg')
   assert.is(createBase64Source('image/png', btoa('RIFF\x10\0\0\0WEBPVP8 ')).mediaType, 'image/webp')

@@ -3,7 +3,7 @@ import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('unique IDs')
 
-test('IDs stay unchanged unless they are taken', () => {
+test("IDs don't change unless they are already taken", () => {
   const unique = createUniqueIds(['old', 'old_2'])
   assert.equal(['old', 'new', 'new', 'old', 'new_2', 'new'].map(unique), [
     'old_3',
@@ -15,7 +15,7 @@ test('IDs stay unchanged unless they are taken', () => {
   ])
 })
 
-test('finding unique IDs takes linear time even if a client keeps repeating one', () => {
+test('finding unique IDs takes linear time even if a client keeps repeating one ID', () => {
   const unique = createUniqueIds()
   let last = ''
   for (let count = 0; count < 200_000; count++) last = unique('a')

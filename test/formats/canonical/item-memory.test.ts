@@ -20,7 +20,7 @@ test('an item is found only by its owner and ID', () => {
   }
 })
 
-test('the oldest of more than 10,000 items are evicted first', () => {
+test('beyond 10,000 items, the oldest are evicted first', () => {
   const memory = createItemMemory()
   for (let index = 0; index < 10_005; index++) memory.keep('k', `msg_${index}`, '{}')
   assert.is(memory.has('k', 'msg_4'), false)
@@ -28,7 +28,7 @@ test('the oldest of more than 10,000 items are evicted first', () => {
   assert.is(memory.has('k', 'msg_10004'), true)
 })
 
-test('the memory holds at most 16 MiB, and no item over 1 MiB', () => {
+test('the memory stores at most 16 MiB, and no item over 1 MiB', () => {
   const memory = createItemMemory()
   memory.keep('k', 'msg_large', JSON.stringify(item('msg_large', 'x'.repeat(1024 * 1024))))
   assert.is(memory.has('k', 'msg_large'), false)

@@ -22,7 +22,7 @@ const textPart: AssistantPart = { type: 'text', text: 'Let me see.' }
 const K = { owner: 'k', turns: [] }
 const turn = (...content: AssistantPart[]): Turn[] => [{ role: 'assistant', content }]
 
-test('stored reasoning returns to the start of the turn, or before its later call', () => {
+test('stored reasoning returns to the start of the turn, or to its place before a later call', () => {
   const memory = createReasoningMemory()
   memory.keep(K, [
     createReasoning('one'),
@@ -73,7 +73,7 @@ test('nothing is stored from a truncated stream', () => {
   assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
 })
 
-test("only the owner can retrieve stored reasoning, and it isn't added if the client sends reasoning itself", () => {
+test("only the owner can retrieve stored reasoning, and it isn't added if the client itself sends reasoning", () => {
   const memory = createReasoningMemory()
   memory.keep(K, [createReasoning('one'), call('c1')])
   assert.equal(memory.recall('other', turn(call('c1'))), turn(call('c1')))
@@ -81,7 +81,7 @@ test("only the owner can retrieve stored reasoning, and it isn't added if the cl
   assert.equal(memory.recall('k', own), own)
 })
 
-test('reasoning of calls with sequential IDs stays in its conversation', () => {
+test('reasoning for calls with sequential IDs stays in its own conversation', () => {
   const memory = createReasoningMemory()
   const createRequest = (system: string, ...words: string[]): Turn[] => [
     { role: 'system', as: 'system', content: [{ type: 'text', text: system }] },
@@ -94,7 +94,7 @@ test('reasoning of calls with sequential IDs stays in its conversation', () => {
     return textPart?.role === 'assistant' && textPart.content.length > 1
   }
   assert.ok(recall(ours))
-  assert.ok(recall(createRequest('S', 'a', 'c')), 'shortened in the middle')
+  assert.ok(recall(createRequest('S', 'a', 'c')), 'the middle of the conversation was shortened')
   for (const other of [
     createRequest('T', 'a', 'b', 'c'),
     createRequest('S', 'x', 'c'),
@@ -117,7 +117,7 @@ test("reasoning without state isn't stored", () => {
   assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
 })
 
-test('the memory evicts the oldest entry first and skips very large entries', () => {
+test('the memory evicts the oldest entries first and skips very large entries', () => {
   const memory = createReasoningMemory()
   for (let index = 0; index <= 10_000; index++) memory.keep(K, [call(`c${index}`, { state: state('x') })])
   const getState = (id: string) => {
@@ -135,7 +135,7 @@ test('the memory evicts the oldest entry first and skips very large entries', ()
 const openai = (account: string): OpaqueState['origin'] => ({ format: 'openai-responses', account })
 const comment = { ...textPart, phase: 'commentary' } as const
 
-test('the phase of the text before a call is stored only for the provider that sent it', () => {
+test('the phase of text that precedes a call is restored only for the provider that sent it', () => {
   const memory = createReasoningMemory()
   memory.keep({ ...K, origin: openai('a') }, [comment, call('c1'), call('c2')])
   const bare = turn(textPart, call('c1'), call('c2'), textPart)
@@ -144,7 +144,7 @@ test('the phase of the text before a call is stored only for the provider that s
     assert.equal(memory.recall('k', bare, other), bare)
 })
 
-test('the phase is stored from a stream, even alongside reasoning that the client sends', () => {
+test('the phase is stored from a stream, even if the client also sends reasoning', () => {
   const memory = createReasoningMemory()
   const listen = memory.listen({ ...K, origin: openai('a') }, () => {})
   for (const [key, part] of [{ ...comment, text: '' }, call('c1', { arguments: '' })].entries()) {

@@ -14,18 +14,18 @@ const call = (name: string, args: string): AssistantPart => ({ type: 'tool-call'
 
 /** The same response, complete and streamed: the provider's parts, the client's parts, and the finish. */
 const table: Record<string, [given: AssistantPart, expected: AssistantPart, finish: 'tool-calls' | 'stop']> = {
-  "a tool under the client's name": [
+  'a tool under the name that the client used': [
     call('a_b', '{"x":1}'),
     { ...call('a_b', '{"x":1}'), name: 'a.b' } as AssistantPart,
     'tool-calls',
   ],
-  'free text from its JSON': [
+  'free-form text extracted from its JSON': [
     call('sql', '{"input":"select \\"1\\""}'),
     { type: 'tool-call', id: 'sql', name: 'sql', arguments: 'select "1"', isFreeForm: true },
     'tool-calls',
   ],
   'structured output as text': [call('answer', '{"city":"Bern"}'), { type: 'text', text: '{"city":"Bern"}' }, 'stop'],
-  'an ID that another call in the conversation uses': [
+  'an ID that another call in the conversation already uses': [
     call('old', '{}'),
     { ...call('old', '{}'), id: 'old_3' } as AssistantPart,
     'tool-calls',

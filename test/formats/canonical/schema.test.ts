@@ -15,7 +15,7 @@ const cases: Record<string, [given: JsonObject, expected: JsonObject, looser?: '
     { description: 'Where.', ...object({ id: text, path: text }) },
     'looser',
   ],
-  'alternatives that differ in what they require': [
+  'alternatives with different required properties': [
     object(
       { id: text, path: text, deep: text },
       {
@@ -42,7 +42,7 @@ const cases: Record<string, [given: JsonObject, expected: JsonObject, looser?: '
     object({ do: { type: 'string', enum: ['make', 'drop', 'move'] }, name: text }, { required: ['do'] }),
     'looser',
   ],
-  'a property of several types': [
+  'a property with several types': [
     { anyOf: [object({ a: text }), object({ a: { type: 'number' } }), object({ a: text })] },
     object({ a: { anyOf: [text, { type: 'number' }] } }),
     'looser',
@@ -55,7 +55,7 @@ const cases: Record<string, [given: JsonObject, expected: JsonObject, looser?: '
       { required: ['id', 'path'], additionalProperties: false },
     ),
   ],
-  'parts that contradict each other': [
+  'contradictory parts': [
     { allOf: [object({ a: { maxLength: 3 } }), object({ a: { maxLength: 5 } })] },
     object({ a: { allOf: [{ maxLength: 3 }, { maxLength: 5 }] } }),
   ],
@@ -110,7 +110,7 @@ const unchanged: Record<string, JsonObject> = {
 for (const [name, input] of Object.entries(unchanged))
   test(`the conversion leaves ${name} unchanged`, () => assert.is(flattenSchema(input), undefined))
 
-test('inherited names are treated like other properties', () => {
+test('names of inherited properties are treated like any other name', () => {
   const { schema } =
     flattenSchema({ allOf: [JSON.parse('{"properties":{"__proto__":{"type":"string"},"toString":{}}}')] }) ?? {}
   assert.is(JSON.stringify(schema?.properties), '{"__proto__":{"type":"string"},"toString":{}}')

@@ -86,14 +86,14 @@ test("a stream in which one of several candidates didn't finish ends with an err
   assert.is(last([text(0), second, finish('stop')])?.type, 'error')
 })
 
-test('the finish reason follows the calls in the content, but a truncated response stays truncated', () => {
+test('the finish reason reflects calls in the content, but a truncated response stays truncated', () => {
   assert.equal(last([call(0), finish('stop')]), { type: 'end', finishes: [{ reason: 'tool-calls' }] })
   assert.equal(last([call(0), { type: 'done' }]), { type: 'end', finishes: [{ reason: 'tool-calls' }] })
   assert.equal(last([call(0), finish('length')]), { type: 'end', finishes: [{ reason: 'length' }] })
   assert.equal(last([text(0), finish('tool-calls')]), { type: 'end', finishes: [{ reason: 'stop' }] })
 })
 
-test('nothing follows an error or the end', () => {
+test('no event follows an error or the end', () => {
   const error = { kind: 'overloaded', status: 529, message: 'busy' } as const
   assert.equal(run([text(0), { type: 'error', error }, finish('stop'), { type: 'done' }]).slice(-2), [
     text(0),

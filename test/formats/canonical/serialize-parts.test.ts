@@ -20,7 +20,7 @@ function run(events: StreamEvent[]) {
 
 const test = suite('serializing interleaved parts')
 
-test('interleaved parts are emitted one after another, in the order of their starts', () => {
+test('interleaved parts are emitted sequentially, in the order of their starts', () => {
   const events = [
     start(0),
     start(1),
@@ -39,7 +39,7 @@ test('interleaved parts are emitted one after another, in the order of their sta
   ])
 })
 
-test('events of the open part, or of no part, are passed on immediately', () => {
+test('events of the open part, or of no part, are emitted immediately', () => {
   const error: StreamEvent = { type: 'error', error: { kind: 'server', status: 500, message: '' } }
   assert.equal(run([{ type: 'start' }, start(0), start(1), delta(0, 'a'), error]), [
     { type: 'start' },

@@ -24,7 +24,7 @@ const signature = (data: string): OpaqueState => ({
 
 const seal = suite('encrypted state')
 
-seal('encrypted state with any content is read back unchanged', () => {
+seal('encrypted state with arbitrary content can be decrypted unchanged', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1 })
   fc.assert(
     fc.property(text, text, fc.string(), (account, id, data) => {
@@ -34,14 +34,14 @@ seal('encrypted state with any content is read back unchanged', () => {
   )
 })
 
-seal('encrypted state of every provider format can be read back', () => {
+seal('encrypted state from every provider format can be decrypted', () => {
   for (const format of providerFormats) {
     const state: OpaqueState = { origin: { format, account: 'a' }, kind: 'text', data: 'd' }
     assert.equal(unsealState(sealState(state), bare), state)
   }
 })
 
-seal("state that the gateway did not encrypt has the client's format", () => {
+seal("state that the gateway did not encrypt is attributed to the client's format", () => {
   const state = unsealState('EqQBCgIYAh', bare)
   assert.equal(state, { origin: { format: 'anthropic-messages', account: '' }, kind: 'signature', data: 'EqQBCgIYAh' })
   assert.ok(belongsTo(state, { format: 'anthropic-messages', account: 'any' }))
@@ -49,7 +49,7 @@ seal("state that the gateway did not encrypt has the client's format", () => {
   assert.equal(unsealState('signalbox-1:nonsense', bare).kind, 'signature')
 })
 
-seal('encrypted state belongs to a single account', () => {
+seal('encrypted state is bound to a single account', () => {
   const state = signature('s')
   assert.ok(belongsTo(state, { format: 'gemini', account: 'google/1' }))
   assert.not(belongsTo(state, { format: 'gemini', account: 'google/2' }))
@@ -65,13 +65,13 @@ const parts: AssistantPart[] = [
   { type: 'tool-call', id: 'b', name: 'f', arguments: '{}' },
 ]
 
-detach('state moves into reasoning and returns to its part', () => {
+detach('state moves into reasoning and returns to its original part', () => {
   const detached = moveStateToReasoning(parts)
   assert.ok(detached.every((part) => part.type === 'reasoning' || !('state' in part)))
   assert.equal(returnStateToParts(detached), parts)
 })
 
-detach('state of a stream moves into reasoning and returns to its part', () => {
+detach('state in a stream moves into reasoning and returns to its original part', () => {
   const result: StreamEvent[] = []
   const take = moveStreamStateToReasoning((event) => result.push(event))
   parts.forEach((part, key) => {

@@ -13,7 +13,7 @@ test("each warning is reported once, with the client's field names", () => {
   assert.equal(warnings.list(), ['dropped:seed', 'clamped:max_tokens'])
 })
 
-test('an object that is dropped entirely causes no warnings about its nested fields', () => {
+test('dropping an entire object causes no warnings about its nested fields', () => {
   const warnings = createWarnings({ isStrict: false })
   for (const field of ['config.thoughts.shown', 'config.thoughts', 'config.thoughtsBudget']) warnings.noteDropped(field)
   warnings.noteChanged('config.thoughts.budget', 'clamped')
@@ -32,7 +32,7 @@ test('strict mode rejects dropped fields and lists them', () => {
   )
 })
 
-test('warnings contain the path of a part', () => {
+test("warnings contain the part's path", () => {
   const warnings = createWarnings({ isStrict: false })
   const part = {}
   warnings.setPath(part, 'messages[1].content[0]')
@@ -42,7 +42,7 @@ test('warnings contain the path of a part', () => {
 
 const calls = suite('call arguments')
 
-calls('arguments become an object without losing data', () => {
+calls('arguments become an object without data loss', () => {
   assert.equal(parseArguments(' '), {})
   assert.equal(parseArguments('{"a":1}'), { a: 1 })
   for (const text of ['{"path":"/tm', '[1]', '"x"', 'null']) assert.is(stringifyArguments(parseArguments(text)), text)

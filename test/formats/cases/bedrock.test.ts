@@ -26,7 +26,7 @@ const calling = {
   tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'f', arguments: '' } })),
 }
 
-test('consecutive results become one turn with the text after them', async () => {
+test('consecutive results share a turn with the text that follows them', async () => {
   const results = ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'x' }))
   const messages = [{ role: 'user', content: 'go' }, calling, ...results, { role: 'user', content: 'and?' }]
   const { sent } = await sentBy('openai-chat', { messages })
@@ -43,7 +43,7 @@ test('consecutive results become one turn with the text after them', async () =>
     turns[2]?.content.map((block) => Object.keys(block)[0]),
     ['toolResult', 'toolResult', 'toolResult', 'text'],
   )
-  assert.ok(sent.toolConfig, 'a history with calls is refused unless tools are declared')
+  assert.ok(sent.toolConfig, 'Converse rejects a history with calls unless tools are declared')
 })
 
 test("fields that only Anthropic supports aren't sent", async () => {

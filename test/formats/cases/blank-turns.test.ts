@@ -7,7 +7,7 @@ import { getFormat, send } from './support.ts'
 
 const test = suite('cases: blank user turns')
 
-/** A conversation that ends with a blank user turn, and the client's name for that turn. */
+/** A conversation that ends with a blank user turn, and the path of that turn for the client. */
 const ending: Record<WireFormat, (blanks: string) => [body: JsonObject, field: string]> = {
   'openai-chat': (blanks) => [
     { messages: [createMessage('user', 'Hi'), createMessage('assistant', 'Once'), createMessage('user', blanks)] },
@@ -30,7 +30,7 @@ const ending: Record<WireFormat, (blanks: string) => [body: JsonObject, field: s
 const createMessage = (role: string, text: string) => ({ role, content: text })
 const content = (role: string, text: string) => ({ role, parts: [{ text }] })
 
-/** The last text that every provider gets for an empty text and for white space. */
+/** The last text that each provider receives for empty text and for whitespace. */
 const last: Record<string, [empty: JsonObject, blanks: JsonObject]> = {
   chat: [createMessage('user', ''), createMessage('user', ' \n')],
   responses: [
@@ -50,7 +50,7 @@ for (const client of clients) {
   for (const [provider, expected] of Object.entries(last)) {
     const model = `${provider}/m`
     if (getFormat(model) === client) continue
-    test(`a blank turn stays a turn (${client} client, ${provider} provider)`, async () => {
+    test(`a blank turn remains a turn (${client} client, ${provider} provider)`, async () => {
       for (const [index, blanks] of ['', ' \n'].entries()) {
         const [body, field] = ending[client](blanks)
         const request = { client, model, body, respond: () => json(fullResponses[getFormat(model)]) }

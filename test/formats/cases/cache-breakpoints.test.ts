@@ -24,7 +24,7 @@ const catalog: Catalog = {
   bedrock: { cloud: 'bedrock', format: 'bedrock-converse' },
 }
 
-/** Targets for a Chat request, or for a Messages request if the target speaks another format. */
+/** Targets for a Chat Completions request, or for a Messages request if the target uses another format. */
 const targets: Record<string, Asks> = {
   Anthropic: {
     client: 'openai-chat',
@@ -47,7 +47,7 @@ const targets: Record<string, Asks> = {
   },
 }
 
-/** Returns the lifetimes of all marks in a request, in the order of the prefix. */
+/** Returns the lifetimes of all breakpoints in a request, in prefix order. */
 function getMarks(sent: unknown): string[] {
   const { tools, toolConfig, system, messages, cache_control } = sent as JsonObject
   const found = JSON.stringify([tools, toolConfig, system, messages, cache_control && { cache_control }]).matchAll(
@@ -61,7 +61,7 @@ const tools = (extra: JsonObject = {}) => [
 ]
 const messagesTools = (extra: JsonObject = {}) => [{ name: 'f', input_schema: { type: 'object' }, ...extra }]
 
-/** Returns the same conversation in either format, with marks on the tool, the instructions, and the turns. */
+/** Returns the same conversation in either format, with breakpoints on the tool, the instructions, and the turns. */
 function bodyFor(client: string, [ofTool, ofSystem, ...ofTurns]: JsonObject[]): JsonObject {
   const turns = ofTurns.flatMap((item, index) => [
     ...(index > 0 ? [{ role: 'assistant', content: 'ok' }] : []),
@@ -76,7 +76,7 @@ const NONE = {}
 const five = mark()
 const hour = mark('1h')
 
-/** The marks on the tool, the instructions, and the turns, followed by the marks that a provider gets. */
+/** The breakpoints on the tool, the instructions, and the turns, followed by the breakpoints that a provider receives. */
 const fitted: Record<string, [given: JsonObject[], sent: string[]]> = {
   'four breakpoints': [
     [five, five, five, five],
@@ -139,7 +139,7 @@ for (const [name, target] of Object.entries(targets)) {
   })
 }
 
-/** Targets for which a mark on a Messages request itself is translated or changed. */
+/** Targets for which a Messages request's top-level breakpoint is translated or changed. */
 const wholly: Record<string, Asks> = {
   Bedrock: targets.Bedrock as Asks,
   OpenRouter: targets.OpenRouter as Asks,
@@ -186,7 +186,7 @@ for (const [name, target] of Object.entries(wholly)) {
   })
 }
 
-test('a top-level breakpoint takes one of the four slots at Anthropic', async () => {
+test("a top-level breakpoint takes one of Anthropic's four slots", async () => {
   const blocks = ['a', 'b', 'c', 'd'].map((content) =>
     text(content, { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } }),
   )
@@ -206,7 +206,7 @@ test('a top-level breakpoint takes one of the four slots at Anthropic', async ()
   assert.equal(sent.cache_control, { type: 'ephemeral', ttl: '5m' })
 })
 
-test("breakpoints inside tool results move to the results if inner blocks can't have any", async () => {
+test("breakpoints inside a tool result move to the result if its blocks can't have any", async () => {
   const use = { type: 'tool_use', id: 't1', name: 'f', input: {} }
   const result = { type: 'tool_result', tool_use_id: 't1', content: [text('x', five), text('y', five)] }
   const messages = [createMessage(text('a')), { role: 'assistant', content: [use] }, createMessage(result)]
@@ -214,7 +214,7 @@ test("breakpoints inside tool results move to the results if inner blocks can't 
   assert.equal(getMarks(sent), ['5m'])
 })
 
-test('a breakpoint on a search result stays a single breakpoint, even though the result becomes several text blocks', async () => {
+test("a search result's breakpoint stays a single breakpoint, even though the result becomes several text blocks", async () => {
   const found = { type: 'search_result', source: 's', title: 't', content: [text('a', five), text('b')], ...five }
   const { sent } = await send({ ...(targets.OpenRouter as Asks), body: { messages: [createMessage(found)] } })
   assert.equal(getMarks(sent), ['5m'])

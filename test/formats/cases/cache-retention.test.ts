@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { fullResponses } from './responses.ts'
 import { openGateway, send } from './support.ts'
 
-const test = suite('cases: how long a prompt is cached')
+const test = suite('cases: prompt cache retention')
 
 interface Recorded {
   prompt_cache_retention?: unknown
@@ -15,7 +15,7 @@ interface Recorded {
 const kept: Recorded = { prompt_cache_retention: '24h' }
 const replaced: Recorded = { prompt_cache_options: { ttl: '12h' } }
 
-/** The fields that each model gets for a retention of one day, and the warning. */
+/** The fields that each model receives for a retention of one day, and the warning. */
 const models: Record<string, [sent: Recorded, warning?: string]> = {
   'openai/gpt-4.1': [kept],
   'openai/gpt-4.1-mini': [kept],
@@ -35,7 +35,7 @@ const models: Record<string, [sent: Recorded, warning?: string]> = {
   'openai-compatible-home/llama': [kept],
 }
 
-/** Clients and provider formats that differ, so the request is translated. */
+/** Clients and providers with different formats, so the request is translated. */
 const translations: [client: 'openai-chat' | 'openai-responses', to: WireFormat][] = [
   ['openai-chat', 'openai-responses'],
   ['openai-responses', 'openai-chat'],
@@ -76,7 +76,7 @@ for (const [model, [sent, warning]] of Object.entries(models)) {
   })
 }
 
-/** The fields that are sent if the client sets several. */
+/** The fields that are sent if the client sets several of them. */
 const both: [what: string, model: string, body: JsonObject, sent: Recorded][] = [
   ['the older value', 'gpt-5.5', { prompt_cache_retention: 'in_memory' }, { prompt_cache_retention: 'in_memory' }],
   ['an early spelling', 'gpt-5.5', { prompt_cache_retention: 'in-memory' }, { prompt_cache_retention: 'in_memory' }],

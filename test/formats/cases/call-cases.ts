@@ -25,7 +25,7 @@ const two: Received = [
   ['g', { y: 2 }],
 ]
 
-/** Provider responses, and the calls that every client gets. */
+/** Provider responses, and the calls that every client receives. */
 export const callCases: Readonly<
   Record<string, [from: WireFormat, events: Events, calls: Received, finish?: 'calls' | 'stop']>
 > = {
@@ -83,7 +83,7 @@ export const callCases: Readonly<
     ],
     [...two, ['f', {}]],
   ],
-  'no arguments, as one empty piece': [
+  'no arguments, sent as one empty fragment': [
     'anthropic-messages',
     [
       messageStart(),
@@ -117,17 +117,17 @@ export const callCases: Readonly<
     ],
     [['f', { x: 1 }]],
   ],
-  'the reason "stop"': [
+  'the finish reason "stop"': [
     'openai-chat',
     [first, call({ index: 0, id: 'a', ...fn('f', '{}') }), delta({}, 'stop')],
     [['f', {}]],
   ],
-  'the reason "eos"': [
+  'the finish reason "eos"': [
     'openai-chat',
     [first, call({ index: 0, id: 'a', ...fn('f', '{}') }), delta({}, 'eos')],
     [['f', {}]],
   ],
-  'the reason for the end of a turn': [
+  'the finish reason for the end of a turn': [
     'anthropic-messages',
     [messageStart(), ...block(0, { type: 'tool_use', id: 't', name: 'f', input: {} }), ...messageEnd('end_turn')],
     [['f', {}]],
@@ -137,7 +137,7 @@ export const callCases: Readonly<
     [responseEnd([responseCall({ arguments: '{"x":1}' })])],
     [['f', { x: 1 }]],
   ],
-  'arguments in one piece': [
+  'arguments in a single fragment': [
     'openai-responses',
     [
       { type: 'response.output_item.added', output_index: 0, item: responseCall({ arguments: '' }) },
@@ -164,7 +164,7 @@ export const callCases: Readonly<
     [],
     'stop',
   ],
-  'argument pieces with paths, without an end': [
+  'argument fragments with paths, without an end': [
     'gemini',
     [
       geminiChunk([{ functionCall: { name: 'f', willContinue: true } }]),

@@ -7,7 +7,7 @@ import { getFormat, send } from './support.ts'
 
 const test = suite('cases: tool calls and results sent to the provider')
 
-/** Returns the conversation that a provider gets for a client's request. */
+/** Returns the conversation that a provider receives for a client's request. */
 async function sentTo(model: string, client: WireFormat, body: JsonObject) {
   const sentRequest = await send({ client, model, body, respond: () => json(fullResponses[getFormat(model)]) })
   assert.is(sentRequest.response.status, 200, await sentRequest.response.clone().text())
@@ -31,7 +31,7 @@ const getTypes = (content: JsonObject[]) => content.map(({ type }) => type)
 const three = ['c1', 'c2', 'c3']
 const loop = [user('go'), createCallTurn(three), ...three.map((id) => result(id)), user('and?')]
 
-test('consecutive results become one turn with the text after them', async () => {
+test('consecutive results share a turn with the text that follows them', async () => {
   const messages = getMessages(await sentTo('messages/m', 'openai-chat', { messages: loop }))
   assert.equal(
     messages.map(({ role }) => role),
@@ -69,7 +69,7 @@ test('every call has a result, and every result has a call', async () => {
   assert.is(response.status, 400)
 })
 
-/** Converts the conversation to that of a Messages client. */
+/** Converts the conversation to a Messages client's format. */
 const toBlocks = (messages: readonly JsonObject[]) =>
   messages.map((message) => {
     if (message.role === 'tool')
@@ -108,7 +108,7 @@ test('a call is identified by its call ID, never by its item ID', async () => {
   assert.is(output?.tool_call_id, repaired?.tool_calls?.[0]?.id)
 })
 
-test('IDs are adapted consistently in calls and results, and differ between calls', async () => {
+test('IDs are adapted consistently in calls and results, and stay distinct between calls', async () => {
   const long = ['toolu_01ABCdefGHI', `call.${'x'.repeat(60)}.1`, `call.${'x'.repeat(60)}.2`]
   const body = { messages: [user('go'), createCallTurn(long), ...long.map((id) => result(id)), user('and?')] }
   const mistral = getMessages(await sentTo('mistral/m', 'anthropic-messages', { messages: toBlocks(body.messages) }))
@@ -126,7 +126,7 @@ test('IDs are adapted consistently in calls and results, and differ between call
   assert.ok(blocks?.content.every(({ id }) => /^[a-zA-Z0-9_-]+$/.test(String(id))))
 })
 
-test('the name of a result is taken from its call', async () => {
+test('a result takes its name from its call', async () => {
   const { sent } = await sentTo('gemini/m', 'anthropic-messages', { messages: toBlocks(loop) })
   const parts = (sent.contents as { parts: { functionResponse?: { name: string } }[] }[]).flatMap((turn) => turn.parts)
   assert.equal(
@@ -152,7 +152,7 @@ const shown = [
   ]),
 ]
 
-test('an image in a result stays an image, and moves behind the results if results only support text', async () => {
+test('an image in a result stays an image, and moves after the results if results only support text', async () => {
   const chat = getMessages(await sentTo('chat/m', 'anthropic-messages', { messages: shown }))
   assert.equal(
     chat.map(({ role }) => role),
@@ -167,7 +167,7 @@ test('an image in a result stays an image, and moves behind the results if resul
   assert.match(JSON.stringify(sent), /"inlineData":\{[^}]*"data":"iVBOR/)
 })
 
-test('nothing is placed between a call and its result, and assistant text stays in the turn of the call', async () => {
+test("nothing comes between a call and its result, and assistant text stays in the call's turn", async () => {
   const between = [
     called[0],
     called[1],

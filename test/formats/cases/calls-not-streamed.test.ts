@@ -27,17 +27,17 @@ type Received = [finish: string, ...calls: [name: string, args: unknown][]]
 
 /** Provider responses, and the results for every client. */
 const table: Record<string, [from: WireFormat, answer: JsonObject, received: Received]> = {
-  'the reason "stop"': ['openai-chat', chat([fn('f', '{"x":1}')], 'stop'), ['calls', ['f', { x: 1 }]]],
-  'the reason "eos"': ['openai-chat', chat([fn('f', '{"x":1}')], 'eos'), ['calls', ['f', { x: 1 }]]],
+  'the finish reason "stop"': ['openai-chat', chat([fn('f', '{"x":1}')], 'stop'), ['calls', ['f', { x: 1 }]]],
+  'the finish reason "eos"': ['openai-chat', chat([fn('f', '{"x":1}')], 'eos'), ['calls', ['f', { x: 1 }]]],
   'no arguments': ['openai-chat', chat([fn('f', '')], 'tool_calls'), ['calls', ['f', {}]]],
   'arguments as an object': ['openai-chat', chat([fn('f', { x: 1 })], 'tool_calls'), ['calls', ['f', { x: 1 }]]],
-  'one ID for two calls': [
+  'one ID shared by two calls': [
     'openai-chat',
     chat([fn('f', '{}'), fn('g', '{}')], 'tool_calls'),
     ['calls', ['f', {}], ['g', {}]],
   ],
   'a call without a name': ['openai-chat', chat([fn('', '{}')], 'tool_calls'), ['stop']],
-  'a call cut off by the limit': [
+  'a call cut off by the token limit': [
     'openai-chat',
     chat([fn('f', '{"path":"/tm')], 'length'),
     ['length', ['f', { _raw: '{"path":"/tm' }]],
@@ -136,7 +136,7 @@ for (const [name, [from, reply, [finish, ...calls]]] of Object.entries(table)) {
   })
 }
 
-test('a call that is dropped from a response is reported', async () => {
+test('a call that is dropped from a response causes a warning', async () => {
   const respond = () => json(chat([fn('', '{}'), fn('f', '{}')], 'tool_calls'))
   for (const client of ['anthropic-messages', 'gemini', 'openai-responses'] as const) {
     const { warned } = await send({ client, model: 'chat/m', respond })

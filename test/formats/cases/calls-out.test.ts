@@ -33,7 +33,7 @@ for (const [name, [origin, sent, calls, finish = 'calls']] of Object.entries(cal
   })
 }
 
-test('calls are numbered from 0 across the stream, with unique IDs', async () => {
+test('calls are numbered from 0 throughout the stream, with unique IDs', async () => {
   from = 'gemini'
   events = callCases['parallel Gemini calls, one part per chunk, without IDs']?.[1] ?? []
   const heads = (await getData(await send('openai-chat'))).flatMap(({ choices }) => {
@@ -69,7 +69,7 @@ const cut = [
   delta({}, 'length'),
 ]
 
-test('a call truncated by the output limit is sent unchanged, with the reason', async () => {
+test('a call truncated by the output limit is sent unchanged, with the finish reason', async () => {
   from = 'openai-chat'
   events = cut
   const chat = JSON.stringify(await getData(await send('openai-chat')))

@@ -13,7 +13,7 @@ const billing = (nonce: number) => `x-anthropic-billing-header: cc_version=2.1.8
 const brief = { type: 'text', text: 'You are Claude Code.', cache_control: { type: 'ephemeral' } }
 const hello = [{ role: 'user', content: 'Hi' }]
 
-/** Forms of instructions that begin with the line. */
+/** Instructions that begin with the billing line, in various forms. */
 const forms: Record<string, (nonce: number) => JsonObject> = {
   'a separate block': (nonce) => ({ system: [{ type: 'text', text: billing(nonce) }, brief] }),
   'the first line of the first block': (nonce) => ({
@@ -29,7 +29,7 @@ const bedrock = {
   respond: () => json(converseResponse()),
 }
 
-/** Targets that must not get the line, by passing through or translation. */
+/** Targets that must not receive the line, whether by pass-through or translation. */
 const others: Record<string, Partial<RequestInput>> = {
   'openai/gpt-5.6': {
     respond: () => json(fullResponses['openai-responses']),
@@ -48,7 +48,7 @@ const others: Record<string, Partial<RequestInput>> = {
   },
 }
 
-/** Targets that ignore the line. */
+/** Targets that ignore the billing line. */
 const own: Record<string, Partial<RequestInput>> = {
   'anthropic/claude-sonnet-4-5': { respond: () => json(fullResponses['anthropic-messages']) },
   'anthropic-compatible-z/claude-sonnet-4-5': {
@@ -60,7 +60,7 @@ const own: Record<string, Partial<RequestInput>> = {
 
 for (const [label, body] of Object.entries(forms)) {
   for (const [model, request] of Object.entries(others))
-    test(`the billing line doesn't reach other providers as ${label} (${model})`, async () => {
+    test(`the billing line as ${label} isn't sent to other providers (${model})`, async () => {
       const calls = [1, 2].map((nonce) => {
         const input = { ...body(nonce), messages: hello }
         return send({ client: 'anthropic-messages', model, body: input, respond: () => json({}), ...request })
@@ -72,7 +72,7 @@ for (const [label, body] of Object.entries(forms)) {
     })
 
   for (const [model, request] of Object.entries(own))
-    test(`the billing line stays for providers that ignore it, as ${label} (${model})`, async () => {
+    test(`the billing line as ${label} is kept for targets that ignore it (${model})`, async () => {
       const input = { ...body(1), messages: hello }
       const { sent } = await send({
         client: 'anthropic-messages',
@@ -85,7 +85,7 @@ for (const [label, body] of Object.entries(forms)) {
     })
 }
 
-test('a passed-through request keeps every other character, including text that only mentions the line', async () => {
+test('a passed-through request keeps every other character, including text that only mentions the billing line', async () => {
   const system = JSON.stringify([{ type: 'text', text: `${billing(1)}` }, brief])
   const rest = `"max_tokens": 9,"messages":[{"role":"user","content":"x-anthropic-billing-header: 1.0"}], "n":1.0}`
   const request = { catalog: messages('anthropic-compatible-z'), connections: ['anthropic-compatible-z'] }

@@ -58,7 +58,7 @@ interface Declared {
   required: string[]
 }
 
-/** Returns the functions that a provider of each format gets. */
+/** Returns the functions that a provider of each format receives. */
 const declaredIn: Readonly<Record<WireFormat, (sent: JsonObject) => Declared[]>> = {
   'openai-chat': ({ tools }) =>
     getList(tools).map((tool) => {
@@ -84,10 +84,10 @@ interface Case {
   name: string
   required: string[]
   args: JsonObject
-  /** The call as an item, without IDs and status. */
+  /** The call as an item, without IDs or a status. */
   item: JsonObject
   output: JsonObject
-  /** Matches the part of the output that the model gets. */
+  /** Matches the part of the output that the model receives. */
   read: RegExp
 }
 
@@ -152,7 +152,7 @@ const cases: Record<string, Case> = {
 const input = [{ role: 'user' as const, content: 'go' }]
 const client = 'openai-responses'
 
-/** Returns the call and the result that a provider of a format gets: name, arguments, IDs, and the text. */
+/** Returns the call and the result that a provider of a format receives: name, arguments, IDs, and text. */
 const loopIn: Readonly<Record<Exclude<WireFormat, typeof client>, (sent: JsonObject) => unknown[]>> = {
   'openai-chat'({ messages }) {
     const [, turn, result] = getList(messages)
@@ -214,7 +214,7 @@ for (const [name, { tool, name: as, required, args, item, output, read }] of Obj
   }
 }
 
-test("a call whose arguments don't fit the tool stays a function call", async () => {
+test("a call with arguments that don't fit the tool stays a function call", async () => {
   for (const stream of [false, true]) {
     const respond = () => calling['openai-chat']('apply_patch', '{"patch":"x"}', stream)
     const body = { tools: [{ type: 'apply_patch' }] }
@@ -276,7 +276,7 @@ test('forcing a tool forces its function', async () => {
   assert.equal(sent.tool_choice, { type: 'function', function: { name: 'apply_patch' } })
 })
 
-test("the client's own function of the same name stays a function", async () => {
+test("the client's own function with the same name stays a function", async () => {
   const tools = [{ type: 'function', name: 'shell', parameters: { type: 'object', properties: {} } }, { type: 'shell' }]
   const respond = () => calling['openai-chat']('shell', '{"commands":["ls"]}', false)
   const { response, warned } = await send({ client, model: 'chat/m', body: { tools }, respond })
@@ -325,7 +325,7 @@ test('OpenAI gets OpenAI tools, calls, and outputs unchanged, and its calls are 
 /** Tools of the Messages format. */
 const messageTools: Record<string, [tool: JsonObject, required: string[], args: JsonObject]> = {
   bash: [{ type: 'bash_20250124', name: 'bash' }, [], { command: 'ls' }],
-  'the first text editor': [
+  'the first version of the text editor': [
     { type: 'text_editor_20250124', name: 'str_replace_editor' },
     ['command', 'path'],
     { command: 'insert', path: '/a', insert_line: 0, new_str: 'x' },

@@ -77,14 +77,14 @@ test('a prompt that Gemini blocks becomes a filtered response', async () => {
   }
 })
 
-/** Headers of both generations of Anthropic's client, and the query of the older one. */
+/** Headers of both generations of Anthropic's client, and the older one's query. */
 const generations = {
   newer: { path: '/v1/messages', headers: { authorization: 'Bearer k', 'anthropic-version': '2026-10-21' } },
   older: { path: '/v1/messages?beta=true', headers: { 'x-api-key': 'k', 'anthropic-version': '2023-06-01' } },
 }
 
 for (const [generation, { path, headers }] of Object.entries(generations)) {
-  test(`the ${generation} Anthropic client works with a provider of each format`, async () => {
+  test(`the ${generation} Anthropic client works with providers of every format`, async () => {
     const { world, upstream } = await open()
     const body = { max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }
     for (const format of wireFormats) {
@@ -118,7 +118,7 @@ test("each vendor's client gets the model list in its own format, on the same pa
   )
 })
 
-test("Google's client can stream with both versions of its path", async () => {
+test("Google's client can stream with both versions of the path", async () => {
   const { world } = await open()
   for (const apiVersion of ['v1', 'v1beta']) {
     const client = new GoogleGenAI({
@@ -144,7 +144,7 @@ test("a stream that Google's client doesn't request as events is sent as a singl
   }
 })
 
-test('a client never sees a key other than its own', async () => {
+test('a client never sees another key', async () => {
   const { world, upstream } = await open()
   await request(world, { client: 'gemini', model: 'chat/m', headers: { 'x-goog-api-key': 'mine' } })
   assert.ok([...(upstream.calls[0]?.headers.values() ?? [])].every((value) => !value.includes('mine')))

@@ -6,7 +6,7 @@ import type { WireFormat } from '../../../src/types.ts'
 
 const [apiKey, model] = ['k', 'm']
 
-/** Collects a stream with the vendor's own client, to send the response back in the next turn. */
+/** Collects a stream with the vendor's own client, so the response can be sent back in the next turn. */
 export const answerOf: Readonly<Record<WireFormat, (stream: Response) => Promise<JsonObject>>> = {
   'openai-chat': async (response) => {
     const client = new OpenAI({ apiKey, fetch: async () => response, maxRetries: 0 })

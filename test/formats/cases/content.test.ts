@@ -92,7 +92,7 @@ test('a tool schema reaches providers that accept JSON Schema unchanged', async 
   }
 })
 
-test('a tool schema is converted for providers that accept less', () => {
+test('a tool schema is simplified for providers that support less of JSON Schema', () => {
   const { target } = contexts(geminiTranslator, { format: 'gemini', traits: { schema: 'openapi' } })
   const requests = { model: 'm', stream: false, streamUsage: false, turns: [], options: {} }
   const { body } = geminiTranslator.writeRequest(
@@ -158,7 +158,7 @@ test('choices without a delta are ignored, and the ID comes from the first chunk
   const events = [filter, delta({ role: 'assistant', content: 'a' }), delta({}, 'stop'), trailing, '[DONE]' as const]
   const { world } = await openGateway(() => getStream('openai-chat', events))
   for (const client of wireFormats) {
-    if (client === 'openai-chat') continue // it gets the provider's bytes
+    if (client === 'openai-chat') continue // this client gets the provider's bytes
     const { text, finish } = await clients[client](await request(world, { client, model: 'chat/m', stream: true }))
     assert.equal([text, finish], ['a', 'stop'], client)
   }
@@ -182,7 +182,7 @@ test('content parts become text and reasoning', async () => {
   }
 })
 
-test('text about a search is a separate paragraph', async () => {
+test('text about a search becomes a separate paragraph', async () => {
   const createMessage = (text: string) => ({ type: 'text', text })
   const content = [
     createMessage('Let me look.'),

@@ -67,7 +67,7 @@ export const thinking: Readonly<Record<WireFormat, JsonObject>> = {
   },
 }
 
-/** The same response as streams. */
+/** The same response as a stream in each format. */
 export const thinkingStream: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
   'openai-chat': [
     delta({ role: 'assistant', content: '' }),
@@ -124,7 +124,7 @@ export const begin: Readonly<Record<WireFormat, JsonObject>> = {
   },
 }
 
-/** Continues each client's conversation: the unchanged response, and the results of its tools. */
+/** Continues each client's conversation with the unchanged response and the tool results. */
 export const followUps: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
   'openai-chat': ({ choices }) => {
     const [{ message }] = choices as [{ message: { tool_calls: { id: string }[] } }]

@@ -83,7 +83,7 @@ const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
   gemini: [geminiChunk([{ functionCall: { name: 'f', args } }], 'STOP')],
 }
 
-test('integers keep their digits if a Messages vendor sends all arguments in one event', async () => {
+test('integers keep all digits if a Messages vendor sends all arguments in one event', async () => {
   const events = [messageStart(), ...block(0, use), ...messageEnd('tool_use')]
   const { response } = await send({
     ...{ client: 'openai-chat', model: 'messages/m', stream: true },
@@ -92,7 +92,7 @@ test('integers keep their digits if a Messages vendor sends all arguments in one
   assert.match(await response.text(), /9007199254740993\b/)
 })
 
-test('integers keep their digits if a Chat Completions vendor sends all arguments as an object', async () => {
+test('integers keep all digits if a Chat Completions vendor sends the arguments as an object', async () => {
   const object = { index: 0, ...fn, function: { name: 'f', arguments: args } }
   const events = [delta({ tool_calls: [object] }), delta({}, 'tool_calls')]
   const respond = () => getStream('openai-chat', events)
@@ -103,7 +103,7 @@ test('integers keep their digits if a Chat Completions vendor sends all argument
 for (const client of wireFormats) {
   for (const from of wireFormats) {
     if (client === from) continue
-    test(`integers keep their digits (${client} client, ${from} provider)`, async () => {
+    test(`integers keep all digits (${client} client, ${from} provider)`, async () => {
       const request = { client, model: `${providerOf[from]}/m`, body: history[client] }
       const once = await send({ ...request, respond: () => json(responses[from]) })
       assert.match(once.call?.body ?? '', /9007199254740993\b/)

@@ -12,7 +12,7 @@ const user = (content: unknown) => ({ role: 'user', content })
 const tool = (description: string) => ({ type: 'function', name: 'f', description, strict: false })
 const other = { ...tool('a'), name: 'g' }
 
-/** A client's field, the target, and the field's name in the warning that it was dropped. */
+/** A client's field, the target, and the field's name in the warning that reports it as dropped. */
 const lost: Record<string, [client: WireFormat, model: string, body: JsonObject, warning: string]> = {
   'a seed': ['openai-chat', 'messages/m', { seed: 7 }, 'dropped:seed'],
   top_k: ['anthropic-messages', 'openai/gpt-4.1', { top_k: 5 }, 'dropped:top_k'],
@@ -36,7 +36,7 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
     { thinking: { type: 'enabled', keep: 'all' } },
     'dropped:thinking.keep',
   ],
-  'other prompt template settings': [
+  'unsupported prompt template settings': [
     'openai-chat',
     'gemini/m',
     { chat_template_kwargs: { enable_thinking: true, custom: 1 } },
@@ -75,7 +75,7 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
     { messages: [{ ...user('Hi'), name: 'Bob' }] },
     'dropped:messages[0].name',
   ],
-  'a result that a later one replaces': [
+  'a result that a later result replaces': [
     'openai-chat',
     'gemini/m',
     {
@@ -91,7 +91,7 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
 }
 
 for (const [label, [client, model, body, warning]] of Object.entries(lost)) {
-  test(`a header lists ${label}, and strict mode rejects the request (${client} client)`, async () => {
+  test(`a warning names ${label}, and strict mode rejects the request (${client} client)`, async () => {
     const request = { client, model, body, respond: () => json(fullResponses[getFormat(model)]) }
     const { response, warned } = await send(request)
     assert.equal([response.status, warned], [200, [warning]])
@@ -113,7 +113,7 @@ test('a warning header that is too long ends with the number of omitted entries'
   assert.equal([warned.length, warned[0], warned.at(-1)], [31, 'dropped:messages[0].name', 'more:12'])
 })
 
-/** Requests whose meaning would change without a field, and the field that the error names. */
+/** Requests that would change their meaning without a field, and the field that the error names. */
 const rejected: Record<string, [client: WireFormat, model: string, body: JsonObject, field: string]> = {
   'several responses': ['openai-chat', 'messages/m', { n: 2 }, 'n'],
   'a conversation stored elsewhere': [
@@ -129,7 +129,7 @@ const rejected: Record<string, [client: WireFormat, model: string, body: JsonObj
     { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] },
     'tools[0]',
   ],
-  'content of an unknown kind': [
+  'content of an unknown type': [
     'anthropic-messages',
     'chat/m',
     { messages: [user([{ type: 'hologram', data: 'x' }])] },
@@ -141,7 +141,7 @@ const rejected: Record<string, [client: WireFormat, model: string, body: JsonObj
     { messages: [user([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }])] },
     'messages[0].content[0]',
   ],
-  'a file at another vendor': [
+  'a file stored at another vendor': [
     'anthropic-messages',
     'openai/m',
     { messages: [user([{ type: 'document', source: { type: 'file', file_id: 'file_1' } }])] },
@@ -150,7 +150,7 @@ const rejected: Record<string, [client: WireFormat, model: string, body: JsonObj
 }
 
 for (const [label, [client, model, body, field]] of Object.entries(rejected)) {
-  test(`the error for ${label} identifies the field (${client} client)`, async () => {
+  test(`the error for ${label} names the field (${client} client)`, async () => {
     const { response, upstream } = await send({
       client,
       model,

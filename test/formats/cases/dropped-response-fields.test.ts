@@ -8,7 +8,7 @@ import { getStream, providerOf, type RequestInput, send } from './support.ts'
 
 const test = suite('cases: fields dropped from responses')
 
-/** Request fields that determine which response fields are lost. */
+/** Request fields that affect which response fields are dropped. */
 const bodies: Readonly<Partial<Record<WireFormat, JsonObject>>> = {
   'openai-chat': { stop: ['x', 'y'], functions: [{ name: 'f', parameters: { type: 'object' } }] },
   gemini: {

@@ -4,7 +4,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { fullResponses } from './responses.ts'
 import { delta, getFormat, getStream, send } from './support.ts'
 
-/* Servers written in Go send all members of a call, and empty objects for those that its type doesn't use. */
+/* Servers written in Go send all fields of a call, with empty objects for those that its type doesn't use. */
 const test = suite('cases: empty fields next to a tool call')
 
 const fn = (name: string, args: string) => ({ function: { name, arguments: args } })
@@ -27,7 +27,7 @@ interface Call {
   input?: string
 }
 
-/** Returns the tool calls in the response to a Responses client. */
+/** Returns the tool calls in a Responses client's response. */
 async function readResult(respond: () => Response, stream: boolean): Promise<unknown[]> {
   const { response } = await send({ client: 'openai-responses', model: 'chat/m', stream, respond, body: { tools } })
   const text = await response.text()

@@ -31,7 +31,7 @@ const empty: Readonly<Record<WireFormat, JsonObject>> = {
   },
 }
 
-/** Chat Completions streams only report tokens if the client requests them. */
+/** Request fields for token counts, which Chat Completions streams report only if requested. */
 const counted: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': { stream_options: { include_usage: true } },
   'openai-responses': {},
@@ -66,7 +66,7 @@ for (const provider of wireFormats)
       assert.is(upstream.open, 0)
     })
 
-    test(`an empty response from a provider without streams reaches a streaming client (${provider} provider, ${client} client)`, async () => {
+    test(`a non-streaming empty response reaches a streaming client (${provider} provider, ${client} client)`, async () => {
       const respond = () => json(empty[provider])
       const { response } = await send({ ...request, stream: true, body: counted[client], respond })
       assert.is(response.status, 200)
@@ -74,7 +74,7 @@ for (const provider of wireFormats)
     })
   }
 
-/** The recordings of empty responses. */
+/** Recordings of empty responses. */
 const recorded: Partial<Record<WireFormat, { folder: string; url: RegExp }>> = {
   'openai-chat': { folder: 'openai-compatible', url: /\/chat\/completions/ },
   'anthropic-messages': { folder: 'anthropic', url: /\/messages(?:\?|$)/ },

@@ -13,7 +13,7 @@ const google = (code: number, status: string, message = 'no') => ({ error: { cod
 
 type Recorded = [status: number, word: unknown, code?: unknown]
 
-/** A real error of each vendor, and the result for each client: status, type or name, and OpenAI's code. */
+/** A real error from each vendor, and each client's result: the status, the type or name, and OpenAI's code. */
 interface Case {
   status: number
   sent: { openai: JsonObject; anthropic: JsonObject; google: JsonObject }
@@ -103,7 +103,7 @@ const cases: Readonly<Record<string, Case>> = {
       google: [502, 'UNAVAILABLE'],
     },
   },
-  'a failure': {
+  'a server error': {
     status: 500,
     sent: {
       openai: openai('server_error', null),
@@ -159,7 +159,7 @@ for (const [label, { status, sent, recorded }] of Object.entries(cases))
       }
     })
 
-/** An error as the first event of a stream, which has the only status. */
+/** An error as the first event of a stream, with a status only inside the event. */
 const first: Readonly<Record<WireFormat, (what: string) => string>> = {
   'openai-chat': (label) => `data: ${JSON.stringify(cases[label]?.sent.openai)}\n\n`,
   'openai-responses': (label) =>

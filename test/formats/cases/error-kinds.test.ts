@@ -13,7 +13,7 @@ interface Case {
   respond: () => Response
   /** Whether the gateway tries the next target. */
   walks: boolean
-  /** The client's status and error fields if there is no other target. */
+  /** The status and error fields that the client receives if there is no other target. */
   status: number
   error?: JsonObject
   message?: RegExp
@@ -53,7 +53,7 @@ const cases: Record<string, Case> = {
     status: 502,
     message: /rejected the connection's credentials/,
   },
-  'text about money that may be from the request': {
+  'text about money that may come from the request': {
     from: 'openai-chat',
     client: 'anthropic-messages',
     respond: rejectWith(400, openai('Bad input: Your credit balance is too low')),
@@ -138,7 +138,7 @@ for (const [name, { from, client, respond, walks, status, error = {}, message = 
     assert.is(upstream.providers.includes(second), walks)
   })
 
-  test(`a client gets the error kind that routing uses for ${name}`, async () => {
+  test(`a client gets the same error kind that routing uses for ${name}`, async () => {
     const { response } = await send({ client, stream, model: `${first}/m`, respond })
     const body = await response.json()
     assert.is(response.status, status)

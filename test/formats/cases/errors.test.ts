@@ -60,7 +60,7 @@ const overflows: Record<string, [from: WireFormat, status: number, body: JsonObj
   Ollama: ['openai-chat', 400, { error: 'prompt too long; exceeded max context length by 5 tokens' }],
 }
 
-/** Returns the error that a client of each format gets. */
+/** Returns the error that a client of each format receives. */
 const result: Readonly<Record<WireFormat, (error: JsonObject) => void>> = {
   'openai-chat': ({ code }) => assert.is(code, 'context_length_exceeded'),
   'openai-responses': ({ code }) => assert.is(code, 'context_length_exceeded'),
@@ -89,7 +89,7 @@ const TOO_LONG = { code: 'context_length_exceeded', message: 'Your input exceeds
 const failed = { type: 'response.failed', response: { id: 'r', status: 'failed', error: TOO_LONG } }
 
 for (const client of wireFormats) {
-  test(`a prompt that a stream reports as too long returns 400 (${client} client)`, async () => {
+  test(`a prompt that a stream reports as too long returns a 400 (${client} client)`, async () => {
     const started = { type: 'response.created', response: { id: 'r', status: 'in_progress' } }
     const respond = () => getStream('openai-responses', [started, failed])
     const { response } = await send({ client, model: 'responses/m', stream: true, respond })
@@ -97,7 +97,7 @@ for (const client of wireFormats) {
     result[client]((await response.json()).error)
   })
 
-  test(`a prompt that is too long for one target is reported as too long if the others fail (${client} client)`, async () => {
+  test(`a prompt that is too long for one target is reported as too long if the other targets fail (${client} client)`, async () => {
     const overflow = { error: { message: 'prompt is too long: 9 tokens > 8 maximum', type: 'invalid_request_error' } }
     const { response, upstream } = await send({
       client,
@@ -131,7 +131,7 @@ test("a stream that reports an overlong prompt after some content ends with an e
   assert.match(await back.response.text(), /event: error\ndata: .*prompt is too long: Your input/)
 })
 
-/** A provider's error, and its status and headers for clients of other formats. */
+/** A provider's error, and the status and headers that clients of other formats receive. */
 const limits: Record<
   string,
   [from: WireFormat, answer: () => Response, expected: Partial<Record<WireFormat, number>>, headers: JsonObject]

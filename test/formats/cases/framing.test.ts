@@ -48,11 +48,11 @@ for (const client of wireFormats) {
   })
 }
 
-/** Returns the shortest complete response with a different text. */
+/** Returns the shortest complete response with different text. */
 const getFull = (from: WireFormat, text: string): unknown =>
   JSON.parse(JSON.stringify(fullResponses[from]).replace('"a"', JSON.stringify(text)))
 
-test('a character split at each of its bytes arrives intact', async () => {
+test('a character split between any of its bytes arrives intact', async () => {
   const bytes = toBytes('openai-chat', '🎉')
   const index = bytes.indexOf(0xf0)
   for (const cut of [index, index + 1, index + 2, index + 3, index + 4]) {
@@ -64,7 +64,7 @@ test('a character split at each of its bytes arrives intact', async () => {
   }
 })
 
-/** Line endings, fields without a space, events without content, and an end without a blank line. */
+/** Variations in line endings, spaces after colons, events without content, and the final blank line. */
 const rewritten: Record<string, (text: string) => string[]> = {
   CRLF: (text) => [text.replaceAll('\n', '\r\n')],
   'lone CR': (text) => [text.replaceAll('\n', '\r')],
@@ -73,7 +73,7 @@ const rewritten: Record<string, (text: string) => string[]> = {
   'leading comments and blank events': (text) => [`${': OPENROUTER PROCESSING\n\n'.repeat(17)}\n\n\n`, text],
   'a last event without its blank line': (text) => [text.trimEnd()],
   'a byte order mark': (text) => [`\ufeff${text}`],
-  'JSON split within a word, an escape, and a field name': (text) => text.split(/(?<=da)(?=ta:)|(?<="fi|\\u0)/),
+  'JSON split within a keyword, an escape, and a field name': (text) => text.split(/(?<=da)(?=ta:)|(?<="fi|\\u0)/),
 }
 
 for (const [name, rewrite] of Object.entries(rewritten)) {
@@ -99,7 +99,7 @@ test('parses an event of several megabytes even if it arrives in tiny chunks', a
   const startedAt = busyMs()
   for (const client of wireFormats)
     assert.is((await readResult('openai-chat', client, reads())).text.length, long.length, client)
-  assert.ok(busyMs() - startedAt < 5_000, `${busyMs() - startedAt} ms of the processor`)
+  assert.ok(busyMs() - startedAt < 5_000, `${busyMs() - startedAt} ms of CPU time`)
 })
 
 test('surrogate pairs, NUL, and integers beyond 2^53 in arguments stay unchanged', async () => {

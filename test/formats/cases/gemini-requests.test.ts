@@ -17,13 +17,13 @@ async function sentTo(model: string, body: JsonObject, client: WireFormat = 'gem
   return input
 }
 
-test('tools sent as one object become the tools of the request', async () => {
+test("tools sent as a single object become the request's tools", async () => {
   const body = { contents, tools: { functionDeclarations: [declaration] } }
   const { sent, warned } = await sentTo('chat/m', body)
   assert.equal([sent.tools, warned], [[{ type: 'function', function: declaration }], []])
 })
 
-test("a function declaration that isn't in a list becomes the tool of the request", async () => {
+test("a function declaration outside a list becomes the request's tool", async () => {
   const { sent } = await sentTo('chat/m', { contents, tools: [{ function_declarations: declaration }] })
   assert.equal(sent.tools, [{ type: 'function', function: declaration }])
 })
@@ -35,7 +35,7 @@ test('the error for an unsupported tool in a single object contains its path', a
 
 const schema = { type: 'object', properties: { first_name: { type: 'string' } }, required: ['first_name'] }
 
-/** Response formats that clients set, and the fields that providers of other formats get. */
+/** Response formats that clients set, and the fields that providers of other formats receive. */
 const formats: Record<string, JsonObject> = {
   'in a list': { responseFormat: [{ text: { mimeType: 'application/json', schema } }] },
   'as one object': { responseFormat: { text: { mimeType: 'application/json', schema } } },
@@ -58,7 +58,7 @@ for (const [name, generationConfig] of Object.entries(formats)) {
   })
 }
 
-test('a responseFormat of plain text has no effect, and one of JSON requests an object', async () => {
+test('a plain text responseFormat has no effect, and a JSON responseFormat requests an object', async () => {
   const plain = { responseFormat: [{ text: { mimeType: 'text/plain' } }] }
   assert.is((await sentTo('chat/m', { contents, generationConfig: plain })).sent.response_format, undefined)
   const anyJson = { responseFormat: [{ text: { mimeType: 'application/json' } }] }

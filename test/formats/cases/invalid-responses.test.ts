@@ -45,7 +45,7 @@ for (const client of wireFormats) {
       }
     })
 
-  test(`an invalid response from the only target is an error (${client} client)`, async () => {
+  test(`an invalid response from the only target causes an error (${client} client)`, async () => {
     for (const stream of [true, false]) {
       const chunk = empty['a malformed call'] ?? {}
       const respond = () => (stream ? getStream('gemini', [chunk]) : json(chunk))
@@ -70,7 +70,7 @@ for (const client of wireFormats) {
 }
 
 for (const reason of ['OTHER', 'NO_IMAGE']) {
-  test(`content before the end ${reason} is treated as a response`, async () => {
+  test(`content before the end ${reason} counts as a response`, async () => {
     const respond = () => getStream('gemini', [geminiChunk([{ text: 'a' }]), createInvalid(reason)])
     for (const client of ['openai-chat', 'gemini'] as const) {
       const { response, world } = await send({ client, model: 'gemini/m', stream: true, respond })

@@ -17,7 +17,7 @@ const sign: Readonly<Record<WireFormat, RegExp>> = {
   gemini: /^\n+$/,
 }
 
-/** Returns a client's stream if the provider of a format only responds after 70 s. */
+/** Returns the client's stream if the provider only responds after 70 s. */
 async function late(client: WireFormat, from: WireFormat, respond: () => Response) {
   const clock = fakeClock()
   const gateway = await openGateway(({ signal }) => clock.sleep(70_000, signal).then(respond), { clock })
@@ -36,7 +36,7 @@ const decoder = new TextDecoder()
 for (const client of wireFormats) {
   const others = (['openai-chat', 'anthropic-messages'] as const).filter((from) => from !== client)
   for (const from of others) {
-    test(`clients of a silent provider get keep-alives at least every 15 s, then the response (${from} provider, ${client} client)`, async () => {
+    test(`clients of a silent provider get keep-alives at least every 15 s, and then the response (${from} provider, ${client} client)`, async () => {
       const { clock, reader, world, headers } = await late(client, from, () =>
         sse(getEvents(from, output[from]('Hello'))),
       )
@@ -63,7 +63,7 @@ for (const client of wireFormats) {
     })
   }
 
-  test(`a failure of a silent provider becomes an event (${client} client)`, async () => {
+  test(`a silent provider's failure becomes an event (${client} client)`, async () => {
     const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
     const { clock, reader, world } = await late(client, others[0] ?? 'openai-chat', busy)
     await reader.read()
@@ -75,7 +75,7 @@ for (const client of wireFormats) {
     assert.match(String(world.recorded.requests[0]?.status), /^(?:503|529)$/)
   })
 
-  test(`the call to a silent provider ends as soon as the client disconnects (${client} client)`, async () => {
+  test(`the call to a silent provider is aborted as soon as the client disconnects (${client} client)`, async () => {
     const { reader, world, upstream, clock } = await late(client, others[0] ?? 'openai-chat', () => sse([]))
     await reader.read()
     await reader.cancel()
@@ -84,7 +84,7 @@ for (const client of wireFormats) {
   })
 }
 
-test('if formats match, the gateway waits for a silent provider, because it passes on the status and headers', async () => {
+test('if the formats match, the gateway waits for a silent provider because it passes the status and headers through', async () => {
   const clock = fakeClock()
   const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
   const { world, upstream } = await openGateway(({ signal }) => clock.sleep(70_000, signal).then(busy), { clock })
@@ -95,7 +95,7 @@ test('if formats match, the gateway waits for a silent provider, because it pass
   assert.equal([status, headers.get('x-signalbox-attempts')], [503, 'chat/m=503:server'])
 })
 
-test('dropped fields are also reported in the stream of a silent provider', async () => {
+test('dropped fields are reported in the stream from a silent provider too', async () => {
   const clock = fakeClock()
   const respond = () =>
     clock.sleep(20_000).then(() => sse(getEvents('anthropic-messages', output['anthropic-messages']('a'))))

@@ -8,10 +8,10 @@ const test = suite('cases: responses with many megabytes or events')
 
 const MANY = isCi ? 150_000 : 60_000
 
-/** The limit on CPU time in ms, more than ten times what linear work takes. */
+/** The CPU time limit in ms, which is more than ten times what linear-time work takes. */
 const MOST_MS = 5_000
 
-/** Returns the length of a client's stream whose provider sends all of these events in one chunk. */
+/** Returns the length of a client's stream if the provider sends all of these events in one chunk. */
 async function getLength(client: 'anthropic-messages' | 'openai-responses', events: Parameters<typeof getEvents>[1]) {
   const bytes = encodeUtf8(getEvents('openai-chat', events).join(''))
   const { world } = await openGateway(() => bytesResponse([bytes]))
@@ -19,13 +19,13 @@ async function getLength(client: 'anthropic-messages' | 'openai-responses', even
   const response = await request(world, { client, model: 'chat/m', stream: true })
   let length = 0
   for await (const chunk of response.body ?? []) length += chunk.length
-  assert.ok(busyMs() - startedAt < MOST_MS, `${busyMs() - startedAt} ms of the processor`)
+  assert.ok(busyMs() - startedAt < MOST_MS, `${busyMs() - startedAt} ms of CPU time`)
   return length
 }
 
 const call = (fields: object) => delta({ tool_calls: [fields] })
 
-test('a call that waits for another takes linear time', async () => {
+test('a call that waits for another call takes linear time', async () => {
   const extra = { choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: ' ' } }] } }] }
   const events = [
     call({ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }),
@@ -50,7 +50,7 @@ test('a call with its name repeated in each chunk takes linear time', async () =
   assert.ok((await getLength('anthropic-messages', events)) > MANY * 20)
 })
 
-/** In one piece, these calls are just below 16 MiB, the limit for an event. */
+/** Together, these calls are just below 16 MiB, the limit for an event. */
 const CALLS = 60_000
 
 test('large numbers of parallel calls take linear time', async () => {

@@ -13,7 +13,7 @@ const FILTERED = "The response was filtered due to the prompt triggering Azure O
 const formatEvent = (event: JsonObject) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 const response = { id: 'resp_1', object: 'response', status: 'failed', output: [], error: null }
 const failed = formatEvent({ type: 'response.failed', sequence_number: 8, response })
-/** Empty errors instead of `null`. */
+/** Failures with an empty error instead of `null`. */
 const blanks = [
   {},
   { code: null, message: null },
@@ -22,7 +22,7 @@ const blanks = [
 ].map((error) => formatEvent({ type: 'response.failed', sequence_number: 8, response: { ...response, error } }))
 const fields = { code: 'content_filter', message: FILTERED, param: null }
 
-/** The event after the failure (https://github.com/maximhq/bifrost/issues/6419). */
+/** The event that follows the failure (https://github.com/maximhq/bifrost/issues/6419). */
 const reasons: Record<string, string> = {
   'as flat fields': formatEvent({ type: 'error', sequence_number: 9, ...fields }),
   'as an error object': formatEvent({

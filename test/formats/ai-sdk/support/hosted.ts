@@ -4,7 +4,7 @@ import { fakeUpstream, json, sse } from '../../../pipeline/support/upstream.ts'
 import { openWorld } from '../../../pipeline/support/world.ts'
 import { vendors } from './vendors.ts'
 
-/* Vendors that run their own tools, tested with the AI SDK's package for each vendor and with a gateway in front of it. */
+/* Vendors that run their own tools, called directly with the AI SDK's package for the vendor and through a gateway. */
 
 export type HostFormat = 'openai-responses' | 'anthropic-messages' | 'gemini'
 

@@ -10,13 +10,13 @@ interface Vendor {
   /** The vendor's name in Signalbox. */
   provider: string
   model: string
-  /** Creates a model with the AI SDK's own package for the vendor. */
+  /** Creates a model with the AI SDK's package for the vendor. */
   create(fetch: Fetch): (model: string) => LanguageModel
 }
 
 const createSettings = (fetch: Fetch) => ({ apiKey: 'x', baseURL: 'http://vendor.test/v1', fetch })
 
-/** One vendor per format, with the AI SDK's own package for it. */
+/** One vendor per format, with the AI SDK's package for that vendor. */
 export const vendors: Readonly<Record<WireFormat, Vendor>> = {
   'openai-chat': { provider: 'openai', model: 'gpt-4.1', create: (fetch) => createOpenAI(createSettings(fetch)).chat },
   'openai-responses': {

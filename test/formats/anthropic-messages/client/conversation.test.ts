@@ -41,7 +41,7 @@ const conversations: Record<string, [body: JsonObject, turns: Turn[]]> = {
     },
     [user(text('q')), { role: 'system', as: 'system', content: [text('s')] }],
   ],
-  'results, then text from the user': [
+  "results followed by the user's text": [
     {
       messages: [
         { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: { x: 1 } }] },

@@ -43,7 +43,7 @@ const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
     ],
     [{ ...text('a'), citations: [{ quote: 'q', document: 0, position: { unit: 'character', start: 1, end: 2 } }] }],
   ],
-  'Anthropic’s own search': [
+  'Anthropic’s own web search': [
     [
       { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'cats' } },
       { type: 'web_search_tool_result', tool_use_id: 's', content: [{ url: 'https://a', title: 'A' }] },

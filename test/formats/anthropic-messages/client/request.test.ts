@@ -66,7 +66,7 @@ tools('deferred tools are declared immediately, with a warning', () => {
   assert.equal(warnings, ['dropped:tools[0].defer_loading'])
 })
 
-tools('the parser reads the tool choice, which can disable parallel calls', () => {
+tools('parses the tool choice, which can also disable parallel calls', () => {
   const choice = (tool_choice: JsonObject) => parse({ tool_choice }).toolChoice
   assert.equal(choice({ type: 'auto' }), { type: 'auto' })
   assert.equal(choice({ type: 'any' }), { type: 'required' })
@@ -103,13 +103,13 @@ for (const [name, [body, expected]] of Object.entries(requestCases)) {
   options(`parses ${name}`, () => assert.equal(parse(body).options, { maxOutputTokens: 9, ...expected }))
 }
 
-options('the parser reads the output schema, even from its field in the beta', () => {
+options("parses the output schema, including in the beta's field", () => {
   const format = { type: 'json_schema', schema }
   assert.equal(parse({ output_config: { format } }).output, { type: 'json-schema', schema })
   assert.equal(parse({ output_format: format }).output, { type: 'json-schema', schema })
 })
 
-options('Anthropic-only fields are dropped with warnings that mention them', () => {
+options('Anthropic-only fields are dropped with warnings that name them', () => {
   const { warnings } = parse({ context_management: { edits: [] }, output_config: { task_budget: {} }, made_up: 1 })
   assert.equal(warnings, ['dropped:output_config.task_budget', 'dropped:context_management', 'dropped:made_up'])
 })
@@ -124,7 +124,7 @@ const run = (type: string) => ({ tools: [{ type, name: 'x' }] })
 const message = (role: string, block: JsonObject) => ({ messages: [{ role, content: [block] }] })
 const refusals: Record<string, [body: JsonObject, param: string, version?: string]> = {
   'for a tool that Anthropic runs': [run('code_execution_20260521'), 'tools[0].type'],
-  'for a tool that only its models can call': [run('computer_20251124'), 'tools[0].type'],
+  "for a tool that only Anthropic's models can call": [run('computer_20251124'), 'tools[0].type'],
   'for MCP servers': [{ mcp_servers: [{ name: 'x' }] }, 'mcp_servers'],
   'for a container': [{ container: 'container_1' }, 'container'],
   'for a location': [{ inference_geo: 'eu' }, 'inference_geo'],
@@ -138,15 +138,15 @@ const refusals: Record<string, [body: JsonObject, param: string, version?: strin
   'for a message without content': [{ messages: [{ role: 'user' }] }, 'messages[0].content'],
   'for messages that are not a list': [{ messages: 'hi' }, 'messages'],
   'for a budget without a number': [{ thinking: { type: 'enabled' } }, 'thinking.budget_tokens'],
-  'for a choice without a name': [{ tool_choice: { type: 'tool' } }, 'tool_choice.name'],
-  'for sampling options in a version without them': [{ temperature: 0.5 }, 'temperature', '2026-10-21'],
+  'for a tool choice without a name': [{ tool_choice: { type: 'tool' } }, 'tool_choice.name'],
+  'for sampling options in an API version without them': [{ temperature: 0.5 }, 'temperature', '2026-10-21'],
 }
 
 for (const [name, [body, param, version]] of Object.entries(refusals)) {
-  refused(`an error identifies the field ${name}`, () => assert.is(getError(body, version), param))
+  refused(`the error ${name} names the field`, () => assert.is(getError(body, version), param))
 }
 
-refused('sampling options are accepted in the older API version', () => {
+refused('the older API version accepts sampling options', () => {
   assert.is(getError({ temperature: 0.5 }, '2023-06-01'), 'not refused')
   assert.is(getError({ temperature: null }, '2026-10-21'), 'not refused')
 })

@@ -19,7 +19,7 @@ function written(
   return messagesTranslator.writeResponse(response, contexts(messagesTranslator).write(request))
 }
 
-write("a message has all fields of the vendor's messages", () => {
+write("a message has all fields of Anthropic's own messages", () => {
   const usage = { inputTokens: 1110, outputTokens: 5, cacheReadTokens: 1000, cacheWriteTokens: 100, reasoningTokens: 2 }
   assert.equal(written([{ type: 'text', text: 'a' }], { usage, serviceTier: 'priority' }), {
     ...{ id: 'msg_id1', type: 'message', role: 'assistant', model: 'm', container: null, diagnostics: null },
@@ -76,7 +76,7 @@ write('a refusal becomes text and the stop reason', () => {
   assert.equal([content, stop_reason], [[{ type: 'text', text: 'no' }], 'refusal'])
 })
 
-write('arguments become an object, and none are lost', () => {
+write('arguments become an object without losing any', () => {
   const input = (value: string) =>
     Object(written([{ type: 'tool-call', id: 'a', name: 'f', arguments: value }]).content)[0].input
   assert.equal(input('{"a":1}'), { a: 1 })
@@ -84,7 +84,7 @@ write('arguments become an object, and none are lost', () => {
   assert.equal(input('{"path":"/tm'), { _raw: '{"path":"/tm' })
 })
 
-write("thinking blocks carry other vendors' encrypted state, and restore it to its part", () => {
+write("thinking blocks contain other vendors' encrypted state, which returns to its part when sent back", () => {
   const gemini = { origin: { format: 'gemini', account: 'g' }, kind: 'thought-signature', data: 't' } as const
   const parts: AssistantPart[] = [
     { type: 'reasoning', text: 'hm', state: { origin, kind: 'encrypted', data: 'e', id: 'rs_1' } },

@@ -9,7 +9,7 @@ import { contexts } from '../../support/contexts.ts'
 
 const test = suite('writing a Messages stream')
 
-/** Returns the events that a client receives, and checks that each write is one complete event. */
+/** Returns the events that a client receives, and checks that each write is a single complete event. */
 function write(events: readonly StreamEvent[], request: Partial<CanonicalRequest> = {}) {
   const recorded: { type: string; [field: string]: unknown }[] = []
   const parser = createSseParser(({ event, data }) => {
@@ -40,7 +40,7 @@ const end: StreamEvent = {
 const origin = { format: 'openai-responses', account: 'openai/1' } as const
 const state = { origin, kind: 'encrypted', data: 'g', id: 'rs_1' } as const
 
-/** Summarizes the events of the blocks. */
+/** Summarizes the block events. */
 const blocks = (events: readonly StreamEvent[], request?: Partial<CanonicalRequest>) =>
   write([{ type: 'start' }, ...events, end], request)
     .filter(({ type }) => type.startsWith('content_block'))
@@ -91,7 +91,7 @@ test("the start event estimates the input tokens if the provider hasn't reported
   assert.is(Object(last?.usage).input_tokens, null)
 })
 
-test('the writer sends interleaved calls one after another', () => {
+test('interleaved calls are written sequentially', () => {
   const events = [
     call(0),
     call(1),
@@ -127,7 +127,7 @@ test('a thinking block ends with its encrypted signature', () => {
   assert.equal(unsealState(signature, { format: 'anthropic-messages', kind: 'signature' }), state)
 })
 
-test("state without text gets a block, but reasoning without state or text doesn't", () => {
+test("reasoning with state but no text gets a block, but reasoning with neither doesn't", () => {
   const recorded = blocks([thought(0), stop(0), thought(1), { type: 'part-state', key: 1, state }, stop(1)])
   assert.equal(
     recorded.map(([type, index]) => [type, index]),
@@ -171,7 +171,7 @@ test('empty text gets no block, because clients would send it back', () => {
   )
 })
 
-test('citations are in the block of their text', () => {
+test("citations appear in their text's block", () => {
   const citation = { url: 'https://a', title: 'A', quote: 'q' }
   const recorded = blocks([text(0), { type: 'part-citation', key: 0, citation }, delta(0, 'a'), stop(0)])
   assert.equal(recorded[1]?.[2], {
@@ -222,7 +222,7 @@ test('an error becomes an event, and nothing follows it', () => {
   assert.equal(write([{ type: 'start' }, text(0), delta(0, 'a'), { type: 'error', error }]).at(-1), body)
 })
 
-test('a ping keeps a silent connection alive', () => {
+test('pings keep an idle connection alive', () => {
   const writer = messagesTranslator.createWriter(contexts(messagesTranslator).write(), () => {})
   assert.is(writer.keepAlive(), 'event: ping\ndata: {"type": "ping"}\n\n')
 })

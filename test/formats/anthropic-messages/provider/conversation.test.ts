@@ -47,7 +47,7 @@ const conversations: Record<string, [turns: Turn[], system: unknown, messages: u
     undefined,
     [first, { role: 'system', content: [text('s')] }],
   ],
-  'results of one turn become one message, followed by the user’s text': [
+  "a turn's tool results become one message, followed by the user’s text": [
     [user(text('q')), assistant(call('a'), call('b')), getResults('a', 'b'), user(text('so?'))],
     undefined,
     [
@@ -56,7 +56,7 @@ const conversations: Record<string, [turns: Turn[], system: unknown, messages: u
       { role: 'user', content: [result('a'), result('b'), text('so?')] },
     ],
   ],
-  'turns of the same role become one message': [
+  'consecutive turns with the same role become one message': [
     [user(text('q')), user(text('r')), assistant(text('a')), assistant(text('b')), user(text('c'))],
     undefined,
     [
@@ -65,12 +65,12 @@ const conversations: Record<string, [turns: Turn[], system: unknown, messages: u
       { role: 'user', content: [text('c')] },
     ],
   ],
-  'blank texts, and turns with nothing else, are omitted': [
+  'blank texts, and turns with nothing but blank texts, are omitted': [
     [user(text('q')), assistant(text(' \n')), user(text(''), text('r'))],
     undefined,
     [{ role: 'user', content: [text('q'), text('r')] }],
   ],
-  'a response to continue does not end with white space': [
+  'a response to continue does not end with whitespace': [
     [user(text('q')), assistant(text('a \n'))],
     undefined,
     [first, { role: 'assistant', content: [text('a')] }],
@@ -80,7 +80,7 @@ const conversations: Record<string, [turns: Turn[], system: unknown, messages: u
     undefined,
     [{ role: 'user', content: [text('(continue)')] }, { role: 'assistant', content: [text('a')] }, first],
   ],
-  'arguments become an object, and none are lost': [
+  'arguments become an object without losing any': [
     [user(text('q')), assistant(call('a', ''), call('b', '{"path":"/tm')), getResults('a', 'b')],
     undefined,
     [
@@ -186,12 +186,12 @@ for (const [type, source] of [
   ['file', { ...PNG, mediaType: 'application/zip' }],
   ['file', { ...PNG, mediaType: 'text/plain', data: '/w==' }],
 ] as const) {
-  parts(`the writer rejects the ${type} type ${source.mediaType}`, () => {
+  parts(`rejects the media type ${source.mediaType} for a part of type ${type}`, () => {
     assert.throws(() => write({ turns: [user({ type, source })] }), /the target (?:only supports|does not support)/)
   })
 }
 
-parts('a tool result indicates an error, and has no content field without content', () => {
+parts('a tool result marks errors, and omits the content field if it is empty', () => {
   const { messages } = write({
     turns: [
       user(text('q')),

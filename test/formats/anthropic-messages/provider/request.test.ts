@@ -55,7 +55,7 @@ tools('a strict tool has a schema that Anthropic can enforce', () => {
   assert.equal(warnings, ['moved:tools'])
 })
 
-tools('a web search is a tool', () => {
+tools('a web search becomes a tool', () => {
   const location = { city: 'Paris' }
   assert.equal(write({ tools: [{ type: 'web-search', maxUses: 2, blockedDomains: ['b'], location }] }).body.tools, [
     {
@@ -65,7 +65,7 @@ tools('a web search is a tool', () => {
   ])
 })
 
-tools('the writer supports tool choices, and disables parallel calls if requested', () => {
+tools('supports tool choices, and disables parallel calls if requested', () => {
   const choice = (request: Partial<CanonicalRequest>) => write({ tools: [tool], ...request }).body.tool_choice
   const serial = { options: { parallelToolCalls: false } }
   assert.equal(choice({ toolChoice: { type: 'required' } }), { type: 'any' })
@@ -86,7 +86,7 @@ const requestCases: Record<string, [options: RequestOptions, fields: JsonObject,
     { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
   ],
   'adaptive reasoning': [{ reasoning: { budget: 'auto' } }, { thinking: { type: 'adaptive' } }],
-  'the reasoning display option': [
+  'the display option for reasoning': [
     { reasoning: { effort: 'low', budget: 1024, show: 'none' } },
     { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'low' } },
   ],
@@ -97,13 +97,13 @@ const requestCases: Record<string, [options: RequestOptions, fields: JsonObject,
     { temperature: 0.5, top_k: 3 },
   ],
   'one of two sampling options': [{ temperature: 0.5, topP: 0.9 }, { temperature: 0.5 }, ['dropped:top_p']],
-  'the sampling option that is not the default': [{ temperature: 1, topP: 0.9 }, { top_p: 0.9 }],
+  'the sampling option that differs from its default': [{ temperature: 1, topP: 0.9 }, { top_p: 0.9 }],
   'no sampling options with reasoning': [
     { temperature: 0.5, topP: 0.9, topK: 3, reasoning: { budget: 'auto' } },
     { thinking: { type: 'adaptive' } },
     ['dropped:temperature', 'dropped:top_p', 'dropped:top_k'],
   ],
-  'stop sequences that are not blank': [
+  'stop sequences except blank ones': [
     { stop: ['\n', 'END'] },
     { stop_sequences: ['END'] },
     ['dropped:stop_sequences'],
@@ -138,7 +138,7 @@ options('reasoning is disabled with the value that the model accepts', () => {
   assert.equal(body.thinking, { type: 'between_tools' })
 })
 
-options('max_tokens is always set, and leaves room for output after the reasoning', () => {
+options('max_tokens is always set, and leaves room for output in addition to the reasoning', () => {
   const limit = (options: RequestOptions, traits?: Partial<Traits>) => write({ options }, traits).body.max_tokens
   assert.is(limit({ maxOutputTokens: 9 }), 9)
   assert.is(limit({}, { maxOutputTokens: 64_000 }), 64_000)
@@ -158,14 +158,14 @@ options('the output schema contains its name and description', () => {
   assert.equal(write({ output }).body.output_config, { format: { type: 'json_schema', schema: closed } })
 })
 
-options('a request goes to /messages, and streams if requested', () => {
+options('a request goes to /messages, and is streamed if requested', () => {
   assert.equal(write({ stream: true }), {
     ...{ path: '/messages', headers: {}, warnings: [] },
     body: { model: 'm', max_tokens: 8_192, messages: [first], stream: true },
   })
 })
 
-options('a header lists beta features', () => {
+options('a header lists the beta features', () => {
   const file = { type: 'file', source: { type: 'file-id', id: 'f', format: 'anthropic-messages' } } as const
   assert.equal(write({ turns: [user(file)] }).headers, { 'anthropic-beta': 'files-api-2025-04-14' })
   assert.equal(write({ options: { serviceTier: 'fast' } }).headers, { 'anthropic-beta': 'fast-mode-2026-02-01' })
@@ -205,7 +205,10 @@ const loops: Record<string, [turns: Turn[], thinking: object]> = {
     [user(text('q')), assistant({ ...signed, text: '', state: redacted }, call('a')), createResults('a')],
     on,
   ],
-  'does not think in a loop without its reasoning': [[user(text('q')), assistant(call('a')), createResults('a')], off],
+  'does not think in a tool loop without its earlier reasoning': [
+    [user(text('q')), assistant(call('a')), createResults('a')],
+    off,
+  ],
   'does not think when it continues a response': [[user(text('q')), assistant(text('a'))], off],
 }
 
@@ -217,9 +220,9 @@ for (const [name, [input, thinking]] of Object.entries(loops)) {
   })
 }
 
-const bound = suite('thinking blocks bound to their context')
+const bound = suite('context-bound thinking blocks')
 
-bound('a request asks the provider to drop unbound thinking blocks, if it has any', () => {
+bound('a request with earlier reasoning asks the provider to drop unbound thinking blocks', () => {
   const traits = { reasoning: { ...messagesTranslator.traits.reasoning, bindsReasoning: true } }
   const turns = [user(text('q')), assistant(signed, text('a')), user(text('r'))]
   const loose = { block_binding: { prefix_mismatch_behavior: 'drop_block' } }

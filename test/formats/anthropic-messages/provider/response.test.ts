@@ -69,7 +69,7 @@ for (const [name, [block, parts]] of Object.entries(blocks)) {
   read(`parses ${name}`, () => assert.equal(parse([block]).content, parts))
 }
 
-read('the parser reads a web search with its results', () => {
+read('parses a web search with its results', () => {
   const found = [{ type: 'web_search_result', url: 'https://a', title: 'A', encrypted_content: 'x', page_age: null }]
   const { content } = parse([
     { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'cats' } },
@@ -87,12 +87,12 @@ const reasons: [wire: string | null, reason: Finish['reason']][] = [
   ['refusal', 'content-filter'],
   ['pause_turn', 'pause'],
   ['something_new', 'stop'],
-  ['tool_use', 'stop'], // it contains no call
+  ['tool_use', 'stop'], // the response contains no call
   [null, 'stop'],
 ]
 
 for (const [wire, reason] of reasons) {
-  read(`the parser reads the stop reason: ${wire}`, () => {
+  read(`parses the stop reason: ${wire}`, () => {
     assert.is(parse([{ type: 'text', text: 'a' }], { stop_reason: wire }).finish?.reason, reason)
   })
 }
@@ -115,7 +115,7 @@ read('a response has an ID, a model, and a service tier', () => {
   assert.equal([id, model, serviceTier], ['msg_1', 'claude', 'default'])
 })
 
-read('a block without a canonical part causes a warning', () => {
+read('a block without a canonical equivalent causes a warning', () => {
   const block = { type: 'bash_code_execution_tool_result', tool_use_id: 'x', content: {} }
   assert.equal(parse([block, { type: 'text', text: 'a' }]).responseWarnings, [
     'dropped:answer.bash_code_execution_tool_result',

@@ -6,7 +6,7 @@ import { contexts } from '../../support/contexts.ts'
 
 const test = suite('reading a Messages stream')
 
-/** Reads a stream of events, and joins the pieces of texts and arguments. */
+/** Reads a stream of events, and joins the fragments of texts and arguments. */
 function read(content: readonly object[]) {
   const { read: context, responseWarnings } = contexts(messagesTranslator)
   const events: StreamEvent[] = []
@@ -67,12 +67,12 @@ const results = {
 
 const wholeStart = beginOf({ content: [{ ...TEXT, text: 'a' }, tool({ input: { x: 1 } })], stop_reason: 'tool_use' })
 
-/** Streams of different providers, with the expected parts and finish reason. */
+/** Streams from various providers, with the expected parts and finish reason. */
 const table: Record<string, [events: object[], parts: string[], finish?: string]> = {
   text: [[begin, start(0, TEXT), text(0, 'a'), text(0, 'b'), stop(0), finish('end_turn'), end], ['text: ab']],
   'a ping': [[begin, { type: 'ping' }, start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end], ['text: a']],
   'no message_stop': [[begin, start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn')], ['text: a']],
-  'no stop reason and no message_stop, because it was cut off': [
+  'no stop reason and no message_stop because the stream was cut off': [
     [begin, start(0, TEXT), text(0, 'a')],
     ['text: a'],
     'error',
@@ -82,7 +82,7 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
     [begin, delta(0, { type: 'thinking_delta', thinking: 'hm' }), text(1, 'a'), finish('end_turn'), end],
     ['reasoning: hm', 'text: a'],
   ],
-  "text in the block's start event": [
+  "text in its block's start event": [
     [begin, start(0, { type: 'text', text: 'a' }), text(0, 'b'), stop(0), finish('end_turn'), end],
     ['text: ab'],
   ],
@@ -115,7 +115,7 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
     ['f#toolu_id1: {}'],
     'tool-calls',
   ],
-  'a call cut off by the limit': [
+  'a call cut off by the token limit': [
     [begin, start(0, tool()), json(0, '{"path":"/tm'), stop(0), finish('max_tokens'), end],
     ['f#a: {"path":"/tm'],
     'length',
@@ -219,7 +219,7 @@ test("later usage counts replace earlier ones, null counts don't, and cached tok
   })
 })
 
-test('the end event has the stop sequence and the explanation of a refusal', () => {
+test('the end event contains the stop sequence and the explanation of a refusal', () => {
   const last = (fields: object) => read([begin, { ...finish(null), delta: fields }, end]).events.at(-1)
   const stopped = last({ stop_reason: 'stop_sequence', stop_sequence: 'END' })
   assert.ok(stopped?.type === 'end')
@@ -244,7 +244,7 @@ test('an error event ends the response, with its kind and message', () => {
   assert.equal([usage.inputTokens, usage.outputTokens], [10, 1])
 })
 
-test('a block without a canonical part causes a warning', () => {
+test('a block without a canonical equivalent causes a warning', () => {
   const run = { type: 'server_tool_use', id: 'x', name: 'bash_code_execution', input: {} }
   const ran = { type: 'bash_code_execution_tool_result', tool_use_id: 'x', content: {} }
   const { parts, responseWarnings } = read([

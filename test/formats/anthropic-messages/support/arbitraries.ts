@@ -15,7 +15,7 @@ import type { Tool, ToolChoice } from '../../../../src/protocols/formats/canonic
 import type { ToolResult, Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { omitUndefined } from '../../../../src/protocols/formats/canonical/canonical-values.ts'
 
-/** Generates objects, some of whose fields may be missing. */
+/** Generates objects in which some fields may be missing. */
 const some = <T extends object>(fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<T> =>
   fc.record(fields).map((record) => omitUndefined(record) as T) // the caller specifies the type of these fields
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
@@ -64,7 +64,7 @@ export const reply = fc.oneof<fc.Arbitrary<AssistantPart>[]>(
   redacted,
   some<ToolCallPart>(call),
 )
-/** Generates the same parts, without opaque state. */
+/** Generates the same parts without opaque state. */
 export const plainReply = fc.oneof<fc.Arbitrary<AssistantPart>[]>(some<TextPart>(cited), some<ToolCallPart>(call))
 const marked = fc.oneof<fc.Arbitrary<AssistantPart>[]>(
   some<TextPart>({ ...cited, cache }),
@@ -76,7 +76,7 @@ const marked = fc.oneof<fc.Arbitrary<AssistantPart>[]>(
 const toolResult = some<ToolResult>({
   ...{ callId: id, content: fc.array(modelOutput, { maxLength: 2 }), isError: maybe(fc.constant(true)), cache },
 })
-/** Generates turns in which each assistant turn is surrounded by turns of other roles. */
+/** Generates turns, with turns of other roles before and after each assistant turn. */
 const exchange = fc
   .tuple(list(marked), maybe(list(toolResult)), maybe(list(modelOutput)))
   .map(([content, results, extra]): Turn[] => [
@@ -123,7 +123,7 @@ const output = json.map((properties) => ({
     additionalProperties: false,
   },
 }))
-/** Generates requests that use only features of this format. */
+/** Generates requests that only use this format's features. */
 export const request = some<CanonicalRequest>({
   ...{ model: fc.constant('m'), stream: fc.boolean(), streamUsage: fc.constant(true), turns, options },
   ...{ tools: list(tool), toolChoice, output: maybe(output) },

@@ -36,7 +36,7 @@ function writeRequest(model: string, request: JsonObject) {
 const hello = { role: 'user', content: 'Hi' }
 const output = [{ role: 'user', content: [{ text: 'Hi' }] }]
 
-test('the path of a request contains the model and the operation', () => {
+test('the request path contains the model and the operation', () => {
   assert.is(writeRequest(CLAUDE, {}).path, '/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse')
   const arn = 'arn:aws:bedrock:us-east-1:1:inference-profile/us.amazon.nova-pro-v1:0'
   assert.is(writeRequest(arn, { stream: true }).path, `/model/${encodeURIComponent(arn)}/converse-stream`)
@@ -48,7 +48,7 @@ const tools = [
 const spec = { toolSpec: { name: 'f', description: 'does', inputSchema: { json: tools[0]?.input_schema } } }
 const limit = { maxTokens: 2_000 }
 
-/** The requests of a Messages client and the resulting Converse requests. */
+/** A Messages client's requests, and the resulting Converse requests. */
 const cases: Record<string, [model: string, request: JsonObject, body: JsonObject, warnings?: string[]]> = {
   'options in their fields': [
     NOVA,
@@ -60,7 +60,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
     },
     ['dropped:stop_sequences'],
   ],
-  'a request to report the stop sequence that stopped Claude': [
+  'a request to report which stop sequence stopped Claude': [
     CLAUDE,
     { stop_sequences: ['END'], top_k: 5 },
     {
@@ -118,7 +118,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
       additionalModelRequestFields: { thinking: { type: 'adaptive', display: 'summarized' } },
     },
   ],
-  'no hidden reasoning for a model that always shows it': [
+  "a model that always shows its reasoning, which can't be hidden": [
     'anthropic.claude-sonnet-5-5',
     { thinking: { type: 'disabled' } },
     {
@@ -152,7 +152,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
     { messages: output, inferenceConfig: limit },
     ['dropped:thinking'],
   ],
-  'a tool that must be called': [
+  'a required tool': [
     CLAUDE,
     { tools, tool_choice: { type: 'tool', name: 'f' } },
     {
@@ -177,7 +177,7 @@ for (const [name, [model, request, body, warnings = []]] of Object.entries(cases
   })
 }
 
-test("tool results follow their calls in one turn, before inputs that results can't contain", () => {
+test("tool results follow their calls in the same turn, before content that results can't contain", () => {
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }
   const messages = [
     hello,
@@ -227,7 +227,7 @@ test('documents get unique names and an additional text block', () => {
   ])
 })
 
-test("an input that Converse doesn't support is rejected with its path", () => {
+test("content that Converse doesn't support is rejected with its path", () => {
   const image = { type: 'image', source: { type: 'url', url: 'https://x.test/a.png' } }
   assert.throws(
     () => writeRequest(CLAUDE, { messages: [{ role: 'user', content: [image] }] }),

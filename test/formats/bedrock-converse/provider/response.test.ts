@@ -7,7 +7,7 @@ const test = suite('parts of Converse responses that other formats lack')
 const spot = { documentChar: { documentIndex: 0, start: 0, end: 1 } }
 const cited = (location: object) => ({ title: 'T', location })
 
-/** A complete block; its start, if it has one, and its delta in a stream; and the name of the loss. */
+/** A complete block; its start, if it has one, and its delta in a stream; and the name of the dropped part. */
 const blocks: Readonly<Record<string, [whole: object, start: object | undefined, delta: object, lost: string[]]>> = {
   'a tool that ran at the provider': [
     { toolUse: { toolUseId: 't1', name: 'f', input: {}, type: 'server_tool_use' } },
@@ -21,7 +21,7 @@ const blocks: Readonly<Record<string, [whole: object, start: object | undefined,
     { toolUse: { input: '{}' } },
     ['toolUse'],
   ],
-  'a block of an unknown kind': [{ novelty: {} }, undefined, { novelty: {} }, ['novelty']],
+  'a block of an unknown type': [{ novelty: {} }, undefined, { novelty: {} }, ['novelty']],
   'a citation without a location': [
     { citationsContent: { content: [{ text: 'a' }], citations: [cited({})] } },
     undefined,

@@ -35,7 +35,7 @@ const enforced = {
 }
 
 for (const model of ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'openai.gpt-oss-120b-1:0'])
-  test(`an output schema can be enforced (${model})`, () => {
+  test(`an output schema becomes enforceable (${model})`, () => {
     const json_schema = { name: 'n', description: 'D', schema: input }
     const { body, warnings } = write(model, { response_format: { type: 'json_schema', json_schema } })
     const jsonSchema = { schema: JSON.stringify(enforced), name: 'n', description: 'D' }
@@ -43,7 +43,7 @@ for (const model of ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'openai.gpt
     assert.equal(warnings, ['moved:response_format'])
   })
 
-test('a tool schema is only made enforceable for strict tools', () => {
+test('a tool schema becomes enforceable only if the tool is strict', () => {
   const tool = (name: string, strict: boolean) => ({ type: 'function', function: { name, parameters: input, strict } })
   const spec = (name: string, json: object) => ({ toolSpec: { name, inputSchema: { json } } })
   const bare = { type: 'function', function: { name: 'h', strict: true } }

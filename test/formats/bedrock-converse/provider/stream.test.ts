@@ -22,7 +22,7 @@ function getTypes(...content: ReadonlyArray<readonly [event: string, payload: ob
   return events.map(({ type }) => type)
 }
 
-test("a restarted message ends with an error, and the truncated call doesn't end", () =>
+test('a restarted message ends with an error and never completes the truncated call', () =>
   assert.equal(getTypes(start, call, piece, start, call, stop), ['start', 'part-start', 'part-delta', 'error']))
 
 test('a repeated start before any block has no effect', () =>

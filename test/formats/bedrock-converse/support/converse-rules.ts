@@ -1,12 +1,12 @@
 import { isObject } from '../../../../src/lib/json.ts'
 
-/** Returns the rules that a request breaks, which make Converse reject it. Checks the rules of its reference that affect translators. */
+/** Returns the rules that a request breaks, for which Converse would reject it. Checks the rules from the API reference that affect translation. */
 export function brokenRules(body: unknown): string[] {
   if (!isObject(body) || !Array.isArray(body.messages)) return ['there are no messages']
   const problems: string[] = []
   const names = new Set<string>()
   let role: unknown = 'assistant'
-  let open: string[] = [] // calls that have no result yet
+  let open: string[] = [] // calls without a result so far
   for (const [index, message] of body.messages.entries()) {
     const report = (problem: string) => problems.push(`messages[${index}] ${problem}`)
     if (message.role === role) report(`follows another of the role ${role}`)
@@ -32,7 +32,7 @@ export function brokenRules(body: unknown): string[] {
   return [...problems, ...toolProblems(body.toolConfig)]
 }
 
-/** The parts of a block that the rules check. */
+/** The fields of a block that the rules check. */
 interface Block {
   text?: string
   image?: { format: string; source: { bytes: string } }

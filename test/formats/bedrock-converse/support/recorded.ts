@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
 import { recordedExchanges } from '../../support/recordings.ts'
 
-/** A call: its ID, its tool, and its arguments, unchanged. */
+/** A call: its ID, tool, and unparsed arguments. */
 type Called = [id: string, tool: string, args: unknown]
 
-/** Returns the recordings of Converse, streamed or not. */
+/** Returns the Converse recordings, streamed or not. */
 export const listRecorded = () => recordedExchanges(['bedrock-converse'])
 
-/** Reads the content of a non-streaming response from its blocks. */
+/** Reads a non-streaming response's content from its blocks. */
 export function simplify(message: JsonObject) {
   const blocks = Array.isArray(message.content) ? message.content : []
   const contents = { text: '', thoughts: '', calls: [] as Called[] }
@@ -20,7 +20,7 @@ export function simplify(message: JsonObject) {
   return contents
 }
 
-/** All fields that events of a stream can have. */
+/** All fields that stream events can have. */
 interface Payload {
   contentBlockIndex: number
   delta?: { text?: string; reasoningContent?: { text?: string }; toolUse?: { input: string } }
@@ -29,7 +29,7 @@ interface Payload {
   usage?: JsonObject
 }
 
-/** Returns the payloads of the frames. Splits the frames without using the reader under test. */
+/** Returns the frames' payloads. Splits the frames without using the parser under test. */
 export function getPayloads(bytes: Uint8Array): { type: string; payload: Payload }[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const found: { type: string; payload: Payload }[] = []

@@ -5,7 +5,7 @@ import { prepare, text, user } from './support/prepare.ts'
 
 const options = suite('options prepared for a target')
 
-options('options that the target does not support are dropped with a warning', () => {
+options("options that the target doesn't support are dropped with a warning", () => {
   const { request, warnings } = prepare(
     { options: { seed: 1, topK: 2, topP: 0.5 } },
     { supportedOptions: ['seed', 'topP'], traits: { lacks: ['topP'] } },
@@ -59,7 +59,7 @@ const f: Tool = { type: 'function', name: 'f' }
 const output = suite('an output format prepared for a target')
 const schema = { type: 'object', properties: {} }
 
-output('an output schema becomes a forced tool if the target does not support schemas', () => {
+output("an output schema becomes a forced tool if the target doesn't support schemas", () => {
   const input = { traits: { outputFormats: [] } }
   const { request, restoration } = prepare({ output: { type: 'json-schema', schema, name: 'city' } }, input)
   assert.equal(request.toolChoice, { type: 'tool', name: 'city' })
@@ -73,12 +73,12 @@ output('an output schema becomes a forced tool if the target does not support sc
 const choices: Record<string, [choice: ToolChoice, chosen: ToolChoice, hasTool: boolean]> = {
   'any call': [{ type: 'required' }, { type: 'required' }, false],
   'one call': [{ type: 'tool', name: 'f' }, { type: 'tool', name: 'f' }, false],
-  'one of some calls': [
+  'one of several calls': [
     { type: 'allowed', mode: 'required', names: ['f'] },
     { type: 'allowed', mode: 'required', names: ['f'] },
     false,
   ],
-  'some calls, or none': [
+  'one of several calls, or none': [
     { type: 'allowed', mode: 'auto', names: ['f'] },
     { type: 'allowed', mode: 'required', names: ['f', 'answer'] },
     true,
@@ -97,7 +97,7 @@ for (const [name, [toolChoice, chosen, hasTool]] of Object.entries(choices)) {
   })
 }
 
-output('JSON output is requested by an instruction if the target needs it', () => {
+output('JSON output is requested through an instruction if the target needs one', () => {
   const { request, warnings } = prepare(
     { output: { type: 'json' }, turns: [user('q')] },
     { traits: { outputFormats: [] } },

@@ -19,36 +19,36 @@ type Row = [
 const rows: Record<string, Row> = {
   'an effort becomes a budget': [{ effort: 'high' }, {}, { effort: 'high', budget: 16_384 }],
   'a budget becomes an effort': [{ budget: 9_000 }, {}, { effort: 'medium', budget: 9_000 }],
-  'none stays none': [{ effort: 'none' }, {}, { effort: 'none', budget: 0 }],
-  'an unsupported effort becomes the nearest one, or the lower of two': [
+  'an effort of none stays none': [{ effort: 'none' }, {}, { effort: 'none', budget: 0 }],
+  'an unsupported effort becomes the nearest one, and the lower one in a tie': [
     { effort: 'medium' },
     { efforts: ['low', 'high'] },
     { effort: 'low', budget: 2_048 },
     ['clamped:reasoning'],
   ],
-  'none becomes the lowest effort if the model always reasons': [
+  'an effort of none becomes the lowest effort if the model always reasons': [
     { effort: 'none' },
     { efforts: ['low', 'high'] },
     { effort: 'low', budget: 2_048 },
     ['clamped:reasoning'],
   ],
-  'a low effort never becomes none, even if none is the nearest': [
+  'a low effort never becomes none, even if none is nearest': [
     { effort: 'minimal' },
     { efforts: ['none', 'low', 'high'] },
     { effort: 'low', budget: 2_048 },
     ['clamped:reasoning'],
   ],
-  'the model may choose': [
+  'an automatic budget stays automatic': [
     { budget: 'auto', show: 'summary' },
     { isDefault: true },
     { budget: 'auto', show: 'summary' },
   ],
-  'the model may not choose if it does not reason by default': [
+  'an automatic budget gets an effort if the model does not reason by default': [
     { budget: 'auto' },
     {},
     { effort: 'medium', budget: 'auto' },
   ],
-  'the model may not choose if a number is required': [
+  'an automatic budget becomes a number if the target needs one': [
     { budget: 'auto' },
     { by: 'budget' },
     { effort: 'medium', budget: 8_192 },
@@ -60,22 +60,22 @@ const rows: Record<string, Row> = {
     [],
     5_000,
   ],
-  "the client's budget is lowered below the limit": [
+  "the client's budget is lowered to fit the output limit": [
     { budget: 9_000 },
     { by: 'budget' },
     { effort: 'medium', budget: 4_999 },
     ['clamped:reasoning'],
     5_000,
   ],
-  'a limit too low for any reasoning disables it': [
+  'an output limit that is too low for reasoning disables it': [
     { effort: 'high' },
     { by: 'budget' },
     { effort: 'none', budget: 0 },
     ['dropped:reasoning'],
     1_024,
   ],
-  'a model without reasoning': [{ effort: 'high' }, { by: 'none' }, undefined, ['dropped:reasoning']],
-  'a request that only sets whether to show reasoning': [{ show: 'none' }, {}, { show: 'none' }],
+  'a model without reasoning drops the effort': [{ effort: 'high' }, { by: 'none' }, undefined, ['dropped:reasoning']],
+  'a request that only sets whether to show reasoning stays unchanged': [{ show: 'none' }, {}, { show: 'none' }],
 }
 
 for (const [name, [body, traits, expected, warnings = [], maxOutputTokens]] of Object.entries(rows)) {
@@ -88,7 +88,7 @@ for (const [name, [body, traits, expected, warnings = [], maxOutputTokens]] of O
   })
 }
 
-thinking('budgets become the usual efforts', () => {
+thinking('budgets are mapped to the usual efforts', () => {
   const efforts = {
     none: [0],
     low: [1_024, 2_048],
@@ -105,7 +105,7 @@ const f: Tool = { type: 'function', name: 'f' }
 const forced = { toolChoice: { type: 'required' }, tools: [f] } as const
 const refusing = { reasoning: { ...baseTraits.reasoning, rejectsForcedTool: true } }
 
-thinking('a forced call disables reasoning by effort', () => {
+thinking('a forced call disables effort-based reasoning', () => {
   const { request, warnings } = prepare(
     { toolChoice: forced.toolChoice, tools: [f], options: { reasoning: { effort: 'high' } } },
     { traits: refusing },
@@ -114,7 +114,7 @@ thinking('a forced call disables reasoning by effort', () => {
   assert.equal(warnings, ['dropped:reasoning'])
 })
 
-thinking('reasoning by budget stays on, and the call is no longer forced', () => {
+thinking('budget-based reasoning stays on, and the call is no longer forced', () => {
   const { request, warnings } = prepare(
     { toolChoice: forced.toolChoice, tools: [f], options: { reasoning: { budget: 2_048 } } },
     { traits: refusing },
@@ -144,7 +144,7 @@ thinking("tools disable reasoning if the target doesn't support both, even with 
   assert.equal(prepare({ tools: [f] }, target).warnings, [])
 })
 
-thinking('reasoning that cannot be disabled is left to the target', () => {
+thinking("reasoning that can't be disabled is left to the target", () => {
   const { request } = prepare(
     { tools: [f] },
     createTraits({ rejectsTools: true, isDefault: true, efforts: ['low', 'high'] }),

@@ -13,13 +13,13 @@ const choices: Record<
   string,
   [choice: ToolChoice, knows: Traits['toolChoices'], expected: ToolChoice | undefined, tools: string[]]
 > = {
-  'allowed tools': [
+  'a list of allowed tools': [
     { type: 'allowed', mode: 'auto', names: ['g'] },
     ['allowed'],
     { type: 'allowed', mode: 'auto', names: ['g'] },
     ['f', 'g'],
   ],
-  'allowed tools for a target that only supports other choices': [
+  'a list of allowed tools for a target that only supports other choices': [
     { type: 'allowed', mode: 'required', names: ['g'] },
     ['required'],
     { type: 'required' },
@@ -46,7 +46,7 @@ for (const [name, [toolChoice, toolChoices, expected, names]] of Object.entries(
   })
 }
 
-tools('a choice of missing tools is dropped with a warning', () => {
+tools('a choice of nonexistent tools is dropped with a warning', () => {
   const prepareChoice = (toolChoice: ToolChoice) => {
     const { request, warnings } = prepare({ toolChoice })
     return [request.toolChoice, warnings]
@@ -66,7 +66,7 @@ tools('web searches are dropped if the tool choice is none, because they would r
   assert.equal([request.tools, request.toolChoice], [[], undefined])
 })
 
-tools('tools get no cache breakpoints if only the conversation supports them', () => {
+tools('tools get no cache breakpoints if the target supports them only in the conversation', () => {
   const traits = { cacheBreakpoints: 'prompt_cache_breakpoint', maxCacheBreakpoints: 1 } as const
   const marked = user({ ...text('q'), cache: {} })
   const { request, warnings } = prepare({ tools: [{ ...f, cache: {} }], turns: [marked] }, { traits })
@@ -74,12 +74,12 @@ tools('tools get no cache breakpoints if only the conversation supports them', (
   assert.equal(warnings, ['dropped:cache'])
 })
 
-tools('the tool choice is dropped without tools', () => {
+tools('the tool choice is dropped if there are no tools', () => {
   assert.is(prepare({ toolChoice: { type: 'auto' } }).request.toolChoice, undefined)
   assert.equal(prepare({ options: { parallelToolCalls: false } }).request.options, {})
 })
 
-tools('tools have names that the target accepts, everywhere', () => {
+tools('tool names are changed consistently to names that the target accepts', () => {
   const { request, restoration } = prepare({
     tools: [{ type: 'function', name: 'a.b' }],
     toolChoice: { type: 'tool', name: 'a.b' },
@@ -91,7 +91,7 @@ tools('tools have names that the target accepts, everywhere', () => {
   assert.equal([...restoration.toolNames], [['a_b', 'a.b']])
 })
 
-tools('free-form tools become functions with one input if the target does not support them', () => {
+tools("free-form tools become functions with a single input if the target doesn't support them", () => {
   const { request, restoration } = prepare({
     tools: [{ type: 'free-form', name: 'sql', description: 'd' }],
     turns: [
@@ -108,7 +108,7 @@ tools('free-form tools become functions with one input if the target does not su
   assert.ok(restoration.freeFormTools.has('sql'))
 })
 
-tools('tools mentioned only in the history are declared if the target requires it', () => {
+tools('tools that only the history mentions are declared if the target requires it', () => {
   const { request } = prepare({ turns: [user('q'), assistant(call('1', 'h'))] }, { traits: { declaresTools: true } })
   assert.equal(
     request.tools.map((tool) => ('name' in tool ? tool.name : '')),
@@ -116,7 +116,7 @@ tools('tools mentioned only in the history are declared if the target requires i
   )
 })
 
-tools('web searches are dropped if the target does not support them', () => {
+tools("web searches are dropped if the target doesn't support them", () => {
   assert.throws(() => prepare({ tools: [{ type: 'web-search' }] }), /no built-in search/)
 })
 

@@ -23,7 +23,7 @@ const FROM_ANSWER = 'From your answer before:'
 
 const loop = [user('q'), assistant(createReasoning('anthropic/1'), call('b')), tool(createNamedResult('b', '2'))]
 
-/** The conversation that a target gets. */
+/** The conversation that the target receives. */
 const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> = {
   'results in the order of their calls': [
     [user('q'), assistant(call('a'), call('b')), tool(result('b', '2'), result('a', '1')), user('go on')],
@@ -34,19 +34,19 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> =
       user('go on'),
     ],
   ],
-  'anything between a call and its result after the result': [
+  'anything between a call and its result moved after the result': [
     [user('q'), assistant(call('a')), user('and'), tool(result('a', '1'))],
     [user('q'), assistant(call('a')), tool(createNamedResult('a', '1')), user('and')],
   ],
-  "text after a call in the call's turn": [
+  "text after a call in the call's own turn": [
     [user('q'), assistant('so', call('a'), 'wait'), tool(result('a', '1'))],
     [user('q'), assistant('so', call('a'), 'wait'), tool(createNamedResult('a', '1'))],
   ],
-  "text before the first result of a call in the call's turn": [
+  "text before a call's first result in the call's own turn": [
     [user('q'), assistant(call('a')), assistant('wait'), user('and'), assistant('so'), tool(result('a', '1'))],
     [user('q'), assistant(call('a'), 'wait', 'so'), tool(createNamedResult('a', '1')), user('and')],
   ],
-  'text after a result in its position, even if another result of the same call follows': [
+  'text after a result in its original position, even if another result of the same call follows': [
     [user('q'), assistant(call('a')), tool(result('a', '1')), assistant('so'), user('and'), tool(result('a', '2'))],
     [user('q'), assistant(call('a')), tool(createNamedResult('a', '2')), assistant('so'), user('and')],
   ],
@@ -60,7 +60,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> =
       tool(createNamedResult('b', '2')),
     ],
   ],
-  'two calls with separate IDs for an ID that is reused later': [
+  'separate IDs for two calls if an ID is reused later': [
     [
       ...[user('q'), assistant(call('a')), tool(result('a', '1')), assistant(call('b'), call('a'))],
       ...[tool(result('a', '2'), result('b', '3')), assistant(call('a')), tool(result('a', '4'))],
@@ -74,15 +74,15 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> =
       ],
     ],
   ],
-  'the last of several results': [
+  'only the last of several results for a call': [
     [user('q'), assistant(call('a')), tool(result('a', '1'), result('a', '2'))],
     [user('q'), assistant(call('a')), tool(createNamedResult('a', '2'))],
   ],
-  'a result without a call as text': [
+  'a result without a call converted to text': [
     [tool(result('a', '1')), user('q')],
     [user('1'), user('q')],
   ],
-  'an error result for a call without a result': [
+  'an error result for a call that has none': [
     [user('q'), assistant(call('a'), call('b')), tool(result('a', '1')), user('?')],
     [
       user('q'),
@@ -91,7 +91,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> =
       user('?'),
     ],
   ],
-  'results of the same kind as their calls, even if only the calls name the kind': [
+  'results of the same kind as their calls, even if only the calls specify the kind': [
     [user('q'), assistant(free('a'), call('b'), free('c')), tool(result('a', '1'), freed(result('b', '2'))), user('?')],
     [
       user('q'),
@@ -109,7 +109,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> =
     [user('q'), assistant(''), user('', 'r'), user('')],
     [user('q'), user('r')],
   ],
-  'IDs that the target accepts, the same in call and result': [
+  'IDs that the target accepts, equal in call and result': [
     [user('q'), assistant(call('toolu.01')), tool(result('toolu.01', '1'))],
     [user('q'), assistant(call('toolu_01')), tool(createNamedResult('toolu_01', '1'))],
     { traits: { toolIds: { characters: 'a-z0-9_', maxLength: 20 } } },
@@ -119,7 +119,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> =
     [user('q'), assistant(call('a')), tool({ ...result('a', image), name: 'f' })],
     { traits: { toolResultInputs: ['image'] } },
   ],
-  'images in a result after all results if the target does not support them there': [
+  'images moved after all results if the target does not support them in results': [
     [user('q'), assistant(call('a'), call('b')), tool(result('a', 'x', image), result('b', '2')), user('go on')],
     [
       user('q'),
@@ -129,12 +129,12 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> =
       user('go on'),
     ],
   ],
-  "the assistant's images in its turns if the target supports them there": [
+  "the assistant's images in their own turns if the target supports them there": [
     [user('q'), assistant('a', image), user('r')],
     [user('q'), assistant('a', image), user('r')],
     { traits: { assistantImages: true } },
   ],
-  "the assistant's images in the next user text if the target does not support them there": [
+  "the assistant's images moved to the next user text if the target does not support them in assistant turns": [
     [user('q'), assistant('a', image, 'b'), user('r')],
     [user('q'), assistant('a', 'b'), user(FROM_ANSWER, image, 'r')],
   ],
@@ -153,11 +153,11 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> =
       user(FROM_ANSWER, image),
     ],
   ],
-  "only the target's own reasoning": [
+  'only reasoning by the target itself': [
     [user('q'), assistant(createReasoning('anthropic/1'), createReasoning('anthropic/2'), 'a')],
     [user('q'), assistant(createReasoning('anthropic/1'), 'a')],
   ],
-  'reasoning of the current tool loop if the target only accepts that': [
+  "only the current tool loop's reasoning if the target accepts nothing else": [
     [user('p'), assistant(createReasoning('anthropic/1'), 'a'), ...loop],
     [user('p'), assistant('a'), ...loop],
     { traits: { reasoning: replaying('tool-loop') } },
@@ -167,16 +167,16 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> =
     [user('q'), assistant(call('b')), tool(createNamedResult('b', '2'))],
     { traits: { reasoning: replaying('never') } },
   ],
-  'late instructions in their position': [
+  'late instructions in their original position': [
     [system('s'), user('q'), system('t'), user('r')],
     [system('s'), user('q'), system('t'), user('r')],
   ],
-  'late instructions as text of the next user turn if the target rejects them there': [
+  'late instructions as text in the next user turn if the target rejects late instructions': [
     [system('s'), user('q'), system('t'), user('r'), system('u')],
     [system('s'), user('q'), user('<system>\nt\n</system>', 'r'), user('<system>\nu\n</system>')],
     { traits: { lateSystem: false } },
   ],
-  'late instructions directly before the response if the target only accepts them there': [
+  'late instructions right before the response if the target accepts them only there': [
     [user('q'), assistant('a'), system('t'), user('r'), assistant('b'), user('s'), system('u')],
     [user('q'), assistant('a'), user('r'), system('t'), assistant('b'), user('s'), system('u')],
     { traits: { lateSystem: 'before-answer' } },
@@ -186,7 +186,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> =
     [user('q'), assistant('a'), user('<system>\nt\n</system>'), assistant('b'), user('r')],
     { traits: { lateSystem: 'before-answer' } },
   ],
-  'searches by another provider as text': [
+  "another provider's searches converted to text": [
     [
       user('q'),
       assistant({ type: 'server-tool', tool: 'web-search', id: 's', query: 'x', results: [{ url: 'u', title: 't' }] }),
@@ -238,7 +238,7 @@ test("inputs that the target doesn't support are rejected", () => {
   assert.throws(() => prepare({ turns: [user(foreign)] }), /a file ID is only valid with its own vendor/)
 })
 
-test('the client’s request stays unchanged', () => {
+test('preparation does not modify the client’s request', () => {
   const turns = [user('q'), assistant(call('a.b')), tool(result('a.b', '1')), user('')]
   const before = structuredClone(turns)
   prepare({ turns }, { traits: { toolIds: { characters: 'a-z', maxLength: 9, isExact: true } } })
