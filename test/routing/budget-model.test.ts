@@ -13,10 +13,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ passMs: fc.constantFrom(1, 99, 100, 900, 999, 1_000, 5_000, 60_000) }) },
 )
 
-/** The budget's correct results, in hundredths to avoid rounding. */
+/** A reference model of a budget, which counts in hundredths to avoid rounding. */
 interface Model {
   request(nowMs: number): void
-  /** Returns the available amount, and spends one if there is one. */
+  /** Returns the available amount, and spends one if at least one is available. */
   spend(nowMs: number): number
   /** Returns the most that the budget allows since the last idle period. */
   promised(requests: number, sinceMs: number): number
@@ -65,7 +65,7 @@ const budgets: Record<string, { create(now: () => number): Budget; model(): Mode
 }
 
 for (const [label, { create, model: createModel }] of Object.entries(budgets)) {
-  test(`over 10,000 histories, the number of ${label} matches the model and never exceeds the limit`, () => {
+  test(`over 10,000 random histories, the number of ${label} matches the model and never exceeds the limit`, () => {
     const seen = { allowed: 0, refused: 0 }
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -97,7 +97,7 @@ for (const [label, { create, model: createModel }] of Object.entries(budgets)) {
           if (typeof step === 'object') {
             nowMs += step.passMs
             if (step.passMs < 2_000) continue
-            requests = spent = 0 // nothing from before an idle period counts
+            requests = spent = 0 // an idle period resets the budget
             firstMs = undefined
           } else {
             const act = step.includes('request') ? request : spend

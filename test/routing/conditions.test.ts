@@ -16,7 +16,7 @@ const meta = (metadata: unknown) => ({ metadata })
 const tool = { type: 'function', function: { name: 'f' } }
 
 type Request = [body: object, init?: RequestInit]
-/** A condition, requests that meet it, and requests that don't. */
+/** Each condition, with requests that meet it and requests that don't. */
 const rows: Array<[when: Condition, meeting: Request[], others: Request[]]> = [
   [{ model: 'pool' }, [[{}], [{ model: 'pool' }]], [[{ model: 'nick' }], [{ model: 'outer' }]]],
   [{ model: ['x', 'nick'] }, [[{ model: 'nick' }]], [[{}]]],
@@ -85,7 +85,7 @@ for (const [when, meeting, others] of rows) {
   })
 }
 
-test('conditions read lowercase headers, as mounts provide them', async () => {
+test('conditions match header names as lowercase, which is how adapters provide them', async () => {
   const { world, upstream } = await openPool({
     models: [{ model: 'one/m', when: { headers: { 'X-Team': 'red' } } }, 'two/m'],
   })
@@ -96,7 +96,7 @@ test('conditions read lowercase headers, as mounts provide them', async () => {
   assert.equal(upstream.providers, ['one', 'two'])
 })
 
-test('images and tools in AI SDK calls are recognized', async () => {
+test('conditions recognize images and tools in AI SDK calls', async () => {
   const when: Condition = { images: true, tools: true }
   const { world, upstream } = await openPool([], {
     combos: { talk: { models: [{ model: 'one/m', when }, 'two/m'], strategy: 'conditional' } },
@@ -124,7 +124,7 @@ test('images and tools in AI SDK calls are recognized', async () => {
   assert.equal(upstream.providers, [...withImage.map(() => 'one'), 'two'])
 })
 
-test('images and tools in Anthropic requests are recognized', async () => {
+test('conditions recognize images and tools in Anthropic requests', async () => {
   const when: Condition = { images: true, tools: true }
   const { world, upstream } = await openPool([], {
     combos: { talk: { models: [{ model: 'claude/seeing', when }, 'claude/plain'], strategy: 'conditional' } },
@@ -155,14 +155,14 @@ for (const strategy of strategies) {
   })
 }
 
-test('round-robin alternates evenly among entries whose condition is met', async () => {
+test('round-robin alternates evenly among entries with a met condition', async () => {
   const models = ['one/m', { model: 'two/m', when: { tools: true } }, 'three/m']
   const { sendAll } = await openPool({ models, strategy: 'round-robin' })
   assert.is(await sendAll(4), 'one three one three')
   assert.is(await sendAll(3, { tools: [tool] }), 'one two three')
 })
 
-test("a request that meets no entry's condition is rejected with a message in its client's format", async () => {
+test("a request that meets no entry's condition is rejected with an error in the client's format", async () => {
   const combos = {
     talk: { models: [{ model: 'claude/c', when: { tools: true } }], strategy: 'conditional' as const },
     outer: ['pool'],
@@ -191,7 +191,7 @@ test('the next entry is used if no entry of an inner combo matches the request',
   assert.is(await sendAll(1, { tools: [tool] }), 'one')
 })
 
-test('weighted: the other entries share requests by weight while one is in cooldown', async () => {
+test('weighted: while one entry is in cooldown, the others share its requests by weight', async () => {
   const models = [
     { model: 'one/m', weight: 900 },
     { model: 'two/m', weight: 3 },

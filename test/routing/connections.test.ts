@@ -12,7 +12,7 @@ const getKey = ({ headers }: Call) => headers.get('authorization')?.replace('Bea
 
 /** Opens a provider `one` with the connections `a`, `b`, and `c`, and a provider `two` with one connection. */
 async function openOne(options: WorldOptions = {}) {
-  /** Failure statuses by `<connection>` or `<connection>/<model>`. */
+  /** Failure statuses, by `<connection>` or `<connection>/<model>`. */
   const down = new Map<string, number>()
   const upstream = fakeUpstream((call) => {
     const key = getKey(call)
@@ -23,7 +23,7 @@ async function openOne(options: WorldOptions = {}) {
   const connections = ['a', 'b', 'c'].map((name) => ({ provider: 'one', name, apiKey: `key-${name}` }))
   const two = { provider: 'two', apiKey: 'key-two' }
   const world = await openWorld({ fetch: upstream, connections: [...connections, two], ...options })
-  /** Sends this many requests. Resolves to the connections that each of them called. */
+  /** Sends this many requests sequentially. Resolves to the connections that each one called. */
   async function sendAll(times: number, body: object = {}) {
     const seen: string[] = []
     for (let time = 0; time < times; time++) {
@@ -41,7 +41,7 @@ const pool = (connectionStrategy?: Strategy, extra: Partial<NewCombo> = {}) => (
 })
 const fromPool = { model: 'pool' }
 
-test('the connections of a provider are used by priority, unless the provider has a strategy', async () => {
+test("a provider's connections are used by priority, unless the provider has a strategy", async () => {
   const { world, sendAll } = await openOne()
   assert.is(await sendAll(3), 'a a a')
   await world.api.providers.update('one', { strategy: 'round-robin' })
@@ -52,7 +52,7 @@ test('the connections of a provider are used by priority, unless the provider ha
   assert.is(await sendAll(3), 'a a a')
 })
 
-test('all connections of a provider have the same weight and cost', async () => {
+test("all of a provider's connections have the same weight and cost", async () => {
   const { world, upstream, sendAll } = await openOne({ combos: pool('least-cost') })
   assert.is(await sendAll(3, fromPool), 'a a a')
   await world.api.providers.update('one', { strategy: 'least-cost' })
@@ -72,13 +72,13 @@ test("a provider's connections also use the provider's strategy in a combo, unle
   await world.api.providers.update('one', { strategy: 'round-robin' })
   assert.is(await sendAll(4, fromPool), 'a b c a')
   assert.is(await sendAll(3, { model: 'calm' }), 'a a a')
-  assert.is(await sendAll(2, { model: 'busy' }), 'a b', 'a turn of its own')
+  assert.is(await sendAll(2, { model: 'busy' }), 'a b', 'its own round-robin position')
   assert.is(await sendAll(1, fromPool), 'b')
   await world.api.providers.update('one', { strategy: 'fallback' })
   assert.is(await sendAll(2, { model: 'busy' }), 'c a')
 })
 
-test("changing the combo resets the turn of a provider's connections", async () => {
+test("changing the combo resets the round-robin position of a provider's connections", async () => {
   const { world, sendAll } = await openOne({ combos: pool('round-robin', { strategy: 'round-robin' }) })
   assert.is(await sendAll(3, fromPool), 'a two b')
   const [combo] = (await world.api.combos.list()).combos
@@ -94,7 +94,7 @@ test('a provider\'s connections take "stickyLimit" from the combo that sets thei
   assert.is(await sendAll(5, fromPool), 'a a b b c')
 })
 
-test("every strategy without further inputs can choose a provider's connections", async () => {
+test("random, least-busy, and sticky spread requests over a provider's connections", async () => {
   for (const strategy of ['random', 'least-busy', 'sticky'] as const) {
     const { world, upstream } = await openOne()
     await world.api.providers.update('one', { strategy })
@@ -118,7 +118,7 @@ test('"sticky" keeps a session on one of a provider\'s connections, and moves th
   assert.is(await sendAll(2, { user: 'somebody' }), `${other} ${other}`)
 })
 
-test("a rejected key doesn't disable its provider", async () => {
+test("a rejected provider key doesn't disable its provider", async () => {
   for (const strategy of ['fallback', 'round-robin', 'least-busy', 'least-latency', 'random', 'sticky'] as const) {
     const { world, upstream, down, sendAll } = await openOne()
     await world.api.providers.update('one', { strategy })
@@ -129,7 +129,7 @@ test("a rejected key doesn't disable its provider", async () => {
   }
 })
 
-test("a failing model doesn't disable its key", async () => {
+test("a failing model doesn't disable its provider key", async () => {
   const { world, upstream, down, sendAll } = await openOne()
   down.set('a/m', 404)
   assert.is(await sendAll(3), 'a>b b b')
@@ -142,7 +142,7 @@ test("a failing model doesn't disable its key", async () => {
   assert.equal(getCount(calls), { 'b/m': 5, 'c/m': 5, 'a/other': 3, 'b/other': 3, 'c/other': 3 })
 })
 
-test('after three rejected keys of one provider, the combo uses its next provider', async () => {
+test('a combo falls back to its next provider after three rejected provider keys', async () => {
   const { world, down, sendAll } = await openOne({ combos: pool('round-robin'), limits: { maxAttempts: 4 } })
   for (const key of ['a', 'b', 'c']) down.set(key, 401)
   assert.is(await sendAll(3, fromPool), 'a>b>c>two two two')
@@ -158,5 +158,5 @@ test("a provider's connections use the outer combo's strategy if the inner one s
   assert.is(await sendAll(2, { model: 'inner' }), 'a a')
   const { combos } = await world.api.combos.list()
   await world.api.combos.update(combos.find(({ name }) => name === 'pool')?.id ?? '', { models: ['calm', 'inner'] })
-  assert.is(await sendAll(2, fromPool), 'a a', 'which says otherwise')
+  assert.is(await sendAll(2, fromPool), 'a a', "the inner combo's own strategy wins")
 })

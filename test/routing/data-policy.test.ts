@@ -11,7 +11,7 @@ const test = suite('data policies')
 const zdr = { provider: 'two', tags: { zdr: true, region: 'eu', training: false } }
 const either: Respond = ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatResponse()))
 
-/** Opens a combo of three models. Only the second is at a connection with tags. */
+/** Opens a gateway with a combo of three models. Only the second model's connection has tags. */
 async function open(respond: Respond = either, extra: WorldOptions = {}) {
   const upstream = fakeUpstream(respond)
   const combos = { pool: ['one/m', 'two/m', 'three/m'] }
@@ -31,7 +31,7 @@ async function readError(response: Response) {
 
 for (const header of ['zdr', ' zdr , region=eu', 'zdr=true', 'training=false,region=eu', 'zdr, zdr'])
   for (const stream of [false, true])
-    test(`the header "${header}" limits a request with "stream": ${stream} to connections with the tags`, async () => {
+    test(`the header "${header}" limits a request with "stream": ${stream} to connections with these tags`, async () => {
       const { send, upstream } = await open()
       const response = await send(header, { stream })
       assert.is(response.status, 200)
@@ -50,7 +50,7 @@ for (const [header, unmet] of [
   ['toString', 'toString'],
   ['constructor=', 'x'],
 ] as const)
-  test(`the header "${header}" returns a 403 with the unmet tag, or a 400 if it is malformed`, async () => {
+  test(`the header "${header}" gets a 403 with the unmet tag, or a 400 if it is malformed`, async () => {
     const { send, upstream } = await open()
     const { status, code, message } = await readError(await send(header))
     assert.is(upstream.calls.length, 0)
@@ -60,7 +60,7 @@ for (const [header, unmet] of [
   })
 
 for (const header of ['', ' ', 'zdr,', ',', '=eu', 'region=', 'two words', 'z=a;b=é', '1st', 'x'.repeat(65)])
-  test(`a malformed header returns a 400 that explains what to write: "${header.slice(0, 20)}"`, async () => {
+  test(`a malformed header gets a 400 with an example: "${header.slice(0, 20)}"`, async () => {
     const { send, upstream } = await open()
     const { status, message } = await readError(await send(header === 'z=a;b=é' ? 'z=a\tb' : header))
     assert.equal([status, upstream.calls.length], [400, 0])
@@ -85,7 +85,7 @@ for (const stream of [false, true])
     assert.equal(new Set(upstream.providers), new Set(['two']))
   })
 
-test("a request for a compliant target in cooldown doesn't move to other targets", async () => {
+test("if its only compliant target is in cooldown, a request doesn't fall back to other targets", async () => {
   const { send, upstream, clock } = await open(() => json({ error: { message: 'No.' } }, 401))
   for (let times = 0; times < 3; times++) {
     const pending = send('zdr')
@@ -95,7 +95,7 @@ test("a request for a compliant target in cooldown doesn't move to other targets
   assert.equal(new Set(upstream.providers), new Set(['two']))
 })
 
-test('every name that leads to targets follows the policy: aliases, nested combos, and lists in a request', async () => {
+test('the policy applies to models, aliases, nested combos, and model lists in requests', async () => {
   const combos = { pool: ['one/m', 'two/m'], outer: ['three/m', 'pool'] }
   const { send, upstream } = await open(either, { combos, aliases: { short: 'outer' } })
   const headers = { 'x-signalbox-models': 'one/m, short' }
@@ -107,7 +107,7 @@ test('every name that leads to targets follows the policy: aliases, nested combo
 })
 
 for (const strategy of strategies)
-  test(`no target of a "${strategy}" combo violates the policy`, async () => {
+  test(`a "${strategy}" combo only uses compliant targets`, async () => {
     const models = ['one/m', 'two/m', 'three/m', 'one/other']
     const { send, upstream } = await open(either, { combos: { pool: { models, strategy } } })
     for (let times = 0; times < 12; times++) {
@@ -134,7 +134,7 @@ test('a hedge only uses compliant targets', async () => {
   assert.equal(upstream.providers, ['two', 'two', 'two'])
 })
 
-test("a session doesn't stay on a connection that no longer complies", async () => {
+test("a session doesn't stay on a connection that is no longer compliant", async () => {
   const combos = { pool: { models: ['two/m', 'three/m'], strategy: 'sticky' as const } }
   const { send, upstream, api } = await open(either, { combos })
   const headers = { 'x-signalbox-session': 's' }
@@ -166,7 +166,7 @@ test('an entry\'s "where" limits it to connections with the tags, even in nested
   assert.is(upstream.calls.length, 1)
 })
 
-test('an entry falls back to the next one if no connection has its tags', async () => {
+test('the next entry is used if no connection has the tags that an entry requires', async () => {
   const models = [{ model: 'one/m', where: { zdr: true } }, 'three/m']
   const { send, upstream } = await open(either, { combos: { pool: { models } } })
   assert.is((await send(undefined)).status, 200)
@@ -220,7 +220,7 @@ for (const [path, body, type] of [
   ['/v1beta/models/pool:generateContent', { contents: [] }, 'error.status'],
   ['/v4/ai/language-model', { prompt: [] }, 'error.code'],
 ] as const)
-  test(`${path} returns the 403 in its format`, async () => {
+  test(`the 403 for ${path} is in its client's format`, async () => {
     const { post, upstream } = await open()
     const headers = { 'x-signalbox-require': 'hipaa', 'ai-language-model-id': 'pool' }
     const response = await post(path, { ...(!path.includes('pool') && { model: 'pool' }), ...body }, { headers })

@@ -7,7 +7,7 @@ import { openPool, type Pool, type PoolOptions } from './support/pool.ts'
 
 const test = suite('draining connections')
 
-/** Opens a pool of the first models of two providers, and a function that drains one of them. */
+/** Opens a gateway with the combo `pool`. `drain` starts or stops draining a provider's connections. */
 async function pool(combo: Parameters<typeof openPool>[0], options: PoolOptions = {}) {
   const opened = await openPool(combo, options)
   return { ...opened, drain: (provider: string, draining = true) => drain(opened, provider, draining) }
@@ -18,7 +18,7 @@ async function drain({ world: { api } }: Pick<Pool, 'world'>, provider: string, 
     if (connection.provider === provider) await api.connections.update(connection.id, { draining })
 }
 
-test('new requests go to other connections while one drains, and come back afterward', async () => {
+test('while a connection drains, new requests go to other connections, and return to it afterward', async () => {
   for (const strategy of ['fallback', 'round-robin', 'least-busy', 'weighted', 'random'] as const) {
     const { sendAll, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy })
     await drain('one')
@@ -31,14 +31,14 @@ test('new requests go to other connections while one drains, and come back after
   }
 })
 
-test('a draining target gets no request if the other target fails or is in cooldown', async () => {
+test('a draining target gets no requests, even if the other target fails or is in cooldown', async () => {
   const { sendAll, drain, down } = await pool(['one/m', 'two/m'])
   await drain('one')
   down.set('two', 503)
   assert.is(await sendAll(6), 'two two two two two two')
 })
 
-test('a request fails with a 503 that explains it if all of its connections are draining', async () => {
+test('a request fails with a 503 and the reason if all of its connections are draining', async () => {
   const { upstream, drain, world } = await pool(['one/m', 'two/m'])
   for (const provider of ['one', 'two']) await drain(provider)
   for (const [model, attempts] of [
@@ -56,7 +56,7 @@ test('a request fails with a 503 that explains it if all of its connections are 
   assert.is(upstream.calls.length, 0)
 })
 
-test('in-flight requests on a draining connection continue', async () => {
+test('in-flight requests on a draining connection finish', async () => {
   let respond = (_: Response) => {}
   const upstream = fakeUpstream(({ body }) => {
     if (JSON.parse(body).stream) return sse(chatEvents())
@@ -81,18 +81,18 @@ test('a draining connection keeps the sessions that it has served, and other ses
   const homes = new Map<string, string>()
   for (const user of known) homes.set(user, await sendAll(1, { user }))
   const isAtOne = (user: string) => homes.get(user) === 'one'
-  assert.ok(known.some(isAtOne) && !known.every(isAtOne), 'some sessions are at each')
+  assert.ok(known.some(isAtOne) && !known.every(isAtOne), 'each target has some sessions')
   await drain('one')
   for (const user of known) assert.is(await sendAll(1, { user }), homes.get(user), user)
   for (const user of users.slice(6)) assert.is(await sendAll(1, { user }), 'two', user)
   await drain('one', false)
-  for (const user of users.slice(6)) assert.is(await sendAll(1, { user }), 'two', 'it stays where it was begun')
+  for (const user of users.slice(6)) assert.is(await sendAll(1, { user }), 'two', 'a session stays where it started')
   await drain('one')
   await world.clock.advance(61 * 60_000)
-  for (const user of known) assert.is(await sendAll(1, { user }), 'two', 'after an hour it is a new one')
+  for (const user of known) assert.is(await sendAll(1, { user }), 'two', 'after an hour, it counts as a new session')
 })
 
-test("sessions on a provider's sticky connections stay on the draining one", async () => {
+test('existing sessions stay on a draining connection of a provider with the sticky strategy', async () => {
   const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: `key-of-${name}` }))
   const opened = await openPool([], { connections })
   const { world, upstream } = opened
@@ -101,7 +101,7 @@ test("sessions on a provider's sticky connections stay on the draining one", asy
     await (await world.chat({ model: 'one/m', user })).text()
     return upstream.calls.at(-1)?.headers.get('authorization')?.slice('Bearer key-of-'.length)
   }
-  // The connections' IDs are random and determine where a session goes. Eight sessions may all go to one connection, but 64 won't.
+  // Connection IDs are random and determine where a session goes. Eight sessions might all go to the same connection, but 64 won't.
   const homes = new Map<string, string | undefined>()
   for (let index = 0; index < 64 && (index < 8 || new Set(homes.values()).size < 2); index++)
     homes.set(`user-${index}`, await keyFor(`user-${index}`))
@@ -129,7 +129,7 @@ test('the explanation shows which targets are draining', async () => {
   assert.is(error?.code, 'DRAINING')
 })
 
-test('draining can be set, read, and reset over HTTP and in process', async () => {
+test('draining can be set, read, and reset over HTTP and in-process', async () => {
   const { world } = await openPool([], { connections: [] })
   const call = async (method: string, path: string, body?: object) => {
     const response = await world.gateway.fetch(
@@ -155,7 +155,7 @@ test('draining can be set, read, and reset over HTTP and in process', async () =
   })
 })
 
-test("/api/health shows each target's state, failure rate, and cooldown reason and end", async () => {
+test("/api/health shows each target's state, failure rate, and the reason for and end of its cooldown", async () => {
   const { world, down, drain, sendAll } = await pool(['one/m', 'two/m'], { connections: ['one', 'two', 'three'] })
   const getTargets = async () => (await world.api.health.list()).targets
   assert.equal(
@@ -187,7 +187,7 @@ test("/api/health shows each target's state, failure rate, and cooldown reason a
   assert.equal((await response.json()).targets, await getTargets())
 })
 
-test('a target shows the cooldown of its connection, unless the connection is inactive', async () => {
+test("a target shows its connection's cooldown, unless the connection is inactive", async () => {
   const { world } = await openPool([], { connections: ['one'], fetch: fakeUpstream(rejectWith(401)) })
   await world.chat({ model: 'one/m' })
   const [target] = (await world.api.health.list()).targets
@@ -197,7 +197,7 @@ test('a target shows the cooldown of its connection, unless the connection is in
   assert.equal((await world.api.health.list()).targets, [])
 })
 
-test('a probe in flight appears in the state of its target', async () => {
+test("an in-flight probe is shown in its target's state", async () => {
   const upstream = fakeUpstream((_, index) => (index === 1 ? rejectWith(401)() : never()))
   const { world } = await openPool([], { connections: ['one'], fetch: upstream })
   await world.chat({ model: 'one/m' })

@@ -4,18 +4,18 @@ import { assert, suite } from '../support/suite.ts'
 import { getLines } from './support/explain.ts'
 import { openPool } from './support/pool.ts'
 
-const test = suite("unhealthy targets and targets whose format doesn't support a request")
+const test = suite('explanations with unhealthy targets and unsupported requests')
 
-/** The Messages format can't request several choices. */
+/** A request for several choices, which the Messages format doesn't support. */
 const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }
 
-/** Returns the targets that an explanation predicts, and the targets that a request then calls. */
+/** Returns each target's predicted use from an explanation, and the targets that a request then calls. */
 async function predict(pool: Awaited<ReturnType<typeof openPool>>) {
   const uses = (await getLines(pool, { body })).map((line) => line.split(':')[0])
   return { uses, called: await pool.sendAll(1, body) }
 }
 
-/** Opens a combo whose first model uses the Messages format. The others fail for this many seconds. */
+/** Opens a combo in which `claude` uses the Messages format. Puts the providers in `seconds` in cooldown for that long. */
 async function openCooling(models: string[], seconds: Record<string, number>) {
   const connections = ['claude', 'one', 'two']
   const limited: Record<string, () => Response> = {}
@@ -29,18 +29,18 @@ async function openCooling(models: string[], seconds: Record<string, number>) {
   return pool
 }
 
-test("a target in cooldown is the last resort if the healthy one before it doesn't support the request", async () => {
+test("a target in cooldown is the last resort if the healthy target doesn't support the request", async () => {
   const { uses, called } = await predict(await openCooling(['claude/c', 'one/m'], { one: 30 }))
   assert.equal([uses, called], [['claude skipped', 'one last-resort'], 'one'])
 })
 
-test('the last resort is the first target to recover that supports the request', async () => {
+test('the last resort is the supporting target that recovers first', async () => {
   const pool = await openCooling(['claude/c', 'one/m', 'two/m'], { claude: 10, one: 40, two: 30 })
   const { uses, called } = await predict(pool)
   assert.equal([uses, called], [['claude skipped', 'one skipped', 'two last-resort'], 'two'])
 })
 
-test('if no target supports the request, the error reports that, regardless of cooldowns', async () => {
+test('if no target supports the request, the error says so, regardless of cooldowns', async () => {
   const pool = await openCooling(['claude/c', 'claude/d'], { claude: 10 })
   const { uses, called } = await predict(pool)
   assert.equal([uses, called], [['claude skipped', 'claude skipped'], ''])

@@ -14,7 +14,7 @@ const test = suite('explanations predict requests')
 /** Strategies that don't use random numbers. */
 const strategies: Strategy[] = ['fallback', 'round-robin', 'sticky', 'least-cost', 'least-busy', 'conditional']
 
-/** The responses of a target. */
+/** The responses that a target may give. */
 const responses: Record<string, () => Response> = {
   well: () => json(chatResponse()),
   broken: fault(500, 'broken'),
@@ -46,7 +46,7 @@ const step = fc.record({
   team: fc.constantFrom('ab', 'x'),
 })
 
-test('the next request first calls the first target in the explanation, for any combos, on two instances', () =>
+test('for any combos, the next request first calls the first target in the explanation, on two instances', () =>
   fc.assert(
     fc.asyncProperty(combo, combo, fc.array(step, { minLength: 6, maxLength: 12 }), async (inner, outer, steps) => {
       const now = new Map<string, string>()

@@ -16,7 +16,7 @@ test('under fallback, the explanation gives each target its listed position', as
   ])
 })
 
-test('under round-robin, the explanation shows which entry is next, without taking its turn', async () => {
+test('under round-robin, the explanation shows which entry is next, without advancing the position', async () => {
   const pool = await open('round-robin')
   await pool.sendAll(1)
   const wanted = [
@@ -55,7 +55,7 @@ test('under least-latency, the reason is the measured average', async () => {
   assert.equal(await getLines(pool, { body: { stream: true } }), ['one first: pool: latency not measured yet'])
 })
 
-test('under least-latency, the reason shows which target is tried only for measurement', async () => {
+test('under least-latency, the reason shows which target is tried only to measure it', async () => {
   const clock = fakeClock()
   const respond = async ({ provider }: Call) => {
     await clock.sleep(provider === 'one' ? 100 : 200)
@@ -89,7 +89,7 @@ test('under least-busy, the reason is the number of in-flight requests', async (
   ])
 })
 
-test("under sticky, the reason is the session's own entry, or the entry that the session was moved to", async () => {
+test('under sticky, the reason is that the session is assigned to the entry or was moved to it', async () => {
   const pool = await open('sticky')
   assert.equal(await getLines(pool), [
     'one first: pool: listed 1st; the request has no session',
@@ -108,10 +108,10 @@ test("under sticky, the reason is the session's own entry, or the entry that the
   await pool.sendAll(1, body)
   assert.equal((await getLines(pool, { body }))[0], `${second} first: pool: the session was re-pinned here`)
   const named = await getLines(pool, { headers: { 'X-Signalbox-Session': 'somebody' } })
-  assert.match(named[0] ?? '', /the session was re-pinned here/, 'headers of any case')
+  assert.match(named[0] ?? '', /the session was re-pinned here/, 'header names in any case')
 })
 
-test("under conditional, an excluded entry is shown with the condition that the request doesn't meet", async () => {
+test('under conditional, excluded entries are shown with their unmet condition', async () => {
   const entries = [
     { model: 'one/m', when: { tools: true, headers: { 'X-Team': 'red' } } },
     { model: 'two/m', when: { metadata: { tier: 'gold' }, bytes: { max: 100 } } },

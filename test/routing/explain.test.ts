@@ -7,9 +7,9 @@ import { assert, suite } from '../support/suite.ts'
 import { getLines, models, open } from './support/explain.ts'
 import { openPool } from './support/pool.ts'
 
-const test = suite('explanations')
+const test = suite('routing explanations')
 
-test('a target in cooldown is skipped with the reason and end time, and others are used within the attempts', async () => {
+test('a target in cooldown is skipped with the reason and end time, and other targets are used up to maxAttempts', async () => {
   const pool = await open('fallback', { limits: { maxAttempts: 1 } })
   pool.down.set('one', 401)
   await pool.sendAll(1)
@@ -36,7 +36,7 @@ test('if all targets are in cooldown, the first to recover is the last resort', 
   assert.is(await pool.sendAll(1), 'two')
 })
 
-test('a target in cooldown after occasional failures is the last resort after a healthy one, within the attempts', async () => {
+test('a target in cooldown after occasional failures is the last resort after a healthy one, if maxAttempts allows it', async () => {
   for (const [maxAttempts, use] of [
     [3, 'last-resort'],
     [1, 'skipped'],
@@ -49,7 +49,7 @@ test('a target in cooldown after occasional failures is the last resort after a 
   }
 })
 
-test('a model without a combo is explained with its connections by priority', async () => {
+test("a plain model's explanation lists its connections by priority", async () => {
   const pool = await openPool([], { connections: ['two', { provider: 'two', name: 'spare' }] })
   const { targets } = await pool.world.api.explain({ model: 'two/m' })
   assert.equal(
@@ -61,7 +61,7 @@ test('a model without a combo is explained with its connections by priority', as
   )
 })
 
-test('the last attempt is reserved for another model, as when the keys of the first one fail', async () => {
+test("the last attempt is reserved for another model in case all of the first model's connections fail", async () => {
   const connections = [...['a', 'b', 'c'].map((name) => ({ provider: 'one', name })), 'two', 'three']
   const pool = await openPool(['one/m', 'two/m', 'three/m'], { connections })
   assert.equal(await getLines(pool), [
@@ -80,7 +80,7 @@ test('the last attempt is reserved for another model, as when the keys of the fi
   )
 })
 
-test('a target that occurs twice is listed once, because it is tried once', async () => {
+test('a target that occurs twice is skipped the second time, because it is only tried once', async () => {
   const pool = await openPool(['one/m', 'two/m', 'one/m'])
   assert.equal(await getLines(pool), [
     'one first: pool: listed 1st',
@@ -89,7 +89,7 @@ test('a target that occurs twice is listed once, because it is tried once', asyn
   ])
 })
 
-test('two models of a provider with round-robin connections start at different connections', async () => {
+test('two models of a provider start at different connections under round-robin', async () => {
   const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: name }))
   const respond = () => json({ error: { message: 'down' } }, 500)
   const { world, upstream } = await openPool(['one/m', 'one/other'], {
@@ -108,7 +108,7 @@ test('two models of a provider with round-robin connections start at different c
   assert.equal(called, lines)
 })
 
-test('each target has its path through combos and providers, and the reason for each step', async () => {
+test('each target is explained with its path through combos and providers, and the reason for each step', async () => {
   const connections = ['one', 'two', { provider: 'two', name: 'spare' }]
   const combos = { inner: { models: ['two/m'], connectionStrategy: 'round-robin' as const } }
   const pool = await openPool({ models: ['inner', 'one/m'], strategy: 'round-robin' }, { connections, combos })
@@ -127,7 +127,7 @@ test('each target has its path through combos and providers, and the reason for 
   )
 })
 
-test("a target whose format doesn't support the request is skipped, just like in the request", async () => {
+test("a target is skipped if its format doesn't support the request, just like in the actual request", async () => {
   const connections = ['claude', 'one']
   const pool = await openPool(['claude/c', 'one/m'], { connections, catalog: worldCatalog })
   const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }
@@ -158,10 +158,10 @@ test('the explanation uses the size and streaming of the actual request', async 
   }
   const pool = await open('conditional', {}, [{ model: 'one/m', when: { stream: true } }, 'two/m'])
   const counted = await getLines(pool, { path: '/v1/messages/count_tokens', body: { stream: true } })
-  assert.match(counted[0] ?? '', 'two first', 'counts are never streamed')
+  assert.match(counted[0] ?? '', 'two first', 'token counts are never streamed')
 })
 
-test('a model without a target is explained by the error that the client would get', async () => {
+test('a model without a target is explained with the error that the client would get', async () => {
   const { world } = await open('conditional', {}, [{ model: 'one/m', when: { tools: true } }])
   for (const model of ['poll', 'one', 'pool', 'nobody/m']) {
     const { targets, error, model: requested } = await world.api.explain({ model })
@@ -173,7 +173,7 @@ test('a model without a target is explained by the error that the client would g
   assert.equal(leftOut, [{ combo: 'pool', model: 'one/m', unmet: 'tools' }])
 })
 
-test('an explanation is the same over HTTP and in process, calls no provider, stores nothing, and shows no secret', async () => {
+test('an explanation is the same over HTTP and in-process, calls no provider, stores nothing, and contains no secret', async () => {
   const storage = memoryStorage()
   const pool = await open('sticky', { storage })
   await pool.world.api.combos.create({ name: 'turns', models, strategy: 'round-robin' })

@@ -4,13 +4,13 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openPool } from './support/pool.ts'
 
-const test = suite('storage that fails to store the routing state')
+const test = suite('routing state on a failing storage')
 
 const turns = { models: ['one/m', 'two/m', 'three/m'], strategy: 'round-robin' as const }
 
 type Failing = Pick<Storage, 'get' | 'set' | 'delete'>
 
-/** Creates a store whose methods in `broken` fail, and counts their calls meanwhile. */
+/** Creates a store whose methods in `broken` fail for routing state, and counts those calls. */
 function failingStorage(how: (method: string) => Promise<never>) {
   const clock = fakeClock()
   const inner = memoryStorage({ clock })
@@ -39,12 +39,12 @@ const throws = (method: string) => {
 
 for (const [way, how] of Object.entries({ rejects, throws })) {
   for (const methods of [['get'], ['set'], ['get', 'set', 'delete']] as const) {
-    test(`if the storage ${way} on ${methods.join(', ')}, each instance keeps its own turns, and onError gets the failure`, async () => {
+    test(`if the storage ${way} on ${methods.join(', ')}, each instance keeps its own round-robin position, and onError gets the error`, async () => {
       const { storage, clock, broken, calls } = failingStorage(how)
       const { world, sendAll } = await openPool(turns, { storage, clock })
       for (const method of methods) broken.add(method)
       assert.is(await sendAll(6), 'one two three one two three')
-      assert.is(calls(), 1, 'it is left alone for a while')
+      assert.is(calls(), 1, 'the storage is not called again for a while')
       assert.equal(
         world.recorded.errors.map((error) => (error instanceof Error ? error.message : error)),
         [`${methods[0]} failed`],
@@ -65,7 +65,7 @@ test('a storage that failed is used again after a second, and instances share ro
   assert.is(world.recorded.errors.length, 2)
   broken.clear()
   await clock.advance(1_000)
-  assert.is(await sendAll(2), 'two three', 'from where the storage knows of')
+  assert.is(await sendAll(2), 'two three', 'continues from the stored position')
   assert.ok((await storage.list('routing/')).length > 0)
 })
 
@@ -86,7 +86,7 @@ test('moved sessions stay moved on the same instance while the storage fails', a
   for (const { status } of world.recorded.requests) assert.is(status, 200)
 })
 
-test("a combo can be changed and deleted while the state of its turns can't be stored", async () => {
+test("a combo can be updated and deleted while its round-robin position can't be stored", async () => {
   const { storage, clock, broken } = failingStorage(rejects)
   const { world, sendAll } = await openPool(turns, { storage, clock })
   for (const method of ['get', 'set', 'delete'] as const) broken.add(method)

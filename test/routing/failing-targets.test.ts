@@ -12,7 +12,7 @@ import {
   unreachable,
 } from './support/simulation.ts'
 
-const test = suite('failing targets under the load of 100 clients')
+const test = suite('failing targets with 100 concurrent clients')
 
 const PATIENT = { timeoutMs: 300_000 }
 
@@ -35,7 +35,7 @@ function assertAtMost(failed: number, limit: number, outcome: Outcome) {
 for (const [label, ways] of failures) {
   for (const [count, limit] of [[2, 1.5], ...(isCi ? [[1, 10.5] as const, [3, 0.3] as const] : [])] as const)
     test(
-      `at most ${limit}% of requests fail if ${count} round-robin targets fail ${label} in 10% of the calls`,
+      `at most ${limit}% of requests fail if ${count} round-robin ${count === 1 ? 'target fails' : 'targets fail'} ${label} in 10% of calls`,
       PATIENT,
       async () => {
         const outcome = await simulate({ providers: several(count, () => failingAtRandom(0.1, ...ways)) })
@@ -50,7 +50,7 @@ for (const [label, dead] of [
 ] as const) {
   for (const strategy of ['fallback', 'round-robin'] as const)
     test(
-      `a dead target that ${label} causes almost no failed requests after the first second if another target is healthy (${strategy})`,
+      `after the first second, a dead target that ${label} causes almost no failed requests if another target is healthy (${strategy})`,
       PATIENT,
       async () => {
         const fromStart = await simulate({ providers: { one: dead, two: fine }, combo: { strategy }, seconds: 6 })
@@ -63,13 +63,13 @@ for (const [label, dead] of [
 
   for (const count of isCi ? [1, 2, 3] : [2])
     test(
-      `if each of ${count} targets always ${label}, requests cost at most 1.2 calls each plus ten per second`,
+      `if ${count === 1 ? 'the only target' : `each of ${count} targets`} always ${label}, there are at most 1.2 calls per request plus ten per second`,
       PATIENT,
       async () => {
         const outcome = await simulate({ providers: several(count, () => dead), seconds: 5 })
         const [calls, requests] = [getSum(outcome, 'calls'), getSum(outcome, 'requests')]
         assert.ok(calls <= 1.2 * requests + 10 * 5, `${calls} calls for ${requests} requests in five seconds`)
-        assert.ok(calls >= requests, `${calls} calls for ${requests} requests: each has one of its own`)
+        assert.ok(calls >= requests, `${calls} calls for ${requests} requests: each request makes at least one`)
       },
     )
 }
@@ -78,7 +78,7 @@ for (const [label, dead] of [
 const SLOWEST_MS = 150
 
 test(
-  '100 clients respect the wait that a provider requests, while half of the list waits and the other half fails',
+  "100 clients respect a provider's retry-after while the other provider fails half of its calls",
   PATIENT,
   async () => {
     const answeredAt: number[] = []
@@ -91,7 +91,7 @@ test(
     const [first = 0] = answeredAt
     assert.ok(
       answeredAt.every((ms) => ms <= first + SLOWEST_MS),
-      `calls answered at ${answeredAt} ms: none began after the first was answered`,
+      `responses at ${answeredAt} ms: no call may start after the first response`,
     )
   },
 )

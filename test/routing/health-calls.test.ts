@@ -7,7 +7,7 @@ for (const [outcome, end] of [
   ['success', 'succeed'],
   ['client error', 'fail'],
 ] as const) {
-  test(`a late ${outcome} doesn't end a cooldown that began after its call`, () => {
+  test(`a late ${outcome} doesn't end a cooldown that started after the call did`, () => {
     for (const label of ['credentials', 'rate-limit', 'model-not-found'] as const) {
       const { health, fail, waitOf } = open()
       const early = health.begin(target())
@@ -17,27 +17,27 @@ for (const [outcome, end] of [
       assert.is(waitOf(), waited, label)
       if (end === 'succeed') {
         health.begin(target()).succeed()
-        assert.is(waitOf(), undefined, 'one that began afterwards does')
+        assert.is(waitOf(), undefined, 'the success of a later call does')
       }
     }
   })
 }
 
-test("failures of calls from before the cooldown don't extend it or count against the probe", () => {
+test("failures of calls that started before a cooldown don't extend it or count against the probe", () => {
   const { health, fail, waitOf, pass } = open()
   const early = [1, 2, 3].map(() => health.begin(target()))
   fail('rate-limit')
   early[0]?.fail(failure('server'))
   pass(1_000)
   early[1]?.fail(failure('rate-limit'))
-  assert.is(waitOf(), undefined, 'it may be probed')
+  assert.is(waitOf(), undefined, 'it can be probed')
   const probe = health.begin(target())
   early[2]?.fail(failure('rate-limit'))
   probe.succeed()
   assert.is(waitOf(), undefined)
 })
 
-test('only failures of the last resort extend a cooldown, and it keeps its reason', () => {
+test('during a cooldown, only a longer requested wait extends it and changes its reason', () => {
   const { health, fail, waitOf } = open()
   fail('credentials')
   fail('rate-limit', target(), 1_000)
@@ -60,7 +60,7 @@ test('streams that break off are treated as failures until a stream completes', 
   }
   for (let index = 0; index < 6; index++) stream('succeed')
   for (let index = 0; index < 5; index++) stream('breakOff')
-  assert.is(waitOf(), undefined, 'five of eleven')
+  assert.is(waitOf(), undefined, 'five failures in eleven calls')
   stream('breakOff')
   assert.is(waitOf(), 5_000)
   assert.is(health.getCooldown(target())?.class, 'network')
@@ -69,7 +69,7 @@ test('streams that break off are treated as failures until a stream completes', 
   const probe = health.begin(target())
   assert.is(waitOf(), Number.POSITIVE_INFINITY)
   probe.beginStream()
-  assert.is(waitOf(), undefined, 'it is used while the stream goes on')
+  assert.is(waitOf(), undefined, 'it is used while the stream continues')
   probe.breakOff(failure('network'))
   assert.is(waitOf(), 10_000)
   pass(10_000)
@@ -77,7 +77,7 @@ test('streams that break off are treated as failures until a stream completes', 
   assert.equal(await health.list([connection('a')]), [])
 })
 
-test('the beginning of a stream clears the failures of its target, except broken streams', async () => {
+test("the start of a stream clears its target's failures, except broken streams", async () => {
   const { health, fail, waitOf, pass } = open()
   for (const label of ['rate-limit', 'server', 'server'] as const) fail(label)
   pass(1_000)
@@ -86,7 +86,7 @@ test('the beginning of a stream clears the failures of its target, except broken
   assert.is(waitOf(), undefined)
 })
 
-test("a complete stream doesn't clear the failures of calls that failed while it ran", () => {
+test("a complete stream doesn't clear failures that occurred while it ran", () => {
   const { health, fail, waitOf } = open()
   const streams = [1, 2, 3, 4, 5].map(() => health.begin(target()))
   for (const stream of streams) stream.beginStream()
@@ -97,7 +97,7 @@ test("a complete stream doesn't clear the failures of calls that failed while it
   assert.is(waitOf(), 5_000)
 })
 
-test("an old stream that breaks off doesn't extend a cooldown that began after it", () => {
+test("an old stream that breaks off doesn't extend a cooldown that started after the stream did", () => {
   const { health, fail, waitOf } = open()
   const old = health.begin(target())
   old.beginStream()
@@ -107,14 +107,14 @@ test("an old stream that breaks off doesn't extend a cooldown that began after i
   assert.is(health.getCooldown(target())?.class, 'server')
 })
 
-test('a changed connection has no failures', async () => {
+test('changing a connection clears its failures', async () => {
   const { fail, waitOf, health } = open()
   fail('credentials')
   assert.is(waitOf(target('a', 'm', '2')), undefined)
   assert.equal(await health.list([connection('a', 'p', '2')]), [])
 })
 
-test("a call that began before its connection was changed doesn't affect the health of the changed one", () => {
+test("a call that started before its connection was changed doesn't affect the changed connection's health", () => {
   const { health, fail, waitOf } = open()
   const [good, bad] = [health.begin(target()), health.begin(target())]
   fail('credentials', target('a', 'm', '2'))
@@ -125,11 +125,11 @@ test("a call that began before its connection was changed doesn't affect the hea
   assert.is(waitOf(target('a', 'm', '2')), undefined)
 })
 
-test('the cooldown of a provider ends when a connection whose failures count against it is changed', () => {
+test("a provider's cooldown ends when one of the connections that caused it is changed", () => {
   const { failAddress, waitOf } = open()
   for (let index = 0; index < 10; index++) failAddress(target(index < 5 ? 'a' : 'b'))
   assert.is(waitOf(target('c')), 5_000)
-  assert.is(waitOf(target('c', 'm', '2')), 5_000, 'it has not failed')
+  assert.is(waitOf(target('c', 'm', '2')), 5_000, "it hasn't failed")
   assert.is(waitOf(target('a', 'm', '2')), undefined)
   assert.is(waitOf(target('c')), undefined)
 })

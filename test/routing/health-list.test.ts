@@ -31,12 +31,12 @@ test('operators can list and reset unhealthy targets', async () => {
   probe.drop()
   health.reset('a')
   assert.is(await getState(), undefined)
-  assert.is((await health.list([connection('b')])).length, 2, 'the other one, and its provider')
+  assert.is((await health.list([connection('b')])).length, 2, 'the other connection, and its provider')
   health.reset()
   assert.equal(await health.list([connection('b')]), [])
 })
 
-test("invented model names don't fill the memory or evict more important records", async () => {
+test("invented model names don't fill up memory or evict more important records", async () => {
   const { fail, health, waitOf } = open()
   fail('credentials', target('b'))
   for (let index = 0; index < 5; index++) fail('server', target('c'))
@@ -46,10 +46,10 @@ test("invented model names don't fill the memory or evict more important records
   assert.is(waitOf(target('b')), 60_000)
   assert.is(waitOf(target('c')), 5_000)
   fail('rate-limit', target('d'))
-  assert.is(waitOf(target('d')), 1_000, 'what is new has room')
+  assert.is(waitOf(target('d')), 1_000, 'there is room for a new record')
 })
 
-test('if all records are about models in cooldown, a new record evicts the oldest', () => {
+test('if all records are models in cooldown, a new record evicts the oldest', () => {
   const { fail, waitOf } = open()
   fail('credentials', target('b'))
   for (let index = 0; index < 5 * 1_001; index++) fail('content', target('a', `failing-${Math.floor(index / 5)}`))
@@ -58,7 +58,7 @@ test('if all records are about models in cooldown, a new record evicts the oldes
   assert.is(waitOf(target('a', 'failing-1000')), 5_000)
 })
 
-test("the provider's message is kept up to a useful length", async () => {
+test("a provider's error message is truncated to a useful length", async () => {
   const { health } = open()
   health.begin(target()).fail({ class: 'rate-limit', message: 'x'.repeat(60_000) })
   assert.is((await health.list([connection('a')]))[0]?.message.length, 300)

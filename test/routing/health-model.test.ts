@@ -8,9 +8,9 @@ import { assert, suite } from '../support/suite.ts'
 import { createModel, type ModelCall } from './support/health-model.ts'
 
 await loadFailureCode()
-const test = suite('health compared with a model')
+const test = suite('target health compared with a model')
 
-/** A call to a target starts, an in-flight call ends, or something else happens. */
+/** A step in a history: a call starts, an in-flight call ends, a connection changes, or time passes. */
 type Step = { begin: number } | { end: number; as: End } | { change: number } | { passMs: number }
 type End = 'answer' | 'stream' | 'drop' | { fail: FailureClass; requested?: number; level?: 'connection' }
 
@@ -46,13 +46,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ passMs: fc.constantFrom(1, 900, 5_000, 60_000, 400_000) }) },
 )
 
-/** Two accounts of one provider, with two models each. */
+/** One provider's two accounts, with two models each. */
 const targets = ['a m', 'a n', 'b m', 'b n'].map((name) => {
   const [id = '', model = ''] = name.split(' ')
   return { provider: 'p', model, connection: { id, provider: 'p', updatedAt: '1' } }
 })
 
-test(`over ${times(10_000)} histories of four targets, health agrees with the model`, () => {
+test(`over ${times(10_000)} random histories of four targets, health agrees with the model`, () => {
   let [usable, cooling] = [0, 0]
   fc.assert(
     fc.property(fc.array(step, { minLength: 12, maxLength: 40 }), (steps) => {
@@ -138,7 +138,7 @@ test('exactly one of many simultaneous requests sends a probe', () => {
         else if (step === 'begin') {
           if (health.getCooldown(target)) continue
           inFlight.push(health.begin(target))
-          if (!isHealthy) assert.is(inFlight.length, 1, 'one at a time while it is not well')
+          if (!isHealthy) assert.is(inFlight.length, 1, 'one at a time while the target is unhealthy')
         } else {
           const trial = inFlight.pop()
           if (step === 'fail') trial?.fail({ class: 'rate-limit', message: '' })

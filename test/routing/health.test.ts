@@ -3,7 +3,7 @@ import { defaultHealthTerms } from '../../src/request/routing/request-rules.ts'
 import { assert, suite } from '../support/suite.ts'
 import { connection, failure, open, target } from './support/health.ts'
 
-const test = suite('health')
+const test = suite('target health')
 
 const table: Array<[FailureClass, failures: number, firstMs: number, level: 'model' | 'connection']> = [
   ['credentials', 1, 60_000, 'connection'],
@@ -28,9 +28,9 @@ for (const [label, failures, firstMs, level] of table) {
     assert.is(
       waitOf(target('a', 'other')),
       level === 'connection' ? firstMs : undefined,
-      'another model of the account',
+      'another model on the same account',
     )
-    assert.is(waitOf(target('b')), undefined, 'another account of the provider')
+    assert.is(waitOf(target('b')), undefined, 'another account with the same provider')
   })
 }
 
@@ -44,7 +44,7 @@ for (const label of ['client', 'context-overflow', 'format'] as const) {
       fail(label)
       fail('server')
     }
-    assert.is(waitOf(), 5_000, 'five of five, for all that came between')
+    assert.is(waitOf(), 5_000, 'five failures in five calls, despite the others in between')
     fail(label)
     assert.is(waitOf(), 5_000)
   })
@@ -65,13 +65,13 @@ for (const label of ['client', 'context-overflow', 'format'] as const) {
     pass(5_000)
     fail(label)
     health.begin(target())
-    assert.is(waitOf(), undefined, 'no other request has to probe')
+    assert.is(waitOf(), undefined, 'no further request has to probe')
     fail('server')
-    assert.is(waitOf(), 10_000, 'but nothing has gone well in between')
+    assert.is(waitOf(), 10_000, 'there has been no success in between')
   })
 }
 
-test('every failure class is tested, or has no cooldown', () => {
+test('every failure class with a cooldown is tested', () => {
   const cooling = Object.entries(failureRules).flatMap(([label, { cooldown }]) => (cooldown ? [label] : []))
   assert.equal(cooling.sort(), table.map(([label]) => label).sort())
 })
@@ -115,7 +115,7 @@ test('ten failures in a row start a cooldown, even after a thousand successes', 
   assert.is(waitOf(), 5_000)
 })
 
-test('a recovered target is judged by its calls since then', () => {
+test('a recovered target is judged only by its calls since the recovery', () => {
   const { health, fail, waitOf, pass } = open()
   for (let index = 0; index < 5; index++) fail('server')
   pass(5_000)
@@ -137,7 +137,7 @@ test('a definitive failure starts a cooldown immediately, and other failures onl
   }
 })
 
-test('only a requested wait, a rejected key, and a missing model are mandatory cooldowns', () => {
+test('only requested waits, rejected keys, and missing models cause mandatory cooldowns', () => {
   for (const [label, isCertain, requested, isMandatory] of [
     ['rate-limit', false, 1_000, true],
     ['server', false, 1_000, true],
@@ -152,7 +152,7 @@ test('only a requested wait, a rejected key, and a missing model are mandatory c
   }
 })
 
-test("failures under a combo's health rules don't affect other requests, except definitive ones", () => {
+test("only definitive failures under a combo's health rules affect other requests", () => {
   const { health, waitOf } = open()
   const combo = health.withSettings({ ...defaultHealthTerms, minCalls: 2, cooldownMs: 1_000, combo: 'sensitive' })
   combo.begin(target()).fail(failure('server'))
@@ -164,7 +164,7 @@ test("failures under a combo's health rules don't affect other requests, except 
   assert.is(waitOf(target('b')), 60_000)
 })
 
-test('a wait that the provider requests is used exactly, up to an hour', async () => {
+test('a wait requested by the provider is respected exactly, up to an hour', async () => {
   for (const [requestCount, waited] of [
     [30_000, 30_000],
     [0, 0],
@@ -177,7 +177,7 @@ test('a wait that the provider requests is used exactly, up to an hour', async (
   }
 })
 
-test('jitter extends a back-off by up to a tenth, and never shortens it', () => {
+test('jitter extends a backoff by up to a tenth, and never shortens it', () => {
   for (const [random, wait] of [
     [0, 60_000],
     [0.999, 65_994],
@@ -188,7 +188,7 @@ test('jitter extends a back-off by up to a tenth, and never shortens it', () => 
   }
 })
 
-test('a wait shorter than the first back-off of its class is used once, and then the back-off applies', () => {
+test("a requested wait shorter than the failure class's first backoff is used once, and then the backoff applies", () => {
   const { fail, waitOf, pass } = open()
   const waits: Array<number | undefined> = []
   for (const pending of [0, 0, 400, 1_500, 0]) {
@@ -199,7 +199,7 @@ test('a wait shorter than the first back-off of its class is used once, and then
   assert.equal(waits, [undefined, 2_000, 4_000, 1_500, 16_000])
 })
 
-test("a wait of zero doesn't start a cooldown that needs several failures", async () => {
+test("a requested wait of zero doesn't start a cooldown for a failure class that needs several failures", async () => {
   const { fail, health, waitOf } = open()
   for (let index = 0; index < 4; index++) fail('server', target(), 0)
   const [entry] = (await health.list([connection('a')])).filter(({ level }) => level === 'model')
@@ -208,24 +208,24 @@ test("a wait of zero doesn't start a cooldown that needs several failures", asyn
   assert.is(waitOf(), 5_000)
 })
 
-test('after a cooldown, one request sends a probe, and its outcome decides for all', () => {
+test('after a cooldown, one request acts as a probe, and its outcome determines the state for all', () => {
   const { health, fail, waitOf, pass } = open()
   fail('rate-limit')
   pass(1_000)
   assert.is(waitOf(), undefined)
   const probe = health.begin(target())
-  assert.is(waitOf(), Number.POSITIVE_INFINITY, 'a second one has to wait')
+  assert.is(waitOf(), Number.POSITIVE_INFINITY, 'a second request has to wait')
   probe.fail(failure('rate-limit'))
   assert.is(waitOf(), 2_000, 'twice as long')
   pass(2_000)
   health.begin(target()).drop()
-  assert.is(waitOf(), undefined, 'nobody saw the outcome: the next one probes')
+  assert.is(waitOf(), undefined, 'the outcome is unknown, so the next request probes')
   health.begin(target()).succeed()
   fail('rate-limit')
-  assert.is(waitOf(), 1_000, 'all was well in between')
+  assert.is(waitOf(), 1_000, 'there was a success in between')
 })
 
-test('the cooldown doubles up to its limit', () => {
+test('the cooldown doubles with each failed probe, up to its limit', () => {
   const { fail, waitOf, pass } = open()
   const waits: Array<number | undefined> = []
   for (let index = 0; index < 9; index++) {
@@ -239,7 +239,7 @@ test('the cooldown doubles up to its limit', () => {
   )
 })
 
-test("failures of in-flight and last-resort requests don't extend a target's cooldown", () => {
+test("failures of in-flight and last-resort requests don't extend a server-error cooldown", () => {
   const { fail, waitOf, pass } = open()
   for (let index = 0; index < 8; index++) fail('server')
   assert.is(waitOf(), 5_000)
@@ -248,7 +248,7 @@ test("failures of in-flight and last-resort requests don't extend a target's coo
   assert.is(waitOf(), 3_000)
 })
 
-test("a model that fails on every account doesn't put other models in cooldown, unless all models fail", () => {
+test("a model that fails on every account doesn't put other models in cooldown, unless the accounts are unreachable", () => {
   const bad = open()
   for (let index = 0; index < 20; index++) bad.fail('server', target(index % 2 ? 'a' : 'b', 'bad'))
   assert.is(bad.waitOf(target('a', 'good')), undefined)
@@ -270,7 +270,7 @@ test('network failures of two models put a key in cooldown, but failures of one 
   assert.is(waitOf(target('a', 'good')), undefined)
   health.begin(target('a', 'good')).succeed()
   for (let index = 0; index < 9; index++) fail('network', target('a', index % 2 ? 'bad' : 'worse'))
-  assert.is(waitOf(target('a', 'good')), undefined, 'an answer in between is an end')
+  assert.is(waitOf(target('a', 'good')), undefined, 'a success in between resets the count')
   fail('network', target('a', 'worse'))
   assert.is(waitOf(target('a', 'good')), 5_000)
 })

@@ -8,7 +8,7 @@ const test = suite('least-busy')
 const busy = (...models: string[]) => ({ models, strategy: 'least-busy' as const })
 const pair = busy('one/m', 'two/m')
 
-/** Responds to the first call as given, and immediately to all others. */
+/** Responds to the first call with `respond`, and immediately to all others. */
 const first = (respond: Respond): PoolOptions => ({
   respond: (call, index) => (index === 1 ? respond(call, index) : json(chatResponse())),
 })
@@ -25,7 +25,7 @@ for (const [count, models] of [
   })
 }
 
-test('a burst is spread evenly if one of the targets is in cooldown', async () => {
+test('a burst is spread evenly over the healthy targets if one is in cooldown', async () => {
   const { world, upstream, down } = await openPool(busy('one/m', 'two/m', 'three/m'))
   down.set('one', 401)
   await world.chat({ model: 'one/m' })
@@ -34,7 +34,7 @@ test('a burst is spread evenly if one of the targets is in cooldown', async () =
   assert.equal(getCount(upstream.providers), { two: 5, three: 5 })
 })
 
-/** Sends requests one by one whose responses never arrive. Returns the targets that they wait for. */
+/** Sends requests that never get a response, one by one. Returns how many each target got. */
 async function waitingFor(pool: Pick<Pool, 'world' | 'upstream'>, times: number) {
   const { world, upstream } = pool
   upstream.calls.length = 0
@@ -45,17 +45,17 @@ async function waitingFor(pool: Pick<Pool, 'world' | 'upstream'>, times: number)
   return getCount(upstream.providers)
 }
 
-test('requests on connections other than the first count as load of their provider', async () => {
+test('requests count as load for their provider, whichever of its connections serves them', async () => {
   const pool = await openPool(pair, {
     connections: [{ provider: 'one', apiKey: 'dead' }, 'one', 'two'],
     respond: ({ headers }) => (headers.get('authorization') === 'Bearer dead' ? json({}, 401) : never()),
   })
   void pool.world.chat({ model: 'one/m' })
   while (pool.upstream.calls.length < 2) await pool.world.clock.advance(0)
-  assert.equal(await waitingFor(pool, 9), { one: 4, two: 5 }, 'one waits already')
+  assert.equal(await waitingFor(pool, 9), { one: 4, two: 5 }, 'one is already waiting')
 })
 
-test("a request doesn't count as load for the connection that its combo has chosen for it", async () => {
+test("a request isn't counted twice when its combo and its connection strategy are both least-busy", async () => {
   const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: `key-${name}` }))
   const combo = { ...busy('one/m', 'two/m'), connectionStrategy: 'least-busy' as const }
   const { world, upstream } = await openPool(combo, { connections: [...connections, 'two'] })
@@ -63,7 +63,7 @@ test("a request doesn't count as load for the connection that its combo has chos
   assert.is(upstream.calls[0]?.headers.get('authorization'), 'Bearer key-a')
 })
 
-test('requests to any target of a combo count as its load', async () => {
+test("requests to any of an inner combo's targets count as that combo's load", async () => {
   const combos = { inner: { models: ['one/m', 'two/m'], strategy: 'round-robin' as const } }
   const pool = await openPool(busy('inner', 'three/m'), { combos, respond: never })
   assert.equal(await waitingFor(pool, 12), { one: 3, two: 3, three: 6 })
@@ -91,14 +91,14 @@ const stream = { model: 'pool', stream: true }
 const events = chatEvents()
 const ends: Array<[how: string, rest: Respond, end: (response: Response, leave: AbortController) => Promise<unknown>]> =
   [
-    ['has been read to the end', () => sse(events), (response) => response.text()],
+    ['is read to the end', () => sse(events), (response) => response.text()],
     ['is cut off', () => sse(events.slice(0, 3), 'error'), (response) => response.text()],
     [
       'is aborted by a client disconnect',
       () => sse(events.slice(0, 3), 'hang'),
       async (_, controller) => controller.abort(),
     ],
-    ['is canceled by your app', () => sse(events.slice(0, 3), 'hang'), async (response) => response.body?.cancel()],
+    ['is canceled by the app', () => sse(events.slice(0, 3), 'hang'), async (response) => response.body?.cancel()],
   ]
 for (const [mode, respond, end] of ends) {
   test(`a stream counts as load until it ${mode}`, async () => {

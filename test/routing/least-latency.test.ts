@@ -11,7 +11,10 @@ const fastest = (...models: string[]) => ({ models, strategy: 'least-latency' as
 /** Time only passes while a target is called, in steps of this many ms. */
 const STEP = 50
 
-/** Opens targets with these latencies in ms, to a complete response or the first event of a stream. Latencies may be given by key. */
+/**
+ * Opens targets with these latencies in ms, until a complete response or a stream's first event. Latencies are by provider or by `authorization`
+ * header.
+ */
 async function openRace(
   ms: Record<string, number>,
   { streamMs = ms, ...options }: PoolOptions & { streamMs?: Record<string, number> } = {},
@@ -31,7 +34,7 @@ async function openRace(
     },
     ...options,
   })
-  /** Sends `times` requests. Resolves to the target of each. */
+  /** Sends `times` requests. Resolves to each one's target. */
   async function race(times: number, body: object = {}) {
     let isOver = false
     const requested = pool.sendAll(times, body).finally(() => {
@@ -43,7 +46,7 @@ async function openRace(
   return { ...pool, clock, race }
 }
 
-/** One of twenty requests tries another target, so of a hundred, far fewer than thirty do. */
+/** Asserts that most requests went to this provider. Only one in twenty tries another target. */
 function isMostly(seen: readonly string[], provider: string) {
   const { [provider]: count = 0 } = getCount(seen)
   assert.ok(count > 0.7 * seen.length, JSON.stringify(getCount(seen)))
@@ -57,7 +60,7 @@ test('each target is measured first, and then the fastest is used, or occasional
   assert.ok(Object.keys(getCount(seen)).length > 1)
 })
 
-test('streams are measured by their first event, separately from non-streaming responses', async () => {
+test('streams are measured by the time to their first event, separately from non-streaming responses', async () => {
   const { race } = await openRace({ one: 100, two: 600, three: 900 }, { streamMs: { one: 900, two: 600, three: 100 } })
   await race(9)
   isMostly(await race(60), 'one')
@@ -86,7 +89,7 @@ test('a target in cooldown is skipped', async () => {
   assert.is(seen.includes('one'), false)
 })
 
-test('the latency of the next usable connection counts, not the latency of a failing one', async () => {
+test("a provider's latency is the latency of its next usable connection, not of a failing one", async () => {
   const connections = [{ provider: 'one', apiKey: 'swift' }, { provider: 'one', apiKey: 'slow' }, 'two']
   const ms: Record<string, number> = { 'Bearer swift': 200, 'Bearer slow': 900, two: 500 }
   const { race } = await openRace(ms, { connections }, ['one/m', 'two/m'])
@@ -97,7 +100,7 @@ test('the latency of the next usable connection counts, not the latency of a fai
   isMostly(await race(60), 'two')
 })
 
-test("failures aren't measured", async () => {
+test("failed calls don't count toward the average", async () => {
   const { world, clock, down, race } = await openRace({ one: 200, two: 500, three: 900 })
   down.set('three', 500) // responds quickly
   await race(9)

@@ -11,13 +11,13 @@ const test = suite('moved sessions')
 const sticky = { models: ['one/m', 'two/m', 'three/m'], strategy: 'sticky' as const }
 
 const changes: Record<string, (api: World['api'], id: string) => Promise<unknown>> = {
-  'is saved again unchanged': (api, id) => api.combos.update(id, { strategy: 'sticky' }),
-  'lists its models in another order': (api, id) => api.combos.update(id, { models: [...sticky.models].reverse() }),
+  'is saved unchanged': (api, id) => api.combos.update(id, { strategy: 'sticky' }),
+  'gets its models in another order': (api, id) => api.combos.update(id, { models: [...sticky.models].reverse() }),
   'is renamed and renamed back': async (api, id) => {
     await api.combos.update(id, { name: 'other' })
     await api.combos.update(id, { name: 'pool' })
   },
-  'is deleted and created again': async (api, id) => {
+  'is deleted and recreated': async (api, id) => {
     await api.combos.delete(id)
     await api.combos.create({ name: 'pool', ...sticky })
   },
@@ -41,7 +41,7 @@ for (const [label, change] of Object.entries(changes)) {
   })
 }
 
-test("a session that was moved between a provider's connections returns when the combo changes", async () => {
+test("a session that was moved between a provider's connections returns to its own when the combo changes", async () => {
   const keys = ['key-a-of-one', 'key-b-of-one']
   const connections = keys.map((apiKey) => ({ provider: 'one', name: apiKey, apiKey }))
   const down = new Set<string>()

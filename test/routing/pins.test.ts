@@ -6,7 +6,7 @@ import { fakeClock } from '../support/clock.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('pins')
+const test = suite('session pins')
 
 const entry: GroupEntry = { index: 0, name: 'one/m', weight: 1 }
 const group: Group = {
@@ -18,7 +18,7 @@ const group: Group = {
   entries: [entry],
 }
 
-/** Finds two texts with the same hash. There are some among 300,000. */
+/** Finds two strings with the same hash. There are some among 300,000. */
 function twins(): [string, string] {
   const seen = new Map<number, string>()
   const random = createRandom(1)
@@ -39,7 +39,7 @@ test('two sessions with the same hash are moved independently', async () => {
   assert.is(await pins.getEntryName(group, { owner: '', session: other }), undefined)
 })
 
-test("no session name leads to another owner's session", async () => {
+test("no session name can resolve to another owner's session", async () => {
   const pins = createSessionAffinity(createLocalState(fakeClock()))
   await pins.moveSession(group, { owner: 'alice', session: 'talk' }, entry)
   assert.is(await pins.getEntryName(group, { owner: 'alice', session: 'talk' }), 'one/m')

@@ -46,13 +46,13 @@ test('a client error advances the round-robin position like a response', async (
   assert.is(await sendAll(2), 'one>two three')
 })
 
-test('an entry that gets no attempt is next in the round-robin', async () => {
+test('if attempts run out, the round-robin continues with the next untried entry', async () => {
   const { down, sendAll } = await openPool(turns, { limits: { maxAttempts: 2 } })
   down.set('one', 500).set('two', 500)
   assert.is(await sendAll(2), 'one>two two>three')
 })
 
-test('a recovered target gets its turn again, in its old position', async () => {
+test('a recovered target gets its turns again, in its old position', async () => {
   const { world, down, sendAll } = await openPool(turns)
   down.set('two', 401)
   assert.is(await sendAll(4), 'one two>three one three')
@@ -61,12 +61,12 @@ test('a recovered target gets its turn again, in its old position', async () => 
   assert.is(await sendAll(4), 'one two three one')
 })
 
-test('"stickyLimit" is the number of requests in a row that each entry gets', async () => {
+test('"stickyLimit" is the number of consecutive requests that each entry gets', async () => {
   const { sendAll } = await openPool({ ...turns, stickyLimit: 3 })
   assert.is(await sendAll(10), 'one one one two two two three three three one')
 })
 
-test('"stickyLimit" starts over for an entry that served a request in place of another', async () => {
+test('"stickyLimit" starts over for an entry that served a request for a failed one', async () => {
   const { down, sendAll } = await openPool({ ...turns, stickyLimit: 3 })
   assert.is(await sendAll(1), 'one')
   down.set('one', 401)
@@ -93,7 +93,7 @@ test('300 simultaneous requests are spread evenly, even if one target fails', as
 })
 
 for (const stays of ['all', 'no'])
-  test(`a failed request returns ${stays === 'all' ? 'both of its turns if all targets were tried' : 'neither of its two turns if attempts ran out'}`, async () => {
+  test(`a failed request gives back ${stays === 'all' ? 'both of its turns if it tried all targets' : 'neither of its two turns if it ran out of attempts'}`, async () => {
     const keys = ['a', 'b', 'c']
     const { world, upstream, down } = await openPool(
       { models: ['one/m', 'one/other'], connectionStrategy: 'round-robin' },

@@ -5,13 +5,13 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('request rules')
+const test = suite('combo and settings rules')
 
 const models = ['one/m', 'two/m']
 const called = '200 one/m=503:server, two/m=200'
 const passedOver = '200 one/m=skipped:server, two/m=200'
 
-test('cooldowns follow the failure rate, the volume, and the times in the settings', async () => {
+test('cooldowns follow the failure rate, call volume, and durations in the settings', async () => {
   const { down, send, pass, world } = await openFailing()
   await world.api.settings.update({ health: { failureShare: 0.75, minCalls: 2, cooldownMs: 20_000, windowMs: 10_000 } })
   await send()
@@ -23,9 +23,9 @@ test('cooldowns follow the failure rate, the volume, and the times in the settin
   delete down.one
   assert.is(await send(), '200 one/m=200')
   down.one = rejectWith(503)
-  assert.is(await send(), called, 'one call is too few')
+  assert.is(await send(), called, 'a single call is too few')
   pass(11_000)
-  assert.is(await send(), called, 'the first is out of the window')
+  assert.is(await send(), called, 'the first failure is no longer in the window')
   assert.is(await send(), called)
   assert.is(await send(), passedOver)
 })
@@ -41,7 +41,7 @@ test('no cooldown exceeds the maximum in the settings', async () => {
   }
 })
 
-test("a combo’s health rules apply only to the combo's requests", async () => {
+test("a combo's health rules only apply to that combo's requests", async () => {
   const { down, send, world } = await openFailing({
     combos: { chain: models, own: { models, health: { minCalls: 1 } } },
   })
@@ -67,14 +67,14 @@ test('a combo with health rules ignores occasional failures of other requests', 
   })
   down.one = rejectWith(503)
   for (const combo of ['chain', 'deep']) for (let index = 0; index < 12; index++) await send(combo)
-  assert.is(await send('chain'), passedOver, 'the model, and its provider or connection')
+  assert.is(await send('chain'), passedOver, 'the model and its connection or provider are in cooldown')
   assert.is(await send('own'), called)
   delete down.one
   assert.is(await send('own'), '200 one/m=200')
-  assert.is(await send('chain'), passedOver, 'which the answer to the combo does not end')
+  assert.is(await send('chain'), passedOver, "the other combo's success doesn't end the cooldown")
 })
 
-test('a combo with health rules respects definitive failures, and its successes end them', async () => {
+test('a combo with health rules respects definitive failures of other requests, and its successes end their cooldowns', async () => {
   const { down, send, pass } = await openFailing({
     combos: { chain: models, own: { models, health: { minCalls: 9 } } },
   })
@@ -99,7 +99,7 @@ test("a key rejected under a combo's health rules is skipped by all requests", a
   assert.is(await send('chain'), '200 one/m=skipped:credentials, two/m=200')
 })
 
-test('the rules of the requested combo apply, not the rules of a nested combo', async () => {
+test("the requested combo's rules apply, not a nested combo's", async () => {
   const combos = { inner: { models, maxAttempts: 1 }, outer: { models: ['inner'], maxAttempts: 2 } }
   const { down, send } = await openFailing({ combos, aliases: { other: 'inner' } })
   down.one = rejectWith(500)
@@ -108,7 +108,7 @@ test('the rules of the requested combo apply, not the rules of a nested combo', 
   assert.is(await send('other'), '500 one/m=500:server, stopped=max-attempts')
 })
 
-test("the number of attempts in the settings overrides the gateway's limit, and a combo's overrides both", async () => {
+test("maxAttempts in the settings overrides the gateway's limit, and a combo's maxAttempts overrides both", async () => {
   const combos = { chain: [...models, 'three/m'], own: { models: [...models, 'three/m'], maxAttempts: 3 } }
   const { down, send, world } = await openFailing({ combos, limits: { maxAttempts: 1 } })
   for (const provider of ['one', 'two', 'three']) down[provider] = rejectWith(500)
@@ -126,7 +126,7 @@ test("the number of attempts in the settings overrides the gateway's limit, and 
   assert.is(await getAttempts('chain'), 1)
 })
 
-test("the timeouts in the settings end a call, and a combo's override them", async () => {
+test("timeouts in the settings end a call, and a combo's timeouts override them", async () => {
   const clock = fakeClock()
   const upstream = fakeUpstream(({ body }) => {
     const { stream, model } = JSON.parse(body)

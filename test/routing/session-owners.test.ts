@@ -7,7 +7,7 @@ const test = suite('session owners')
 const sticky = { models: ['one/m', 'two/m', 'three/m'], strategy: 'sticky' as const }
 const body = { user: 'somebody' }
 
-/** Creates two keys, and the headers with which each names the same session. */
+/** Creates two API keys. Returns the request headers for each. */
 async function createKeys({ world }: Pick<Pool, 'world'>) {
   const [alice, bob] = await Promise.all(['alice', 'bob'].map((name) => world.api.keys.create({ name })))
   return {
@@ -16,13 +16,13 @@ async function createKeys({ world }: Pick<Pool, 'world'>) {
   }
 }
 
-test("a session that moves doesn't move another caller's session of the same name", async () => {
+test("moving a session doesn't move another caller's session with the same name", async () => {
   const storage = memoryStorage()
   const pool = await openPool(sticky, { storage })
   const { sendAll, down } = pool
   const { alice, bob } = await createKeys(pool)
   const home = await sendAll(1, body, alice)
-  assert.is(await sendAll(1, body, bob), home, 'both start at the same target')
+  assert.is(await sendAll(1, body, bob), home, 'both sessions start at the same target')
   down.set(home, 500)
   const [, other = ''] = (await sendAll(1, body, alice)).split('>')
   down.clear()
@@ -35,7 +35,7 @@ test("a session that moves doesn't move another caller's session of the same nam
   assert.is(await second.sendAll(1, body, bob), home)
 })
 
-test('a draining connection keeps only sessions of the caller that it has served', async () => {
+test('a draining connection keeps only the sessions that it has served, not those of another caller with the same name', async () => {
   const pool = await openPool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
   const { sendAll, world } = pool
   const { alice, bob } = await createKeys(pool)

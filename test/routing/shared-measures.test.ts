@@ -6,7 +6,7 @@ import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getCount, joinPool, openPool, type Pool } from './support/pool.ts'
 
-const test = suite('load and latency shared by several instances')
+const test = suite('sharing load and latency between instances')
 
 const busy = { models: ['one/m', 'two/m'], strategy: 'least-busy' as const }
 const fastest = { models: ['one/m', 'two/m', 'three/m'], strategy: 'least-latency' as const }
@@ -20,7 +20,7 @@ interface TwoOptions {
   clock?: FakeClock
   storage?: Storage
   sharedState?: boolean
-  /** The latency of providers, in ms. */
+  /** Each provider's latency, in ms. */
   ms?: Record<string, number>
 }
 
@@ -42,7 +42,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
   })
   const second = await joinPool(first, { ...extra, storage })
 
-  /** Starts a request whose response waits for `release`. Returns its target. */
+  /** Starts a request that gets its response when `release` is called. Returns its target. */
   async function hold({ world }: Instance) {
     const { calls } = first.upstream
     const before = calls.length
@@ -58,7 +58,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
     await clock.advance(NEWS)
   }
 
-  /** Sends `times` requests one by one. Resolves to the target of each. */
+  /** Sends `times` requests one by one. Resolves to each one's target. */
   async function race({ sendAll }: Instance, times: number) {
     let isOver = false
     const pending = sendAll(times).finally(() => {
@@ -73,15 +73,15 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
 
 const toldIn = (storage: Storage) => storage.list('routing/measures/')
 
-test('other instances count the load of an instance until it ends', async () => {
+test("an instance's load counts on other instances until its requests end", async () => {
   const { first, second, clock, hold, release } = await openTwo(busy)
   assert.is(await hold(first), 'one')
   assert.is(await second.sendAll(2), 'two two')
   assert.is(await hold(second), 'two')
   await clock.advance(NEWS)
-  assert.is(await hold(first), 'one', 'one waits at each of them')
+  assert.is(await hold(first), 'one', 'each target has one waiting request')
   await clock.advance(NEWS)
-  assert.is(await second.sendAll(1), 'two', 'two wait there')
+  assert.is(await second.sendAll(1), 'two', 'the other target has two waiting requests')
   await release()
   assert.is(await second.sendAll(1), 'one')
 })
@@ -95,14 +95,14 @@ test('long streams count as load until they end', async () => {
   assert.is(await second.sendAll(1), 'one')
 })
 
-test('the load of a killed instance counts for a minute', async () => {
+test("a killed instance's load counts for a minute", async () => {
   const clock = fakeClock()
   const { first, second, hold, storage } = await openTwo(busy, { clock })
   await hold(first)
   await storage.set('routing/measures/lost', (await toldIn(storage))[0]?.value ?? '')
   assert.is((await toldIn(storage)).length, 2)
   await first.world.gateway.close({ graceMs: 0 })
-  assert.is((await toldIn(storage)).length, 1, 'one that is closed takes its words with it')
+  assert.is((await toldIn(storage)).length, 1, 'a closed instance removes its publication')
   await clock.advance(NEWS)
   assert.is(await second.sendAll(1), 'two')
   await clock.advance(60_000)
@@ -120,10 +120,10 @@ test('an instance without measurements uses the measurements of other instances'
     'two 200 ms on average',
   ])
   const { two = 0 } = getCount(await race(second, 40))
-  assert.ok(two > 28, 'but for those that try another')
+  assert.ok(two > 28, 'except for requests that try another target')
 })
 
-test('the mean is used if instances measure different values', async () => {
+test('if instances measure different values, their mean is used', async () => {
   const ms = { one: 300, two: 400, three: 900 }
   const { first, second, clock, race } = await openTwo(fastest, { ms })
   await race(first, 12)
@@ -135,10 +135,10 @@ test('the mean is used if instances measure different values', async () => {
     await clock.advance(NEWS)
   }
   const { two = 0 } = getCount(await race(first, 40))
-  assert.ok(two > 28, 'the first has never seen the third of a second turn into three')
+  assert.ok(two > 28, 'the first instance never measured the slowdown itself')
 })
 
-test("load that was published with an average doesn't count forever", async () => {
+test("load published together with a latency doesn't count forever", async () => {
   const { first, second, clock, race } = await openTwo(fastest, { ms: { one: 50 } })
   await first.world.api.combos.create({ name: 'busy', ...busy })
   assert.equal(await race(first, 1), ['one'])
@@ -148,7 +148,7 @@ test("load that was published with an average doesn't count forever", async () =
     targets.map(({ provider, why }) => `${provider} ${why}`),
     ['one busy: 0 requests in flight', 'two busy: 0 requests in flight'],
   )
-  assert.is(clock.pending(), 0, 'there is nothing more to tell')
+  assert.is(clock.pending(), 0, 'there is nothing more to publish')
 })
 
 test('with `sharedState: false`, each instance uses local measurements, and publishes nothing', async () => {
@@ -163,21 +163,21 @@ test('measurements are published only for targets with a strategy that uses them
   await first.world.chat({ model: 'one/m' })
   assert.equal(await toldIn(storage), [])
   await first.world.api.explain({ model: 'pool' })
-  assert.equal(await toldIn(storage), [], 'nor by explaining')
+  assert.equal(await toldIn(storage), [], 'explaining publishes nothing either')
   await hold(first)
   const [{ value = '' } = {}] = await toldIn(storage)
   assert.equal(Object.keys(JSON.parse(value).targets).length, 2)
 })
 
 for (const rubbish of ['', 'null', '{"at":1}', '{"at":"x","targets":{}}', '{"at":1e15,"targets":{"a b":7,"c d":null}}'])
-  test(`an unreadable publication is ignored: ${rubbish || 'an empty string'}`, async () => {
+  test(`an unreadable publication from another instance is ignored: ${rubbish || 'an empty string'}`, async () => {
     const { first, storage } = await openTwo(busy)
     await storage.set('routing/measures/other', rubbish)
     assert.is(await first.sendAll(2), 'one one')
     assert.equal(first.world.recorded.errors, [])
   })
 
-test('each instance uses local measurements while the storage fails, and onError gets the failure', async () => {
+test('each instance uses local measurements while the storage fails, and onError gets the error', async () => {
   const clock = fakeClock()
   const inner = memoryStorage({ clock })
   const fails = (key: string) => key.startsWith('routing/') && Promise.reject(new Error('down'))
@@ -189,5 +189,5 @@ test('each instance uses local measurements while the storage fails, and onError
   const { first, hold } = await openTwo(busy, { clock, storage })
   assert.is(await hold(first), 'one')
   assert.is(await first.sendAll(2), 'two two')
-  assert.is(first.world.recorded.errors.length, 1, 'and it is left alone for a while')
+  assert.is(first.world.recorded.errors.length, 1, 'the storage is not called again for a while')
 })

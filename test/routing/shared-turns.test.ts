@@ -7,7 +7,7 @@ import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getCount, joinPool, openPool, type Pool } from './support/pool.ts'
 
-const test = suite('turns shared by several instances')
+const test = suite('sharing round-robin positions between instances')
 
 const turns = { models: ['one/m', 'two/m', 'three/m'], strategy: 'round-robin' as const }
 
@@ -61,7 +61,7 @@ test('two instances on one storage take turns, regardless of which one gets the 
   }
 })
 
-test('two instances take turns evenly even if each falls back to another target', async () => {
+test('two instances take turns evenly, even if each one falls back to another target', async () => {
   const storage = memoryStorage()
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
@@ -87,7 +87,7 @@ test('three instances with frequent write conflicts share turns exactly evenly',
   assert.equal(getCount(first.upstream.providers), { one: 400, two: 400, three: 400 })
 })
 
-test('every instance starts again at the first model after a PUT or DELETE of a combo', async () => {
+test('every instance starts over at the first model after a combo is updated, or deleted and recreated', async () => {
   const storage = memoryStorage()
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
@@ -100,14 +100,14 @@ test('every instance starts again at the first model after a PUT or DELETE of a 
   assert.is(`${await second.sendAll(1)} ${await first.sendAll(1)}`, 'one two')
 })
 
-test('a new combo starts at its first model, even if an instance kept using the deleted one', async () => {
-  const { watch: _, ...storage } = memoryStorage() // so other instances learn of a change later
+test('a recreated combo starts at its first model, even if an instance kept using the deleted one', async () => {
+  const { watch: _, ...storage } = memoryStorage() // so other instances see a change late
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
   assert.is(`${await first.sendAll(1)} ${await second.sendAll(1)}`, 'one two')
   const id = (await second.world.api.combos.list()).combos[0]?.id ?? ''
   await second.world.api.combos.delete(id)
-  assert.is(await first.sendAll(2), 'one two', 'it still knows the old one')
+  assert.is(await first.sendAll(2), 'one two', 'it still uses the deleted combo')
   await second.world.api.combos.create({ name: 'pool', ...turns })
   assert.is(`${await second.sendAll(1)} ${await first.sendAll(1)}`, 'one two')
 })
@@ -130,7 +130,7 @@ for (const [label, options] of [
   ['the storage is not atomic', { storage: { ...memoryStorage(), atomic: false } }],
   ['"sharedState" is false', { storage: memoryStorage(), sharedState: false }],
 ] as const) {
-  test(`if ${label}, each instance keeps its own turns, and nothing is written`, async () => {
+  test(`if ${label}, each instance keeps its own round-robin position, and nothing is written`, async () => {
     const first = await openPool(turns, options)
     const second = await joinPool(first, options)
     assert.is(

@@ -10,7 +10,7 @@ const test = suite('sticky')
 const sticky = { models: ['one/m', 'two/m', 'three/m'], strategy: 'sticky' as const }
 const HOUR = 60 * 60 * 1_000
 
-/** Requests that identify their user in different ways. */
+/** Different ways for a request to identify its session. */
 const ways: Record<string, (who: string) => [body: object, init?: RequestInit]> = {
   'the header x-signalbox-session': (user) => [{}, { headers: { 'x-signalbox-session': user } }],
   'the header x-session-id': (user) => [{}, { headers: { 'X-Session-Id': user } }],
@@ -57,7 +57,7 @@ test('an AI SDK conversation stays on its target, and other conversations use ot
   assert.is(new Set(upstream.providers).size, 3)
 })
 
-test('a session name takes precedence over the beginning of the conversation, and the header over the body', async () => {
+test('a session name takes precedence over the start of the conversation, and the header over the body', async () => {
   const { sendAll } = await openPool(sticky)
   for (let index = 0; index < 10; index++) {
     const headers = { 'x-signalbox-session': `s${index}` }
@@ -80,7 +80,7 @@ test("blank names and values that aren't strings don't identify a session", asyn
   assert.is(await sendAll(1, { messages }, { headers: { 'x-session-id': '' } }), home)
 })
 
-test('later turns of a conversation go to the target of the first turn, in every format', async () => {
+test("a conversation's later turns go to the first turn's target, in every format", async () => {
   const options: WorldOptions = {
     connections: ['claude', { provider: 'claude', apiKey: 'other' }, 'one', 'two', 'three'],
     combos: { talk: { models: ['claude/c'], connectionStrategy: 'sticky' } },
@@ -113,7 +113,7 @@ test('later turns of a conversation go to the target of the first turn, in every
   assert.is(keys.size, 2)
 })
 
-test('long beginnings that differ only at the end belong to different sessions', async () => {
+test('long first messages that only differ at the end belong to different sessions', async () => {
   const { upstream, sendAll } = await openPool(sticky)
   for (let index = 0; index < 40; index++) {
     const messages = [{ role: 'user', content: `${'long '.repeat(10_000)} ${index}` }]
@@ -123,7 +123,7 @@ test('long beginnings that differ only at the end belong to different sessions',
   assert.is(new Set(upstream.providers).size, 3)
 })
 
-test('without a session, entries are used as listed', async () => {
+test('without a session, entries are used in listed order', async () => {
   const { sendAll } = await openPool(sticky)
   assert.is(await sendAll(2), 'one one')
 })
@@ -149,7 +149,7 @@ test('a moved session can move again, and failover is never blocked', async () =
   const home = await sendAll(1, body)
   down.set(home, 401)
   const [, second = ''] = (await sendAll(1, body)).split('>')
-  assert.is(await sendAll(1, body), second, 'the one that cools is passed over')
+  assert.is(await sendAll(1, body), second, 'the target in cooldown is skipped')
   down.set(second, 401)
   const [, third = ''] = (await sendAll(1, body)).split('>')
   assert.is(new Set([home, second, third]).size, 3)
@@ -159,7 +159,7 @@ test('a moved session can move again, and failover is never blocked', async () =
   for (const { status } of world.recorded.requests) assert.is(status, 200)
 })
 
-test('other sessions stay where they are if one moves', async () => {
+test('when one session moves, all others stay where they are', async () => {
   const { down, sendAll } = await openPool(sticky)
   const homes = new Map<string, string>()
   for (let index = 0; index < 30; index++) homes.set(`u${index}`, await sendAll(1, { user: `u${index}` }))
@@ -169,7 +169,7 @@ test('other sessions stay where they are if one moves', async () => {
   for (const [user, home] of homes) if (user !== 'u0') assert.is(await sendAll(1, { user }), home)
 })
 
-test('two instances on one storage agree on the targets of sessions and moved sessions', async () => {
+test("two instances on one storage agree on each session's target, before and after it moves", async () => {
   const storage = memoryStorage()
   const first = await openPool(sticky, { storage })
   const second = await joinPool(first, { storage })
@@ -185,7 +185,7 @@ test('two instances on one storage agree on the targets of sessions and moved se
   }
 })
 
-test("the stored state of a moved session doesn't reveal the session", async () => {
+test("a moved session's stored state doesn't reveal the session name", async () => {
   const storage = memoryStorage()
   const { down, sendAll } = await openPool(sticky, { storage })
   const body = { user: 'jane.doe@example.test' }
@@ -196,7 +196,7 @@ test("the stored state of a moved session doesn't reveal the session", async () 
   assert.not.match(JSON.stringify(rows), 'jane')
 })
 
-test('weights are shares of the sessions, and an entry with weight 0 is used only if all others fail', async () => {
+test('sessions are spread by weight, and an entry with weight 0 is only used if all others fail', async () => {
   const models = [{ model: 'one/m', weight: 3 }, 'two/m', { model: 'three/m', weight: 0 }]
   const { upstream, down, sendAll } = await openPool({ ...sticky, models })
   for (let index = 0; index < 400; index++) await sendAll(1, { user: `u${index}` })

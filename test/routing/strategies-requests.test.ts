@@ -4,7 +4,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('strategies applied to requests')
+const test = suite('strategies with real requests')
 
 const price = (input?: number, output?: number) => ({
   ...(input !== undefined && { input }),
@@ -33,7 +33,7 @@ async function open(options: WorldOptions, status = 200) {
   )
   const connections = ['one', 'two', 'three', 'free']
   const world = await openWorld({ catalog, connections, limits: { maxAttempts: 20 }, ...options, fetch: upstream })
-  /** Sends a request and returns its calls as `<provider>/<model>`. */
+  /** Sends a request. Returns its provider calls as `<provider>/<model>`. */
   async function getCalls(model = 'pool') {
     const before = upstream.calls.length
     await world.chat({ model })
@@ -42,7 +42,7 @@ async function open(options: WorldOptions, status = 200) {
   return { world, calls: getCalls }
 }
 
-/** Returns the targets that a request to `pool` tries when all of them fail. */
+/** Returns the targets that a request to `pool` tries, in order, when all of them fail. */
 async function order(combos: WorldOptions['combos'], extra: WorldOptions = {}) {
   const { calls } = await open({ combos: combos ?? {}, ...extra }, 503)
   return (await calls()).join(' ')
@@ -68,17 +68,17 @@ test('"random" tries each entry once', async () => {
   assert.equal((await calls()).sort(), ['one/m', 'three/m', 'two/m'])
 })
 
-test('"least-cost" orders entries by input plus output price, and ties as listed', async () => {
+test('"least-cost" orders entries by input plus output price, with ties in listed order', async () => {
   const pool = combo('least-cost', 'one/m', { model: 'three/m' }, 'one/tie', 'two/m', 'free/m')
   assert.is(await order({ pool }), 'free/m two/m three/m one/tie one/m')
 })
 
-test('"least-cost" puts entries without a complete price last, as listed, instead of treating them as free', async () => {
+test('"least-cost" puts entries without a complete price last, in listed order, instead of treating them as free', async () => {
   const pool = combo('least-cost', 'one/half', 'one/unheard-of', 'one/bare', 'nothing', 'one/m', 'two/m')
   assert.is(await order({ pool }), 'two/m one/m one/half one/unheard-of one/bare')
 })
 
-test('"least-cost" uses the price of the first target of a combo or an alias', async () => {
+test('"least-cost" prices a combo or an alias by its first target', async () => {
   const combos = {
     dear: ['one/m', 'free/m'],
     cheap: combo('least-cost', 'one/tie', 'free/m'),
@@ -110,7 +110,7 @@ test('"least-cost" reads the price of a round-robin combo without advancing its 
   assert.equal([await calls('inner'), await calls('inner')], [['one/m'], ['three/m']])
 })
 
-test('a combo that is listed twice is followed once, whether by name or in an object', async () => {
+test('a combo that is listed twice is only tried once, whether listed by name or as an object', async () => {
   const pool = combo('fallback', { model: 'inner', weight: 3 }, 'inner', { model: 'alias' }, 'two/m')
   const inner = combo('least-cost', { model: 'one/m' }, { model: 'free/m' })
   assert.is(await order({ inner, pool }, { aliases: { alias: 'inner' } }), 'free/m one/m two/m')
@@ -127,7 +127,7 @@ test("changing a combo's strategy takes effect immediately", async () => {
   assert.equal(firsts, ['one/m', 'two/m', 'one/m', 'one/m', 'two/m'])
 })
 
-test('a combo with objects is suggested by its name', async () => {
+test('a combo with object entries is suggested for a misspelled name', async () => {
   const { world } = await open({ combos: { 'my-combo': combo('weighted', { model: 'one/m', weight: 2 }) } })
   const { error }: ErrorAnswer = await (await world.chat({ model: 'my-comb' })).json()
   assert.match(error.message, /Did you mean "my-combo"\?/)

@@ -31,7 +31,7 @@ function generator(seed: number): () => number {
   }
 }
 
-/** Creates entries from names, in order. `b:6` has a weight of 6. */
+/** Creates entries from these names, in order. `b:6` means a weight of 6. */
 const createEntries = (...names: string[]): GroupEntry[] =>
   names.map((text, index) => {
     const [name = '', weight = '1'] = text.split(':')
@@ -40,7 +40,7 @@ const createEntries = (...names: string[]): GroupEntry[] =>
 
 const getNames = (entries: readonly GroupEntry[]) => entries.map(({ name }) => name).join('')
 
-/** Counts how often each order of the entries' names occurred. */
+/** Counts how often each order of entries occurs. */
 function tally(
   strategy: Strategy,
   entries: GroupEntry[],
@@ -109,7 +109,7 @@ for (const strategy of Object.keys(strategies) as Strategy[]) {
 }
 
 for (const strategy of ['fallback', 'conditional'] as const) {
-  test(`"${strategy}" keeps the order of the list, and uses no inputs`, () => {
+  test(`"${strategy}" keeps the listed order, and uses no inputs`, () => {
     fc.assert(fc.property(entriesOf, (entries) => assert.equal(strategies[strategy].order(entries, nothing), entries)))
   })
 }
@@ -137,7 +137,7 @@ test('"weighted" draws by weight without replacement', () => {
   isNear(share('cba'), (1 / 10) * (3 / 9))
 })
 
-test('"weighted" puts entries with weight 0 last, as listed', () => {
+test('"weighted" puts entries with weight 0 last, in listed order', () => {
   const property = fc.property(entriesOf, fc.integer(), (entries, seed) => {
     const order = strategies.weighted.order(entries, { ...nothing, random: generator(seed) })
     const last = entries.filter(({ weight }) => weight === 0)
@@ -157,7 +157,7 @@ const figures: Array<[Strategy, (figureOf: (entry: GroupEntry) => number | undef
   ['least-busy', (getFigure) => ({ getLoad: (entry) => getFigure(entry) ?? Number.POSITIVE_INFINITY })],
 ]
 for (const [strategy, inputs] of figures) {
-  test(`"${strategy}" sorts in ascending order, keeps ties as listed, and puts entries without a value last`, () => {
+  test(`"${strategy}" sorts in ascending order, with ties in listed order and entries without a value last`, () => {
     const property = fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 4 }))), (input) => {
       const entries = input.map((_, index) => ({ index, name: String(index), weight: 1 }))
       const getFigure = ({ index }: GroupEntry) => input[index] ?? undefined
@@ -169,7 +169,7 @@ for (const [strategy, inputs] of figures) {
   })
 }
 
-test('"least-latency" puts unmeasured entries first, and then the fastest', () => {
+test('"least-latency" puts unmeasured entries first, and then sorts by speed', () => {
   const latencies: Record<string, number> = { a: 30, b: 10, d: 20 }
   const inputs = { ...nothing, random: () => 0.9, getLatency: ({ name }: GroupEntry) => latencies[name] }
   assert.is(getNames(strategies['least-latency'].order(createEntries('a', 'b', 'c', 'd', 'e'), inputs)), 'cebda')
@@ -194,7 +194,7 @@ test('"sticky" always sends a session to the same entry, and spreads sessions ov
   isNear((counts.get('bac') ?? 0) / 40_000, 1 / 4)
 })
 
-test('"sticky" spreads the sessions of each group differently', () => {
+test('"sticky" spreads sessions differently in each group', () => {
   const entries = createEntries('a', 'b')
   const getFirst = (label: string, session: string) =>
     strategies.sticky.order(entries, { ...nothing, label, session })[0]

@@ -8,7 +8,7 @@ import type { Select } from '../../src/request/routing/select.ts'
 import type { Catalog, Combo, ComboModel, Strategy } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('route table')
+const test = suite('the route table')
 
 const at = new Date(0).toISOString()
 const catalog: Catalog = { up: { models: [{ id: 'a', price: { input: 1, output: 1 } }, { id: 'b' }] }, down: {} }
@@ -88,14 +88,14 @@ async function allOf(routes: AsyncIterable<Route> | readonly Route[]): Promise<R
 const wayOf = (choice: GroupChoice | undefined): string[] =>
   choice ? [...wayOf(choice.before), choice.group.label] : []
 
-test('the route table caches only the latest names, even if clients invent many', () => {
+test('the route table caches only a limited number of model names, even if clients invent many', () => {
   const { table } = getTable()
   for (let index = 0; index < 1_500; index++) table.resolveModel(`up/invented-${index}`)
   assert.ok(table.resolveModel('up/m'))
   assert.is(table.resolveModel('up/m'), table.resolveModel('up/m'))
 })
 
-test('concurrent pulls return different routes, even while a combo is still choosing', async () => {
+test('concurrent pulls return different routes, even while a combo is still selecting its entries', async () => {
   const { table, select } = getTable({
     combos: [combo('outer', 'fallback', 'up/a', 'inner'), combo('inner', 'fallback', 'up/b', 'up/c')],
   })
@@ -119,14 +119,14 @@ test('concurrent pulls return different routes, even while a combo is still choo
   assert.equal(found, ['a', 'b', 'c', undefined])
 })
 
-test('each target has the groups that led to it', async () => {
+test('each route lists the groups that led to its target', async () => {
   const combos = [combo('outer', 'random', 'up/a', 'inner'), combo('inner', 'weighted', 'up/b')]
   const { ways } = getTable({ combos })
   assert.is(await ways('outer'), 'combo/outer>a@c combo/outer>combo/inner>b@c')
   assert.is(await ways('up/a'), 'a@c')
 })
 
-test('the entries of an inner combo are selected only when it is reached', async () => {
+test("an inner combo's entries are only selected when the combo is reached", async () => {
   const { table, select, selected } = getTable({
     combos: [combo('pool', 'fallback', 'up/a', 'inner'), combo('inner', 'fallback', 'up/b')],
   })
@@ -146,7 +146,7 @@ test('a plain model name is resolved without groups, and its targets are cached'
   assert.equal(selected, [])
 })
 
-test('resolving a cycle of combos terminates, and so does resolving deeply nested combos', async () => {
+test('resolving combos terminates, even for cycles and deep nesting', async () => {
   const circle = [combo('x', 'fallback', 'y', 'up/b'), combo('y', 'least-cost', 'x', 'up/a')]
   for (const { name } of circle) assert.match(await getTable({ combos: circle }).ways(name), /a@c.*b@c|b@c.*a@c/)
   const deep = Array.from({ length: 900 }, (_, depth) =>
@@ -155,7 +155,7 @@ test('resolving a cycle of combos terminates, and so does resolving deeply neste
   assert.match(await getTable({ combos: deep }).ways('c0'), /a@c$/)
 })
 
-test("a provider's connections are a group if it has a strategy and more than one connection", async () => {
+test("a provider's connections are a group if the provider has a strategy and more than one connection", async () => {
   const providers: ProviderRecord[] = [{ provider: 'up', strategy: 'round-robin' }]
   const many = getTable({ connections: ['c@up', 'd@up', 'e@down'], providers })
   assert.is(await many.ways('up/a'), 'provider/up>a@c provider/up>a@d')
@@ -192,7 +192,7 @@ test("a combo's connection strategy overrides the provider's", async () => {
   assert.is(await ways('first'), 'combo/first>a@c combo/first>a@d')
 })
 
-test('forty least-cost combos of forty entries, nested four deep, are each priced once', async () => {
+test('four levels of forty nested least-cost combos with forty entries are priced once each', async () => {
   const inner = (depth: number) => Array.from({ length: 40 }, (_, index) => `level${depth + 1}-${index}`)
   const level = (depth: number) =>
     Array.from({ length: 40 }, (_, index) => combo(`level${depth}-${index}`, 'least-cost', ...inner(depth)))
@@ -203,5 +203,5 @@ test('forty least-cost combos of forty entries, nested four deep, are each price
     for (const entry of entries) for (const _ of listTargets(entry)) assert.unreachable('there is no target')
     return { entries, inputs }
   }
-  assert.equal(await allOf(getRoutes('level0-0', table, selectByPrice)), []) // otherwise, it would take hours
+  assert.equal(await allOf(getRoutes('level0-0', table, selectByPrice)), []) // without caching, this would take hours
 })

@@ -17,6 +17,6 @@ export async function getLines({ world }: Pick<Pool, 'world'>, request: object =
   return targets.map(({ provider, use, why }) => `${provider} ${use}: ${why}`)
 }
 
-/** Opens a world with the combo `pool`, which uses this strategy. */
+/** Opens a gateway with the combo `pool`, which uses this strategy. */
 export const open = (strategy: Strategy, options: PoolOptions = {}, entries = models) =>
   openPool({ models: entries, strategy }, { catalog, connections: ['one', 'two', 'three'], ...options })

@@ -2,17 +2,17 @@ import { type FailureClass, failureRules, type HealthLevel } from '../../../src/
 import type { HealthTarget } from '../../../src/request/routing/health-subject.ts'
 import { defaultHealthTerms } from '../../../src/request/routing/request-rules.ts'
 
-/** A call in flight. */
+/** An in-flight call. */
 export interface ModelCall {
   target: HealthTarget
   began: number
-  /** The records that it probes. */
+  /** The records that this call probes. */
   probes: Held[]
-  /** Whether it is a stream that already counts as a successful call. */
+  /** Whether the call is a stream that already counts as successful. */
   isCounted?: boolean
 }
 
-/** The end of a call: its time, and whether the call failed. A stream that counted as successful and then breaks off has two of them. */
+/** A call's result: its time, and whether the call failed. A stream that counted as successful and then broke off has two results. */
 interface Result {
   at: number
   failed: boolean
@@ -50,7 +50,7 @@ export function createModel() {
     model: `p ${connection.id}@${connection.updatedAt} ${model}`,
   })
 
-  /** Removes a provider's record after an account that failed there was changed. */
+  /** Removes the provider's record if one of the accounts that failed has been changed. */
   function repair({ connection: { id, updatedAt } }: HealthTarget) {
     const failedAt = held.get('p')?.accounts.get(id)
     if (failedAt !== undefined && failedAt < updatedAt) held.delete('p')
@@ -61,7 +61,7 @@ export function createModel() {
     return Object.values(getKeys(target)).flatMap((key) => held.get(key) ?? [])
   }
 
-  /** Removes a record. If it had a cooldown, also forgets the calls at its level and lower levels. */
+  /** Removes a record. If it had a cooldown, also removes the calls at its level and the levels below. */
   function forget(record: Held, target: HealthTarget) {
     if (held.get(record.key) === record) held.delete(record.key)
     if (record.until === undefined) return
@@ -73,7 +73,7 @@ export function createModel() {
     ended.set(key, [...(ended.get(key) ?? []), call])
   }
 
-  /** Records a call that succeeded, or that failed at some of the three levels. */
+  /** Records a call that succeeded, or that failed at one or more of the three levels. */
   function getNote(target: HealthTarget, now: number, failedAt: { [Level in Key]?: boolean } = {}) {
     const keys = getKeys(target)
     for (const level of ['provider', 'connection', 'model'] as const)
@@ -141,7 +141,7 @@ export function createModel() {
       if (!isCounted) getNote(target, now)
       for (const record of allOf(target)) if (record.isCut && !isBehind(record, began)) forget(record, target)
     },
-    /** Records that a call's stream has begun. */
+    /** Records that a call's stream has started. */
     open(call: ModelCall, now: number) {
       const { target, began } = call
       giveBack(call)
@@ -226,7 +226,7 @@ interface Held {
   isProbed: boolean
   /** Whether streams have broken off. */
   isCut?: boolean
-  /** The provider's accounts that failed, and the times of their last changes. */
+  /** The accounts that failed, and when each was last changed. */
   accounts: Map<string, string>
   models: Set<string>
 }

@@ -7,14 +7,14 @@ await loadFailureCode()
 /** Creates a connection that was last changed at `updatedAt`. */
 export const connection = (id: string, provider = 'p', updatedAt = '1') => ({ id, provider, updatedAt })
 
-/** Creates a target: a model on a connection of the provider `p`. */
+/** Creates a target: a model on one of provider `p`'s connections. */
 export const target = (id = 'a', model = 'm', updatedAt = '1') => ({
   provider: 'p',
   model,
   connection: connection(id, 'p', updatedAt),
 })
 
-/** Creates a failure of a class. `retryAfterMs` is the wait that the provider requests, if any. */
+/** Creates a failure of this class. `retryAfterMs` is the wait that the provider requests, if any. */
 export const failure = (label: FailureClass, retryAfterMs?: number) => ({
   class: label,
   message: `it is ${label}`,
@@ -31,7 +31,7 @@ export function open(random = () => 0) {
   const health = { ...bare, list }
   const fail = (label: FailureClass, at = target(), retryAfterMs?: number) =>
     health.begin(at).fail(failure(label, retryAfterMs))
-  /** Fails because the connection's URL is unreachable. */
+  /** Records a failure of a connection with an unreachable URL. */
   const failAddress = (at = target()) =>
     health.begin(at).fail({ ...failure('network'), level: 'connection', isCertain: true })
   const waitOf = (at = target()) => {

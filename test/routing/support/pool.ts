@@ -3,13 +3,13 @@ import { chatResponse } from '../../pipeline/support/responses.ts'
 import { type FakeUpstream, fakeUpstream, json, type Respond } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 
-/** The combo `pool` in a separate world. */
+/** A gateway with the combo `pool`. */
 export interface Pool {
   world: World
   upstream: FakeUpstream
   /** The failure status of each provider. Providers that aren't listed respond normally. */
   down: Map<string, number>
-  /** Sends this many requests one by one. Returns the providers that each one called, such as `one>two` if `one` failed. */
+  /** Sends this many requests one by one. Resolves to the providers that each one called, such as `one>two` if `one` failed. */
   sendAll(times: number, body?: object, init?: RequestInit): Promise<string>
 }
 

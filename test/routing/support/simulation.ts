@@ -13,16 +13,16 @@ export interface Simulated {
   /** The providers by ID. Each has one connection and the model `m`. */
   providers: Record<string, Behaviour>
   combo?: Omit<NewCombo, 'name' | 'models'>
-  /** The number of clients. Each sends one request after another. Default: 100. */
+  /** The number of clients, each of which sends requests sequentially. Default: 100. */
   clients?: number
   /** The duration of the simulation, in s. Default: 10. */
   seconds?: number
 }
 
-/** The results of the requests, and their cost. */
+/** The outcome of a simulation. */
 export interface Outcome {
   callsTo: Record<string, number>
-  /** By second: the requests and calls that started, and the requests that failed. */
+  /** The requests and calls that started, and the requests that failed, in each second. */
   perSecond: Second[]
   seed: number
 }
@@ -44,19 +44,19 @@ export const failedShare = (outcome: Outcome, from = 0): number =>
 /** A successful response. */
 export const fine: Behaviour = () => Response.json(chatResponse())
 
-/** Creates an error without any details except its status. */
+/** Creates a behavior that fails with this status and no other details. */
 export const createBroken =
   (status = 500): Behaviour =>
   () =>
     Response.json({ error: { message: 'The server had an error' } }, { status })
 
-/** Rejects all connections. */
+/** Refuses all connections. */
 export const unreachable: Behaviour = () =>
   Object.assign(new TypeError('fetch failed'), {
     cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
   })
 
-/** Fails in a random `share` of all calls: exactly that share of each hundred, in each of the given ways in turn. */
+/** Fails a random `share` of all calls: exactly that share of every hundred, in each of these ways in turn. */
 export function failingAtRandom(share: number, ...ways: readonly [Behaviour, ...Behaviour[]]): Behaviour {
   let block: boolean[] = []
   let failures = 0
@@ -80,8 +80,8 @@ function shuffle(count: number, marked: number, random: Random): boolean[] {
 }
 
 /**
- * Simulates clients that send requests through `gateway.fetch`, one after another, on a clock that stops while anything is running. Calls take 50 to
- * 150 ms. They end at multiples of 10 ms, so the clock has few steps.
+ * Simulates clients that send requests through `gateway.fetch` sequentially, on a clock that stops while anything is running. Calls take 50 to 150
+ * ms. They end at multiples of 10 ms, so the clock has few steps.
  */
 export async function simulate({ providers, combo = {}, clients = 100, seconds = 10 }: Simulated): Promise<Outcome> {
   await loadLateParts()
