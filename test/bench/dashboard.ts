@@ -5,10 +5,8 @@ import { type DashboardServer, respond, serveDashboard, TOKEN } from '../runtime
 import { goTo, visit, waitUntilSettled } from '../runtimes/browser/dashboard/visit.ts'
 
 /*
- * Measures the cost of watching a busy gateway: the long tasks of each page of the dashboard at 10,000 requests per minute, and the CPU time that one
- * listener of `GET /api/live` adds to a request.
- *
- * node test/bench/dashboard.ts --seconds 10 --a-minute 10000 --turns 60 --keys 100000
+ * Measures the cost of watching a busy gateway: each dashboard page's long tasks at 10,000 requests per minute, and the CPU time that one `GET
+ * /api/live` listener adds to a request. node test/bench/dashboard.ts --seconds 10 --a-minute 10000 --turns 60 --keys 100000
  */
 
 const { values } = parseArgs({
@@ -48,7 +46,7 @@ async function send({ gateway }: DashboardServer): Promise<void> {
   await response.text()
 }
 
-/** Measures turns of requests with and without a listener. Returns the median CPU time of both. */
+/** Alternates batches of requests with and without a listener. Prints the median CPU time of each. */
 async function listenerCost(app: DashboardServer): Promise<void> {
   const spent: Record<'alone' | 'listened', number[]> = { alone: [], listened: [] }
   for (let turn = 0; turn < turns; turn++)
@@ -83,7 +81,7 @@ function getMedian(numbers: number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 }
 
-/** Records the long tasks of each page after its first second. */
+/** Records each page's long tasks, except in its first second. */
 async function pagesUnderLoad(app: DashboardServer): Promise<void> {
   if (!chromiumPath) return console.log('there is no Chromium: the pages were not measured')
   const browser = await launchChromium(chromiumPath)
@@ -109,7 +107,7 @@ async function pagesUnderLoad(app: DashboardServer): Promise<void> {
   await browser.close()
 }
 
-/** Sends requests at the wanted rate. Resolves to their number. */
+/** Sends requests at the target rate until aborted. Resolves to the number of requests. */
 async function keepAsking(app: DashboardServer, until: AbortSignal): Promise<number> {
   const from = performance.now()
   let requestCount = 0

@@ -1,6 +1,6 @@
 import { openGateway } from './open-gateway.mjs'
 
-/** Serves the gateway on Node or Bun until a SIGTERM. */
+/** Serves the gateway on Node or Bun until SIGTERM. */
 const { gateway, storage, keys } = await openGateway()
 const server = globalThis.Bun
   ? (await import('signalbox/bun')).serveBun(gateway, { port: 0 })

@@ -6,7 +6,7 @@ export interface Load {
   url: string
   path: string
   key: string
-  /** Replaces the key. */
+  /** Sent instead of the key. */
   cookie?: string | undefined
   body: string
   connections: number
@@ -16,7 +16,7 @@ export interface Load {
   requestsEach?: number
   /** The time over which the connections are opened one by one, in ms. */
   rampMs?: number
-  /** The number of stamped chunks that each response must contain. */
+  /** The number of timestamped chunks that each response must contain. */
   chunks?: number
 }
 
@@ -32,15 +32,15 @@ export interface LoadResult {
   seconds: number
   /** From sending a request to the end of its response. */
   latency: Percentiles
-  /** From the provider's write of a chunk to the client's read. */
+  /** From the provider writing a chunk to the client reading it. */
   lag: Percentiles
 }
 
 const nowUs = () => Number(process.hrtime.bigint()) / 1_000
 
 /**
- * Sends requests over keep-alive connections, each after the previous response is complete. It uses raw sockets, because a `node:http` client takes
- * more CPU time than the gateway. Rejects if a response isn't a complete 200.
+ * Sends requests over keep-alive connections, one at a time per connection. Uses raw sockets, because a `node:http` client takes more CPU time than
+ * the gateway. Rejects if a response isn't a complete 200.
  */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const latencies: number[] = []

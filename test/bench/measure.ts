@@ -17,7 +17,7 @@ const DRAIN_MS = 5_000
 
 interface Measurement {
   server: Participant
-  /** Whether the server is the provider itself, which isn't measured. */
+  /** Whether the clients call the provider directly, so there is no server to measure. */
   isDirect: boolean
   load: Load
   unit: Suite['unit']

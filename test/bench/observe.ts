@@ -6,10 +6,8 @@ import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 
 /*
- * Measures the CPU time that an observer adds to a non-streamed request. Gateways with and without it take turns in this process, with a function as
- * their provider.
- *
- * node test/bench/observe.ts --observer prometheus --turns 300 --requests 200
+ * Measures the CPU time that an observer adds to a non-streaming request. Gateways with and without it take turns in this process, with a mock
+ * provider. node test/bench/observe.ts --observer prometheus --turns 300 --requests 200
  */
 
 const { values } = parseArgs({
@@ -38,7 +36,7 @@ const observers: Record<string, () => GatewayObserver> = {
 const observer = observers[values.observer]
 if (!observer) throw new Error(`--observer is one of ${Object.keys(observers).join(', ')}`)
 
-/** The observers to measure. `none twice` shows how precise the figures are. */
+/** The observers to measure. `none twice` shows how precise the measurement is. */
 const observed: Record<string, GatewayObserver[] | undefined> = {
   none: undefined,
   'none twice': undefined,

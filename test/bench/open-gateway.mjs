@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { createGateway } from 'signalbox'
 
-/** In US dollars per million tokens. */
+/** Prices in US dollars per million tokens. */
 const PRICES = { input: 0.5, output: 2 }
 
 /** The secret for stores that don't create one. */
@@ -10,19 +10,19 @@ const SECRET = 'a-secret-of-the-benchmark-0123456789'
 /** Limits that no run reaches. */
 const LIMITS = { requests: { minute: 100_000_000 }, tokens: { day: 1_000_000_000_000 }, usd: { month: 1_000_000 } }
 
-/** The models of the mock provider by connection prefix. Each model gets a combo with its name. */
+/** The mock provider's models, by connection prefix. Each model gets a combo with the same name. */
 const MODELS = { chat: ['chat-100x0', 'chat-100x50', 'chat-40x50'], messages: ['messages-100x0'] }
 
-/** Finds the user by the cookie, like an app with its own sign-in. */
+/** Identifies the user by a cookie, like an app with its own sign-in. */
 function identify({ headers }) {
   const account = /s=(\w+)/.exec(headers.get('cookie') ?? '')?.[1]
   return account === undefined ? null : { account }
 }
 
 /**
- * Opens the built gateway as a new user would set it up: a required key, a combo, and usage records unless `USAGE` is `off`. If `IDENTIFY` is `on`,
- * `identify` replaces the key. `STORE` names the store: `memory`, a folder, `redis://…?name=…`, or `postgres://…?name=…`. Sets up an empty store, and
- * returns the keys it has created.
+ * Opens the built gateway with a new user's setup: a required API key, a combo, and usage records unless `USAGE` is `off`. If `IDENTIFY` is `on`,
+ * requests use `identify` instead of a key. `STORE` selects the store: `memory`, a folder, `redis://…?name=…`, or `postgres://…?name=…`. If the store
+ * is empty, sets it up and returns the keys that it has created.
  */
 export async function openGateway(options = {}) {
   const storage = await openStorage(process.env.STORE)

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** The line that a process prints when it listens. */
+/** The JSON line that a process prints once it is listening. */
 export interface Announcement {
   url: string
   key?: string
@@ -15,10 +15,10 @@ export interface Announcement {
   records?: number
 }
 
-/** A running process of the benchmark. */
+/** A running benchmark process. */
 export interface Participant extends Announcement {
   pid: number
-  /** Stops the process from using any CPU until `resume`. */
+  /** Suspends the process until `resume`, so it uses no CPU. */
   pause(): void
   resume(): void
   stop(): Promise<void>
@@ -27,11 +27,11 @@ export interface Participant extends Announcement {
 const TICKS_PER_SECOND = 100
 const STOP_MS = 5_000
 
-/** The CPUs available to this process, read before it is pinned to one. */
+/** The CPUs available to this process before it is pinned to one of them. */
 const cpus = readCpus()
 const canPin = cpus.length > 1 && spawnSync('taskset', ['--version']).status === 0
 
-/** The CPUs of the measured process and of everything else. They are the same on a machine with one CPU. */
+/** The CPU for the measured process, and the one for everything else. They are the same on a machine with one CPU. */
 export const measuredCpu = cpus[0] ?? 0
 export const loadCpu = canPin ? (cpus[1] ?? measuredCpu) : measuredCpu
 
@@ -46,7 +46,7 @@ function readCpus(): number[] {
   })
 }
 
-/** Pins this process, and processes it starts later, to the CPU of the load. */
+/** Pins this process, and the processes that it starts later, to `loadCpu`. */
 export function pinSelf(): void {
   if (canPin) spawnSync('taskset', ['-acp', String(loadCpu), String(process.pid)])
 }
@@ -59,11 +59,11 @@ process.once('exit', () => {
 interface StartOptions {
   cpu: number
   env?: Record<string, string>
-  /** The program that runs the file. Default: the one running this file. */
+  /** The runtime that runs the file. Default: the current one. */
   runtime?: string
 }
 
-/** Starts a file in this folder and waits for the line it prints when it is ready. */
+/** Starts a file in this folder, and waits for the line that it prints when it's ready. */
 export async function startProcess(
   file: string,
   { cpu, env = {}, runtime = process.execPath }: StartOptions,
@@ -95,7 +95,7 @@ const PACE = `process.on('message', () => {
   process.send((user + system + (work & 0)) / 1_000)
 })`
 
-/** Starts a process that times a fixed amount of work on the CPU of the measured processes, in ms of CPU time. */
+/** Starts a process that times a fixed amount of work on `measuredCpu`, in ms of CPU time. */
 export function startPace(): { measure(): Promise<number>; stop(): void } {
   const command = [process.execPath, '-e', PACE]
   if (canPin) command.unshift('taskset', '-c', String(measuredCpu))
@@ -144,7 +144,7 @@ export function readCpuTime(pid: number): number {
   return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND
 }
 
-/** Resets the peak that `readPeakMemory` returns to the memory in use now. */
+/** Resets the peak for `readPeakMemory` to the memory currently in use. */
 export function resetPeakMemory(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }

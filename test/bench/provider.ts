@@ -3,7 +3,7 @@ import { STAMP_LENGTH, STAMP_MARK } from './stamps.ts'
 
 /*
  * The mock provider for Chat Completions, Messages, and Embeddings. It implements just enough of HTTP/1.1 over raw sockets to take far less CPU time
- * than the servers under test. The model `…-100x50` streams 100 chunks, one every 50 ms. With 0 ms, it sends one per turn of the event loop.
+ * than the servers under test. The model `…-100x50` streams 100 chunks, one every 50 ms. With 0 ms, it sends one chunk per turn of the event loop.
  */
 
 const text =
@@ -50,10 +50,10 @@ const vectors = {
   usage: { prompt_tokens: 10, total_tokens: 10 },
 }
 
-/** The pieces of a streamed response, in the chunked encoding. */
+/** The parts of a streamed response, in chunked encoding. */
 interface Script {
   first: Buffer
-  /** Contains a stamp that is overwritten. */
+  /** The repeated chunk, which contains a timestamp to overwrite. */
   word: Buffer
   stampAt: number
   last: Buffer
@@ -121,14 +121,14 @@ function createResponse(body: object): Buffer {
   )
 }
 
-/** Returns a copy of the word stamped with the current time. */
+/** Returns a copy of the chunk with the current time as its timestamp. */
 function stampWord({ word, stampAt }: Script): Buffer {
   const copy = Buffer.from(word)
   copy.write(String(process.hrtime.bigint() / 1_000n).padStart(STAMP_LENGTH, '0'), stampAt, 'latin1')
   return copy
 }
 
-/** Streams without pauses. Each sends one chunk per turn of the event loop. */
+/** Streams without pauses, each of which sends one chunk per turn of the event loop. */
 const fast = new Set<() => boolean>()
 
 function runFast(): void {

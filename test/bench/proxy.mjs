@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import { Pool } from 'undici'
 
 /*
- * The bare proxy that the gateway is compared with. It passes the bytes of requests and responses through without reading them. It is written in
- * JavaScript, so its start doesn't include the removal of types.
+ * The bare proxy that the gateway is compared with. It passes requests and responses through without parsing them. It is written in JavaScript, so
+ * its startup time doesn't include type stripping.
  */
 const pool = new Pool(process.env.PROVIDER, { connections: 2_048, keepAliveTimeout: 60_000 })
 const ownHeaders = new Set([

@@ -18,7 +18,7 @@ const test = suite('benchmark ratios')
 
 const cpu: Comparison = { suite: 'json', row: 'file', floor: 'proxy', figure: 'cpuPerRequest' }
 
-/** Returns the rounds of a row, with one figure each. */
+/** Returns a row's samples, one per round, with a single figure. */
 function rounds(row: string, values: readonly number[], figure: Comparison['figure'] = 'cpuPerRequest'): Sample[] {
   return values.map((value) => ({ suite: 'json', row, figures: { [figure]: value } }))
 }
@@ -28,19 +28,19 @@ const judge = (file: readonly number[], proxy: readonly number[], atMost: number
     'json.file.cpuPerRequest': { atMost, reason: 'a test' },
   })
 
-test("a busy moment in one round doesn't push a ratio over its budget", () => {
+test("noise in one round doesn't push a ratio over its budget", () => {
   const [result] = judge([300, 150, 152], [101, 100, 260], 1.6)
   assert.is(result?.ratio, 1.5)
   assert.is(result?.isExceeded, false)
 })
 
-test("a busy moment of the proxy doesn't hide a regression", () => {
+test("noise in the proxy's measurement doesn't hide a regression", () => {
   const [result] = judge([190, 192, 191], [100, 160, 101], 1.6)
   assert.is(result?.ratio, 1.9)
   assert.is(result?.isExceeded, true)
 })
 
-test('another round can only lower a gateway ratio that noise has inflated', () => {
+test('another round lowers a ratio that noise has inflated', () => {
   assert.is(judge([180], [100], 1.6)[0]?.isExceeded, true)
   assert.is(judge([180, 150], [100, 103], 1.6)[0]?.isExceeded, false)
 })
@@ -57,14 +57,14 @@ test("a row that wasn't measured counts as over budget", () => {
   for (const [result] of [judge([], [100], 1.6), judge([150], [], 1.6)]) assert.is(result?.isExceeded, true)
 })
 
-test('a figure without a budget is shown, and never counts as over budget', () => {
+test('a figure without a budget is shown, but never counts as over budget', () => {
   const [result] = compare([...rounds('file', [900]), ...rounds('proxy', [100])], [cpu], {})
   assert.is(result?.ratio, 9)
   assert.is(result?.atMost, undefined)
   assert.is(result?.isExceeded, false)
 })
 
-test('request times use their lowest round, chunks and memory their median, and rates their highest round', () => {
+test('request times are summarized by their lowest round, chunks and memory by their median, and rates by their highest round', () => {
   const read = (figure: Comparison['figure']) => summarize(rounds('file', [3, 1, 2], figure), { ...cpu, figure })
   assert.equal(
     [read('cpuPerRequest'), read('lagP99'), read('cpuPerChunk'), read('memory'), read('rate')],
@@ -88,7 +88,7 @@ test('a suggested budget fails a 30% regression, or a 20% regression in CPU time
   }
 })
 
-test('suggested budgets keep reasons and other budgets', () => {
+test('suggesting budgets keeps existing reasons and all other budgets', () => {
   const current: Budgets = {
     'json.file.cpuPerRequest': { atMost: 3, reason: 'before SQLite' },
     'start.file.start': { atMost: 1.2, reason: 'first measured' },
@@ -104,7 +104,7 @@ test('suggested budgets keep reasons and other budgets', () => {
   )
 })
 
-test('every ratio in the check has a budget and a reason, and no other ratio does', () => {
+test('every ratio in the short check has a budget and a reason, and no other ratio does', () => {
   const text = readFileSync(new URL('budgets.json', import.meta.url), 'utf8')
   const budgets = JSON.parse(text) as Budgets // checked below
   const servers = new Set<ServerName>(['direct', 'proxy', 'translator', 'file', 'identified', 'usage-off', 'memory'])

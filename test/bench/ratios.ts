@@ -1,8 +1,8 @@
 /*
- * The arithmetic of the benchmark. Each round measures all rows of a suite in turn, and each figure of a row is summarized over the rounds before it
- * is compared. Other work on the machine only adds time to a request, so the lowest value is closest to its true cost: one quiet round is enough to
- * keep a ratio within its budget, while a regression shows in every round. Chunks are different: a process that waits for its CPU then reads several
- * together, which makes each cheaper. So their CPU time is the median. So is memory, which depends on the timing of garbage collection.
+ * The arithmetic of the benchmark. Each round measures all of a suite's rows in turn, and each figure is summarized over all rounds before it is
+ * compared. Other work on the machine only adds time to a request, so the lowest value is closest to the true cost: one quiet round is enough to keep
+ * a ratio within its budget, while a regression shows in every round. Chunks are different: a process that has waited for its CPU then reads several
+ * at once, which makes each one cheaper, so their CPU time is summarized by the median. So is memory, which depends on garbage collection timing.
  */
 
 export const figures = {
@@ -25,20 +25,20 @@ export interface Sample {
   suite: string
   row: string
   figures: Partial<Record<Figure, number>>
-  /** The duration of a fixed amount of work on the same CPU, in ms: the longer of a run before and a run after. */
+  /** How long a fixed amount of work took on the same CPU, in ms: the longer of one run before the measurement and one after. */
   paceMs?: number
 }
 
 /**
- * Returns the samples measured while their CPU was at most `factor` times slower than at its fastest. A shared host can slow a CPU down to a fifth
- * for seconds without showing it in the system's figures. Rows measured then can't be compared.
+ * Returns the samples that were measured while the CPU was at most `factor` times slower than at its fastest. A shared host can slow a CPU down to a
+ * fifth of its speed for seconds, without any trace in the system statistics. Samples from such a time can't be compared.
  */
 export function keepSteady(samples: readonly Sample[], factor: number): Sample[] {
   const fastest = Math.min(...samples.map(({ paceMs = Number.POSITIVE_INFINITY }) => paceMs))
   return samples.filter(({ paceMs = fastest }) => paceMs <= factor * fastest)
 }
 
-/** A figure of a row, compared with the same figure of the row `floor`. */
+/** A comparison of a row's figure with the same figure of the row `floor`. */
 export interface Comparison {
   suite: string
   row: string
@@ -49,7 +49,7 @@ export interface Comparison {
 export interface Budget {
   /** The highest ratio allowed. */
   atMost: number
-  /** Why it was last changed. */
+  /** Why the budget was last changed. */
   reason: string
 }
 
@@ -68,7 +68,7 @@ export function formatId({ suite, row, figure }: Pick<Comparison, 'suite' | 'row
   return `${suite}.${row}.${figure}`
 }
 
-/** Summarizes a figure of a row over all rounds. Returns `NaN` without samples. */
+/** Summarizes a row's figure over all rounds. Returns `NaN` if there are no samples. */
 export function summarize(samples: readonly Sample[], { suite, row, figure }: Omit<Comparison, 'floor'>): number {
   const values = samples
     .filter((sample) => sample.suite === suite && sample.row === row)
@@ -80,8 +80,8 @@ export function summarize(samples: readonly Sample[], { suite, row, figure }: Om
 }
 
 /**
- * Adds to each sample of a suite with a row `direct` the latency that its row adds to a request. It subtracts the lowest value of `direct`, because
- * the value of the same round may come from a busy moment, which would make the difference too small.
+ * Adds the latency that a row adds to a request to each sample, in suites with a row `direct`. Subtracts the lowest value of `direct`, because the
+ * value from the same round may be inflated by noise, which would make the difference too small.
  */
 export function addLatency(samples: readonly Sample[]): Sample[] {
   return samples.map((sample) => {
@@ -96,19 +96,17 @@ export function compare(samples: readonly Sample[], comparisons: readonly Compar
   return comparisons.map((comparison) => {
     const ratio = summarize(samples, comparison) / summarize(samples, { ...comparison, row: comparison.floor })
     const atMost = budgets[formatId(comparison)]?.atMost
-    const isExceeded = atMost !== undefined && !(ratio <= atMost) // also true for `NaN`, because a row that can't be measured has no excuse
+    const isExceeded = atMost !== undefined && !(ratio <= atMost) // also true for `NaN`, so a row that couldn't be measured counts as over budget
     return { ...comparison, ratio, atMost, isExceeded }
   })
 }
 
-/**
- * Returns the budget for a measured ratio, rounded up to two digits. Its headroom is more than the noise and less than a regression of 20 to 30 %.
- */
+/** Returns the budget for a measured ratio, rounded up to two decimals. Its headroom is more than the noise and less than a 20 to 30% regression. */
 export function suggestBudget(figure: Figure, ratio: number): number {
   return Math.ceil(Number((ratio * figures[figure].headroom * 100).toFixed(6))) / 100
 }
 
-/** Returns budgets for the measured comparisons. Keeps the budgets of other comparisons, and the reasons unless a new one is given. */
+/** Returns budgets for the measured comparisons. Keeps all other budgets, and the reasons unless a new one is given. */
 export function suggestBudgets(results: readonly Result[], current: Budgets, reason?: string): Budgets {
   const suggested = { ...current }
   for (const result of results) {

@@ -4,7 +4,7 @@ import { listComparisons, type Suite } from './suites.ts'
 const FIRST_WIDTH = 40
 const WIDTH = 14
 
-/** Returns the table of a suite: its figures, followed by the ratio and budget of each compared figure. */
+/** Returns a suite's table: its figures, followed by the ratio and budget of each compared figure. */
 export function formatSuite(suite: Suite, samples: readonly Sample[], budgets: Budgets): string {
   const results = compare(samples, listComparisons([suite]), budgets)
   const head = [
@@ -36,7 +36,7 @@ function formatNumber(value: number): string {
   return value >= 1_000 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3)
 }
 
-/** The rows of the table in the repository's README. */
+/** The rows of the table in the main README. */
 const readmeRows: [string, string, string, string, Figure, string][] = [
   ['CPU time per JSON response', 'json', 'file', 'proxy', 'cpuPerRequest', 'µs'],
   ['CPU time per JSON response, key with limits', 'json', 'file-limited', 'proxy', 'cpuPerRequest', 'µs'],
@@ -66,7 +66,7 @@ const readmeRows: [string, string, string, string, Figure, string][] = [
   ['Cold start with 100,000 usage records', 'start', 'file', 'proxy', 'start', 'ms'],
 ]
 
-/** Returns the measured rows of the README's table in Markdown. */
+/** Returns the measured rows of the main README's table, in Markdown. */
 export function formatReadme(samples: readonly Sample[]): string {
   const rows = readmeRows.flatMap(([label, suite, row, floor, figure, unit]) => {
     const value = summarize(samples, { suite, row, figure })

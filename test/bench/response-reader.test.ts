@@ -2,7 +2,7 @@ import { assert, suite } from '../support/suite.ts'
 import { ResponseReader } from './response-reader.ts'
 import { STAMP_LENGTH, STAMP_MARK, StampScanner } from './stamps.ts'
 
-const test = suite('reading responses in the load generator')
+const test = suite("the load generator's response reader")
 
 const stamp = (us: number) => STAMP_MARK + String(us).padStart(STAMP_LENGTH, '0')
 const content = `data: ${stamp(7)} word\n\ndata: ${stamp(8)} word\n\n`

@@ -7,7 +7,7 @@ interface ResponseListener {
 
 type State = 'head' | 'fixed' | 'size' | 'chunk' | 'chunk-end' | 'trailer'
 
-/** Reads the HTTP/1.1 responses of one connection. Their bodies have a `content-length` or are chunked. */
+/** Parses the HTTP/1.1 responses on one connection, with bodies that have a `content-length` or are chunked. */
 export class ResponseReader {
   readonly #listener: ResponseListener
   #state: State = 'head'
@@ -33,7 +33,7 @@ export class ResponseReader {
     }
   }
 
-  /** Returns the number of bytes it has consumed, or 0 if it needs more. */
+  /** Returns the number of bytes consumed, or 0 if more are needed. */
   #readNext(data: Buffer): number {
     if (this.#state === 'fixed' || this.#state === 'chunk') return this.#readBody(data)
     const mark = this.#state === 'head' ? '\r\n\r\n' : '\r\n'

@@ -36,13 +36,13 @@ const isCheck = values.check
 const isSuggesting = values.suggest || values['set-budgets'] !== undefined
 const rounds = Number(values.rounds ?? (isCheck ? 2 : 5))
 const seconds = Number(values.seconds ?? (isCheck ? 0.6 : 3))
-/** The number of requests or chunks that warm up the code of a row, and the time limit for them. */
+/** The number of requests or chunks that warm up a row's code, and the time limit for them in seconds. */
 const WARM_UP = { request: 20_000, chunk: 1_000, seconds: isCheck ? 5 : 20 }
-/** The check starts no more rounds after this time, in ms. It ends earlier if all ratios are within their budgets. */
+/** The short check starts no more rounds after this time, in ms. It ends earlier if all ratios are within their budgets. */
 const CHECK_MS = 200_000
 
 const startedAt = performance.now()
-/** Samples measured on a CPU that was slower than at its fastest by more than this factor are left out. */
+/** Samples are excluded if their CPU was more than this factor slower than at its fastest. */
 const UNSTEADY = 1.3
 
 const budgetsFile = new URL('budgets.json', import.meta.url)
@@ -54,7 +54,7 @@ const pace = startPace()
 await pace.measure() // warms up its code
 const servers = await createServers({ isCheck, records: Number(values.records) })
 for (const signal of ['SIGINT', 'SIGTERM'])
-  process.once(signal, () => void servers.close().finally(() => process.exit(1))) // because paused processes wouldn't end with this one
+  process.once(signal, () => void servers.close().finally(() => process.exit(1))) // paused processes wouldn't end with this one
 for (const reason of servers.missing) console.log(`Left out: ${reason}`)
 const selected = selectSuites(values.only, { isCheck, servers: servers.names })
 const comparisons = listComparisons(selected)
@@ -92,7 +92,7 @@ async function warmUp({ load, unit, ...suite }: Suite, rows: readonly Row[]): Pr
     await measureRow({ load: { ...load, requestsEach }, row, unit, durationMs: WARM_UP.seconds * 1_000 })
 }
 
-/** Returns whether a suite warms up its rows. Otherwise, other suites do so. */
+/** Returns whether a suite warms up its own rows. If it doesn't, other suites do. */
 function needsWarmUp({ compared }: Pick<Suite, 'compared'>): boolean {
   return !compared.includes('lagP99') && !compared.includes('added')
 }
@@ -102,7 +102,7 @@ function countSuites(server: Row['server']): number {
   return concerned.filter(({ rows }) => rows.some((row) => row.server === server)).length
 }
 
-/** Measures the rows in turn, in an order that changes. */
+/** Measures each row once, in an order that rotates every round. */
 async function measureRound({ name: suite, load, unit }: Suite, rows: readonly Row[], round: number): Promise<void> {
   const turned = rows.map((_, index) => rows[(index + round) % rows.length]).filter((row) => row !== undefined)
   for (const row of turned) {
@@ -133,7 +133,10 @@ async function measureRow({ load, row, unit, durationMs }: RowMeasurement): Prom
   })
 }
 
-/** Measures the start of a server whose store has usage records. Returns nothing if the store has lost some, which then exceeds every budget. */
+/**
+ * Measures the cold start of a server with usage records in its store. Returns no figures if the store has lost some, which counts as over every
+ * budget.
+ */
 async function measureSeeded(row: Row): Promise<Sample['figures']> {
   const load = suites.find(({ name }) => name === 'json')?.load
   if (!load) throw new Error('There is no suite called json.')
@@ -149,7 +152,7 @@ function isLate(): boolean {
   return isCheck && performance.now() - startedAt > CHECK_MS
 }
 
-/** Measures more rounds, because they average out noise but not a regression. */
+/** Measures more rounds, which even out noise but not a regression. */
 async function measureAgain(): Promise<void> {
   for (let round = rounds; !isLate(); round++) {
     const exceeded = compare(steadySamples(), comparisons, budgets).filter(({ isExceeded }) => isExceeded)
@@ -178,7 +181,7 @@ async function writeResults(): Promise<void> {
   console.log(`Took ${took} s; results: ${values.out}`)
 }
 
-/** Prints or writes new budgets. Otherwise, makes the process fail if a budget is exceeded. */
+/** Prints or writes new budgets if requested. Otherwise, makes the process fail if a budget is exceeded. */
 async function reportBudgets(): Promise<void> {
   const results = compare(steadySamples(), comparisons, budgets)
   if (isSuggesting) {

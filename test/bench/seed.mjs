@@ -1,6 +1,6 @@
 import { openGateway } from './open-gateway.mjs'
 
-/** Sends `RECORDS` requests through a gateway whose provider is a function, to fill its store with as many usage records. */
+/** Fills a store with `RECORDS` usage records, by sending that many requests through a gateway with a mock provider. */
 const records = Number(process.env.RECORDS)
 const usage = { prompt_tokens: 24, completion_tokens: 48, total_tokens: 72 }
 const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }]
@@ -8,7 +8,10 @@ const answer = JSON.stringify({ id: 'c1', object: 'chat.completion', created: 1,
 const body = JSON.stringify({ model: 'chat-100x0', messages: [{ role: 'user', content: 'Hi' }] })
 const respond = async () => new Response(answer, { headers: { 'content-type': 'application/json' } })
 
-/** Less than the number of records that a gateway queues, so closing it writes a record for each request instead of only counting it. */
+/**
+ * The number of requests per gateway. It's less than the number of records that a gateway queues, so closing it writes a record for every request
+ * instead of only counting some.
+ */
 const BATCH = 5_000
 const CONCURRENT = 100
 

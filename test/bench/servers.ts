@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { loadCpu, measuredCpu, type Participant, startProcess } from './processes.ts'
 import type { ServerName } from './suites.ts'
 
-/** The file of a server, and its environment. */
+/** A server's file and environment variables. */
 interface Program {
   file: string
   env: Record<string, string>
@@ -14,21 +14,21 @@ interface Program {
 }
 
 export interface Servers {
-  /** The servers that can be measured here. */
+  /** The servers that can be measured on this machine. */
   names: ReadonlySet<ServerName>
-  /** Why other servers can't be measured. */
+  /** Why each of the other servers can't be measured. */
   missing: string[]
-  /** Starts the server on the first call, and pauses it except while it is measured. */
+  /** Starts the server on the first call. It is paused except while it is measured. */
   open(name: ServerName): Promise<Participant>
-  /** Fills a server's store with usage records, to measure its start. */
+  /** Fills a server's store with usage records, to measure its cold start. */
   seed(name: ServerName): Promise<Program & { key: string }>
   close(): Promise<void>
 }
 
 interface ServersOptions {
-  /** Whether to start only the servers of the short check. */
+  /** Whether to start only the servers for the short check. */
   isCheck: boolean
-  /** The number of usage records in the store of a server whose start is measured. */
+  /** The number of usage records in the store when a server's cold start is measured. */
   records: number
 }
 
@@ -40,7 +40,7 @@ interface Database {
 const services = fileURLToPath(new URL('../services/', import.meta.url))
 const bun = fileURLToPath(new URL('../runtimes/node_modules/.bin/bun', import.meta.url))
 
-/** Starts the mock provider and the databases. Other servers start when they are first needed. */
+/** Starts the mock provider and the databases. All other servers start when they are first needed. */
 export async function createServers({ isCheck, records }: ServersOptions): Promise<Servers> {
   const provider = await startProcess('provider.ts', { cpu: loadCpu })
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-bench-'))
@@ -119,7 +119,7 @@ async function startPaused({ file, ...options }: Program): Promise<Participant> 
   return server
 }
 
-/** The databases run on the CPU of the load, like this process. */
+/** Starts Redis. Databases run on `loadCpu`, like this process. */
 async function startRedis(): Promise<Database> {
   const url = process.env.SIGNALBOX_TEST_REDIS_URL
   if (!existsSync(`${services}node_modules/redis`)) throw new Error('Redis: run npm ci in test/services')

@@ -1,7 +1,7 @@
 import type { Load } from './load.ts'
 import type { Comparison, Figure } from './ratios.ts'
 
-/** The processes between the clients and the provider. `direct` means none. */
+/** The server between the clients and the provider. `direct` means none. */
 export type ServerName =
   | 'direct'
   | 'proxy'
@@ -21,7 +21,7 @@ export interface Row {
   label: string
   server: ServerName
   isLimited: boolean
-  /** The row it is compared with. Rows without it are only shown. */
+  /** The row to compare with. Rows without one are only shown. */
   floor: string | undefined
   /** Whether the row is part of the short check. */
   isChecked: boolean
@@ -30,7 +30,7 @@ export interface Row {
 export interface Suite {
   name: string
   label: string
-  /** The unit in which CPU time is counted. */
+  /** What CPU time is measured per. */
   unit: 'request' | 'chunk' | 'start'
   rows: Row[]
   /** The figures that the table shows. */
@@ -39,7 +39,7 @@ export interface Suite {
   compared: Figure[]
   /** Omitted for cold starts. */
   load?: Pick<Load, 'path' | 'body' | 'connections' | 'chunks' | 'requestsEach' | 'rampMs'> | undefined
-  /** The load of the short check, if it isn't just shorter. */
+  /** The load in the short check, if it is different and not just shorter. */
   checkLoad?: Suite['load']
 }
 
@@ -118,7 +118,7 @@ function createTranslationSuite(name: string, label: string, request: Pick<Load,
   }
 }
 
-/** Model names tell how the provider streams: the number of chunks, and the milliseconds between them. Combos have the same names. */
+/** Model names specify how the provider streams: the number of chunks, and the milliseconds between them. Combos have the same names. */
 export const suites: Suite[] = [
   {
     name: 'json',
@@ -230,7 +230,7 @@ export const suites: Suite[] = [
   },
 ]
 
-/** Returns the rows named in `servers`, of the suites whose names contain the filter. */
+/** Returns the suites with the filter in their names, with only the rows for these servers. */
 export function selectSuites(
   filter: string,
   { isCheck, servers }: { isCheck: boolean; servers: ReadonlySet<ServerName> },

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import { Pool } from 'undici'
 
 /*
- * The least that translating a stream can cost: the bare proxy plus one parse and one serialization per event. It translates text between Messages
- * clients and a Chat Completions provider, and vice versa. It leaves out tools, images, reasoning, and errors.
+ * The minimum that translating a stream can cost: the bare proxy plus one parse and one serialization per event. It translates text from a Chat
+ * Completions provider for Messages clients, and vice versa. It doesn't support tools, images, reasoning, or errors.
  */
 const pool = new Pool(process.env.PROVIDER, { connections: 2_048, keepAliveTimeout: 60_000 })
 

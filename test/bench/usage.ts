@@ -17,9 +17,8 @@ import type { Pool } from '../services/postgres-pool.ts'
 import { getRequest, noAccounts, noNames } from '../usage/support/instances.ts'
 
 /*
- * Writes the requests of 30 days to a store as a gateway would, and measures how long it takes to read them.
- *
- * node test/bench/usage.ts --store sqlite --requests 1000000
+ * Writes 30 days of requests to a store like a gateway would, and measures how long it takes to read them. node test/bench/usage.ts --store sqlite
+ * --requests 1000000
  */
 
 const { values } = parseArgs({
@@ -143,7 +142,7 @@ for (let done = 0; done < requests; done += BATCH) {
   making += performance.now() - before
   now = Math.floor(start + ((end - start) * (done + BATCH)) / requests)
   await keeper.write({ number: done / BATCH + 1, requests: batch, unlisted: new Map() })
-  if (done % (FOLD_EVERY * BATCH) === 0) await keeper.tidy() // a gateway folds every two minutes; folding less often is faster and has the same result
+  if (done % (FOLD_EVERY * BATCH) === 0) await keeper.tidy() // a gateway aggregates every two minutes; doing it less often here is faster and has the same result
 }
 await keeper.close()
 const wroteMs = performance.now() - startedAt - making

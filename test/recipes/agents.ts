@@ -14,7 +14,7 @@ import { DAILY } from './scenario.ts'
 
 const KEY = `sbx_${'a'.repeat(64)}`
 
-/** Starts a provider on loopback that calls a tool twice, and answers when it has the results. It keeps the bodies it gets. */
+/** Starts a provider on loopback that calls a tool twice, and responds once it has the results. It records the request bodies. */
 async function startProvider() {
   const bodies: string[] = []
   const server = createServer(async (req, res) => {
@@ -39,7 +39,8 @@ async function startProvider() {
 }
 
 /**
- * Runs as a file of the app: one user sends requests until the limit is reached, and then another user sends one. Prints the responses and the error.
+ * Runs as one of the app's files: one user sends requests until the limit is reached, and then another user sends one. Prints the responses and the
+ * error status.
  */
 const DRIVER = `
 import { ask } from './for-user.ts'
@@ -56,8 +57,8 @@ process.exit()
 `
 
 /**
- * Tests that the page `slug` builds an agent that calls a tool through the gateway and then streams a response. `limited` is the status of the error
- * at the limit.
+ * Tests that the agent built from the page `slug` calls a tool through the gateway and then streams a response. `limited` is the error status when
+ * the limit is reached.
  */
 export function converses(slug: string, limited: number | string = 429) {
   const test = suite<{ app: App }>(`the recipe ${slug}`)
@@ -96,13 +97,13 @@ export function converses(slug: string, limited: number | string = 429) {
     for (const city of CITIES) assert.match(second.replaceAll('\\', ''), String(getWeather(city).celsius))
   })
 
-  test(`${slug}: in process, each user has their own limit`, async ({ app }) => {
+  test(`${slug}: in-process, each user has their own limit`, async ({ app }) => {
     await writeFile(join(app.folder, 'driver.mjs'), DRIVER)
     const output = await app.run('node driver.mjs', { OPENAI_API_KEY: 'sk-openai' })
     const { answers, status, other } = JSON.parse(output.trim().split('\n').at(-1) ?? '')
     assert.equal(
       answers,
-      Array(DAILY / 2) // each takes two requests: a call of the tool, and the response
+      Array(DAILY / 2) // each response takes two requests: one for the tool calls, and one for the text
         .fill(ANSWER.join('')),
     )
     assert.is(status, limited)

@@ -8,39 +8,42 @@ import { readRecipe } from './page.ts'
 
 const here = new URL('.', import.meta.url)
 
-/** The pages' connection, to which tests add the URL of a mocked provider. Apart from that, ports, and secrets, the code is the page's. */
+/**
+ * Matches the connection on a page, to which tests add the URL of a mock provider. Apart from that, ports, and secrets, the code is exactly the
+ * page's.
+ */
 const CONNECTION = /(openai: \{ apiKey: [^}]*[^} ])(?= \})/g
 
-/** The time limit for a build and a start on a busy machine, in ms. */
+/** The time limit for building and starting an app on a busy machine, in ms. */
 const START_MS = 240_000
 
 export interface AppOptions {
   /** The server's address on the page. Its port is replaced. Default: `127.0.0.1:3000`. */
   address?: string
-  /** Texts on the page that stand for secrets, and what to use instead. */
+  /** Placeholders for secrets on the page, and their replacements. */
   secrets?: Record<string, string>
-  /** Whether a bundler builds the app. It may reject links that lead out of the app's folder. Default: `false`. */
+  /** Whether a bundler builds the app. Bundlers may reject symlinks that lead out of the app's folder. Default: `false`. */
   isBundled?: boolean
   /** Files that the page expects to exist, by path. */
   files?: Record<string, string>
 }
 
-/** An app that consists of the files on a page. */
+/** An app that consists of a page's files. */
 export interface App {
   readonly folder: string
-  /** Replaces the page's port. */
+  /** The port that replaces the page's port. */
   readonly port: number
   readonly files: ReadonlyMap<string, string>
-  /** Starts the app with the commands in the page's first block. Resolves to its origin when it responds. */
+  /** Starts the app with the page's first block of commands. Resolves to its origin once it responds. */
   serve(): Promise<string>
-  /** Runs the commands in the page's last block. Resolves to their output. */
+  /** Runs the page's last block of commands. Resolves to their output. */
   send(): Promise<string>
-  /** Runs commands to their end. Resolves to their output, and rejects if they fail. */
+  /** Runs commands to completion. Resolves to their output, or rejects if they fail. */
   run(script: string, env?: Record<string, string>): Promise<string>
   remove(): Promise<void>
 }
 
-/** Writes the files of the page `slug` into a new folder. */
+/** Writes the files from the page `slug` to a new folder. */
 export async function openApp(slug: string, options: AppOptions & { providerUrl: string }): Promise<App> {
   const { address = '127.0.0.1:3000', providerUrl, secrets = {}, files: input = {}, isBundled } = options
   await linkPackage(here)

@@ -67,7 +67,7 @@ const test = servesBy(
 for (const [label, token] of Object.entries({
   'for another application': () => getToken('grace', { audience: 'another' }),
   'from another team': () => getToken('grace', { issuer: 'https://another.cloudflareaccess.com' }),
-  'that has expired': () => getToken('grace', { expires: '-1h' }),
+  'that is expired': () => getToken('grace', { expires: '-1h' }),
   'signed by another key': () => getToken('grace', { key: other.privateKey }),
 }))
   test(`cloudflare-access: a token ${label} gets a 401`, async ({ app }) => {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { AppOptions } from './app.ts'
 
-/** A project as `create-next-app` creates it. Its types are checked with those of all recipes. */
+/** A project like the ones from `create-next-app`. Its types are checked together with those of all recipes. */
 export const nextProject: AppOptions = {
   address: 'localhost:3000',
   isBundled: true,

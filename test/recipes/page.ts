@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 
 export const PAGES = new URL('../../docs/src/content/docs/guides/recipes/', import.meta.url)
 
-/** A page of `guides/recipes`. */
+/** A page in `guides/recipes`. */
 export interface Recipe {
   slug: string
-  /** The code of each file by path. The first line of a block names the file in a comment, and stays in the code. */
+  /** The code of each file, by path. The first line of a block is a comment with the file name, which stays in the code. */
   files: Map<string, string>
-  /** The commands of each shell block, without installations and blocks marked as not run. */
+  /** The commands in each shell block, without installs, and without blocks marked as not run. */
   commands: string[]
   /** The packages that the page installs, without versions. */
   installs: string[]

@@ -16,7 +16,7 @@ const slugs = (await readdir(PAGES)).map((name) => name.replace(/\.md$/, '')).fi
 const IMPORTS = /^(?:import|export) (?:[^'"]*? from )?['"]([^.'"][^'"]*)['"]/gm
 const toPackage = (specifier: string) => specifier.match(/^(?:@[^/]+\/)?[^/]+/)?.[0] ?? ''
 
-/** The types of routes, which the build of TanStack Start generates. */
+/** The route types, which a TanStack Start build generates. */
 const ROUTES = `
 import '@tanstack/react-start'
 declare module '@tanstack/react-router' {
@@ -27,9 +27,9 @@ declare module '@tanstack/react-router' {
 }
 `
 
-const test = suite('the pages of recipes')
+const test = suite('the recipe pages')
 
-test('the list of recipes links to each', async () => {
+test('the recipe list links to each recipe', async () => {
   const list = await readFile(new URL('index.md', PAGES), 'utf8')
   assert.equal(
     slugs.filter((slug) => !list.includes(`(${slug}.md)`)),
@@ -37,7 +37,7 @@ test('the list of recipes links to each', async () => {
   )
 })
 
-test('each page has its own test', async () => {
+test('each recipe page has its own test', async () => {
   const tests = await readdir(here)
   assert.ok(slugs.length > 0)
   assert.equal(
@@ -57,7 +57,7 @@ for (const slug of slugs)
     assert.equal([...missing], [])
   })
 
-test('the TypeScript of each page compiles in strict mode', { timeoutMs: 180_000 }, async () => {
+test('the TypeScript code on each page compiles in strict mode', { timeoutMs: 180_000 }, async () => {
   await linkPackage(here)
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-recipe-types-'))
   try {

@@ -2,21 +2,21 @@ import { startUpstream } from '../runtimes/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type AppOptions, openApp } from './app.ts'
 
-/** The number of requests per day that the pages' plan allows. */
+/** The number of requests per day that the plan on the pages allows. */
 export const DAILY = 20
 const STREAM = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
 
 interface ServedApp {
   origin: string
-  /** Runs the page's own request. Resolves to its output. */
+  /** Sends the request on the page. Resolves to its output. */
   request?(): Promise<string>
   close(): Promise<unknown>
 }
 
-/** Signs a user in. Resolves to the headers of the user's requests, such as a cookie. */
+/** Signs a user in. Resolves to the headers for the user's requests, such as a cookie. */
 type SignIn = (origin: string, user: string) => Promise<Record<string, string>>
 
-/** Starts the app of the page `slug` as the page describes. */
+/** Starts the app on the page `slug` as the page describes. */
 const start = (slug: string, options?: AppOptions) => async (providerUrl: string) => {
   const { serve, send: request, remove } = await openApp(slug, { ...options, providerUrl })
   try {
@@ -27,7 +27,7 @@ const start = (slug: string, options?: AppOptions) => async (providerUrl: string
   }
 }
 
-/** Tests that the page `slug` builds an app in which signed-in users can chat within their own limits, and nobody else can chat. */
+/** Tests that in the app built from the page `slug`, signed-in users can chat within their own limits, and nobody else can chat. */
 export function serves(slug: string, signIn: SignIn, options?: AppOptions) {
   return servesBy(slug, signIn, start(slug, options))
 }
@@ -74,14 +74,14 @@ export function servesBy(slug: string, signIn: SignIn, open: (providerUrl: strin
     assert.is((await chat({})).status, 401)
   })
 
-  test(`${slug}: pages of the app can use a user's session, and pages of other sites can't`, async () => {
+  test(`${slug}: the app's own pages can use a user's session, and pages on other sites can't`, async () => {
     const user = await getHeaders('grace')
     const own = { ...user, origin, 'sec-fetch-site': 'same-origin' }
     const other = { ...user, origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' }
     assert.equal([(await chat(own)).status, (await chat(other)).status], [200, 403])
   })
 
-  test(`${slug}: a user reaches their limit, and another user's limit is untouched`, async () => {
+  test(`${slug}: one user reaching their limit doesn't affect another user`, async () => {
     const [alan, barbara] = [await getHeaders('alan'), await getHeaders('barbara')]
     for (let sent = 0; sent < DAILY; sent++) {
       const response = await chat(alan)

@@ -16,7 +16,7 @@ export async function withCookies(origin: string, user: string): Promise<Record<
   return { cookie: getCookies(await login(origin, user)) }
 }
 
-/** Returns the cookies that a response sets, for later requests. */
+/** Returns the cookies set by a response as a `cookie` header for later requests. */
 export const getCookies = ({ headers }: Response): string =>
   headers
     .getSetCookie()

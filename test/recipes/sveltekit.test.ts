@@ -1,7 +1,7 @@
 import { serves } from './scenario.ts'
 import { withCookies } from './sign-in.ts'
 
-/** A project as SvelteKit's `sv create` creates it. */
+/** A project like the ones from SvelteKit's `sv create`. */
 const files = {
   'package.json': JSON.stringify({ private: true, type: 'module', scripts: { build: 'vite build' } }),
   'vite.config.js': `

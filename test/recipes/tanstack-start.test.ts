@@ -1,7 +1,7 @@
 import { serves } from './scenario.ts'
 import { withCookies } from './sign-in.ts'
 
-/** A project as `create-start-app` creates it. */
+/** A project like the ones from `create-start-app`. */
 const files = {
   'package.json': JSON.stringify({ private: true, type: 'module', scripts: { build: 'vite build' } }),
   'vite.config.js': `

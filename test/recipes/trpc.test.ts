@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { type App, openApp } from './app.ts'
 import { DAILY } from './scenario.ts'
 
-/** The client on the page, as far as these tests use it. */
+/** The parts of the page's client that these tests use. */
 type CreateClient = (token?: string) => {
   login: { mutate(input: { user: string }): Promise<{ token: string }> }
   ask: { mutate(prompt: string): Promise<AsyncIterable<string>> }
@@ -39,7 +39,7 @@ async function getRejection(promise: Promise<unknown>): Promise<{ code: string; 
   return { code, httpStatus }
 }
 
-test("trpc: the page's own request gets a stream", async ({ app }) => {
+test('trpc: the request on the page gets a stream', async ({ app }) => {
   assert.is(await app.send(), 'Hello')
 })
 
@@ -47,7 +47,7 @@ test('trpc: a signed-out user gets a 401', async ({ createClient }) => {
   assert.equal(await getRejection(send(createClient())), { code: 'UNAUTHORIZED', httpStatus: 401 })
 })
 
-test("trpc: a user reaches their limit, and another user's limit is untouched", async ({ createClient }) => {
+test("trpc: one user reaching their limit doesn't affect another user", async ({ createClient }) => {
   const open = async (user: string) => createClient((await createClient().login.mutate({ user })).token)
   const [alan, barbara] = [await open('alan'), await open('barbara')]
   for (let sent = 0; sent < DAILY; sent++) assert.equal(await send(alan), ['Hel', 'lo'])

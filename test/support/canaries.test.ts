@@ -23,7 +23,7 @@ test('canary credentials are detected in text, JSON, errors, and their causes', 
   assert.is(canaryIn(['a credential', undefined, null], 'the log'), undefined)
 })
 
-test('canary credentials are detected in the body and the headers of a response', async () => {
+test("canary credentials are detected in a response's body and headers", async () => {
   plant('a-credential')
   const shown = [
     new Response('{"key":"a-credential"}'),
@@ -36,7 +36,7 @@ test('canary credentials are detected in the body and the headers of a response'
   assert.equal(await Response.json({ key: 'another' }).json(), { key: 'another' })
 })
 
-test("strings that could be anything aren't canary credentials", () => {
+test("short or numeric strings aren't registered as canary credentials", () => {
   for (const credential of ['short', '123456789012', undefined]) plant(credential)
   assert.is(canaryIn('short 123456789012 undefined', 'the log'), undefined)
 })

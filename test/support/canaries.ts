@@ -2,25 +2,25 @@ import { inspect, types } from 'node:util'
 import type { Logger } from '../../src/types.ts'
 
 /*
- * Every credential that a test gives to a gateway is a canary. A test fails if a canary appears anywhere except in the header of a call to its
+ * Every credential that a test gives to a gateway is a canary. A test fails if a canary appears anywhere except in a header of a call to its
  * provider.
  */
 
 const canaries = new Set<string>()
 
-/** Shorter credentials don't count, because they can occur by chance, like numbers. */
+/** The minimum length of a canary. Shorter strings, like numbers, can occur by chance. */
 const LEAST_LENGTH = 10
 
-/** Registers a credential that must not be exposed until the next file. */
+/** Registers a credential that must not be exposed for the rest of the suite. */
 export function plant(credential: string | undefined): void {
   if (credential !== undefined && credential.length >= LEAST_LENGTH && /\D/.test(credential)) canaries.add(credential)
   watchResponses()
 }
 
-/** Forgets all canaries before each suite, so no file depends on others. */
+/** Removes all canaries. Called before each suite, so no file depends on another. */
 export const forgetCanaries = (): void => canaries.clear()
 
-/** Returns an error if the exposed value contains a canary, and otherwise `undefined`. */
+/** Returns an error if the exposed value contains a canary, or else `undefined`. */
 export function canaryIn(shown: unknown, location: string): Error | undefined {
   const canary = canaries.size > 0 ? find(shown, new Set()) : undefined
   if (canary === undefined) return undefined
@@ -33,7 +33,7 @@ function canaryOf(text: string): string | undefined {
   return undefined
 }
 
-/** Finds the first canary in a value, its keys, and everything inside, including hidden properties such as an error's message and cause. */
+/** Finds the first canary in a value: in its keys and everything inside, including non-enumerable properties such as an error's message and cause. */
 function find(shown: unknown, seen: Set<unknown>): string | undefined {
   if (typeof shown === 'string') return shown.length < LEAST_LENGTH ? undefined : canaryOf(shown)
   if (typeof shown !== 'object' || shown === null || seen.has(shown) || ArrayBuffer.isView(shown)) return undefined
@@ -46,13 +46,13 @@ function find(shown: unknown, seen: Set<unknown>): string | undefined {
   return isHolder ? find([...shown], seen) : undefined
 }
 
-/** Fails the file if a canary is exposed. Uses a separate rejection, because the gateway ignores everything that hooks and loggers throw. */
+/** Fails the file if a canary is exposed. Uses an unhandled rejection, because the gateway ignores everything that hooks and loggers throw. */
 export function watch(shown: unknown, location: string): void {
   const error = canaryIn(shown, location)
   if (error) void Promise.reject(error)
 }
 
-/** Creates a silent logger for all levels that fails the file if it receives a canary. */
+/** Creates a silent logger that fails the file if it receives a canary at any level. */
 export function watchfulLogger(): Logger {
   const look = (...line: unknown[]) => {
     for (const part of line) watch(part, 'the log')
@@ -62,7 +62,7 @@ export function watchfulLogger(): Logger {
 
 let isWatching = false
 
-/** Checks every response that is read as text or JSON, as tests and the vendors' clients do. */
+/** Checks every response that is read as text or JSON, which includes reads by the vendors' clients. */
 function watchResponses(): void {
   if (isWatching) return
   isWatching = true

@@ -3,7 +3,7 @@ import { assert, suite } from './suite.ts'
 
 const test = suite('the fake clock')
 
-test("the fake clock doesn't advance by itself", async () => {
+test("the fake clock doesn't advance on its own", async () => {
   const clock = fakeClock(1_000)
   let woke = false
   const sleep = clock.sleep(10).then(() => {
@@ -17,7 +17,7 @@ test("the fake clock doesn't advance by itself", async () => {
   await sleep
 })
 
-test('the fake clock wakes sleepers on time, in order, with time to settle in between', async () => {
+test('the fake clock wakes sleepers on time and in order, and lets each one settle before the next', async () => {
   const clock = fakeClock(0)
   const seen: string[] = []
   const note = (name: string) => () => void seen.push(`${name} at ${clock.now()}`)
@@ -33,7 +33,7 @@ test('the fake clock wakes sleepers on time, in order, with time to settle in be
   assert.is(clock.now(), 100)
 })
 
-test('an aborted sleep rejects with the reason of its signal and is no longer pending', async () => {
+test("an aborted sleep rejects with its signal's reason and is no longer pending", async () => {
   const clock = fakeClock()
   const controller = new AbortController()
   const sleep = clock.sleep(10, controller.signal).catch((reason: unknown) => reason)
@@ -44,7 +44,7 @@ test('an aborted sleep rejects with the reason of its signal and is no longer pe
   assert.is(await clock.sleep(10, controller.signal).catch((reason: unknown) => reason), 'enough')
 })
 
-test("the fake clock waits for code that hasn't reached its sleep yet", async () => {
+test("untilPending waits for code that hasn't reached its sleep yet", async () => {
   const clock = fakeClock()
   const slow = new Promise((resolve) => setTimeout(resolve, 5)).then(() => clock.sleep(10))
   await clock.untilPending()

@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/types.ts'
 
-/** A clock that only moves when a test moves it. */
+/** A clock that only advances when a test advances it. */
 export interface FakeClock extends Clock {
-  /** Advances time by `ms`. Wakes each sleeper at its time, and lets the woken code settle before waking the next. */
+  /** Advances time by `ms`. Wakes each sleeper at its time, and lets the code that it wakes settle before waking the next one. */
   advance(ms: number): Promise<void>
   /** Returns the number of sleeps that have neither ended nor been aborted. */
   pending(): number
-  /** Waits until at least `count` sleeps are pending, so the code under test has reached its wait. */
+  /** Waits until at least `count` sleeps are pending, which means that the code under test has reached its wait. */
   untilPending(count?: number): Promise<void>
 }
 
@@ -77,7 +77,7 @@ async function settle(): Promise<void> {
   }
 }
 
-/** The number of pending WebCrypto calls. They run outside the event loop and take an unpredictable time. */
+/** The number of pending WebCrypto calls, which run outside the event loop and take an unpredictable time. */
 let ciphering = 0
 
 for (const name of [

@@ -1,10 +1,10 @@
-/** Returns how long this thread has been busy, in ms. Other load on the machine doesn't count. */
+/** Returns this thread's CPU time so far, in ms, which excludes other load on the machine. */
 export function busyMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
 }
 
-/** Returns how long the work keeps this thread busy, in ms. */
+/** Returns how much of this thread's CPU time the action takes, in ms. */
 export function cpuMs(action: () => void): number {
   const before = busyMs()
   action()
@@ -15,7 +15,7 @@ const MOST_ROUNDS = 40
 
 /**
  * Measures in rounds until a result is at most `enough`, and returns all results. The first rounds run unoptimized code, and any round may have to
- * share its core.
+ * share its core with other processes.
  */
 export async function roundsUntil(enough: number, measure: () => number | Promise<number>): Promise<number[]> {
   const rounds: number[] = []

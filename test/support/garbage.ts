@@ -5,7 +5,7 @@ setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 setFlagsFromString('--no-expose-gc') // restores the default for files that run later
 
-/** Collects all garbage. Waits between rounds, because objects returned by `deref()` are kept until the end of the turn. */
+/** Collects all garbage. Waits between rounds, because objects returned by `deref()` stay alive until the end of the current turn. */
 export async function collectGarbage(): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await new Promise((resolve) => setImmediate(resolve))
@@ -13,13 +13,13 @@ export async function collectGarbage(): Promise<void> {
   }
 }
 
-/** Returns the number of bytes still referenced: on V8's heap, in array buffers, and in large strings, which Node stores elsewhere. */
+/** Returns the number of bytes still referenced: on V8's heap, and outside of it in array buffers and large strings. */
 export async function bytesHeld(): Promise<number> {
   let held = await measure()
   for (let round = 0; round < 10; round++) {
     const before = held
     held = await measure()
-    if (Math.abs(held - before) < STILL) break // otherwise, leftovers of an earlier file are still being released
+    if (Math.abs(held - before) < STILL) break // otherwise, an earlier file's leftovers are still being released
   }
   return held
 }

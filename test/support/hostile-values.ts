@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { World } from '../pipeline/support/world.ts'
 import { assert } from './suite.ts'
 
-/** Names that every JavaScript object has, or that have a special meaning in JavaScript. */
+/** Names of properties that every JavaScript object has, or with a special meaning in JavaScript. */
 const names = [
   'toString',
   'valueOf',
@@ -77,7 +77,7 @@ const { value } = fc.letrec<{ value: string }>((tie) => ({
   ),
 }))
 
-/** Returns a body's JSON with the values at these places replaced, at any depth. */
+/** Returns a body's JSON with the values at these positions replaced, at any depth. */
 function getText(body: unknown, places: readonly number[], values: readonly string[], at = { nth: 0 }): string {
   const replaced = places.indexOf(at.nth++)
   const found = values[replaced]
@@ -96,7 +96,7 @@ const getSize = (body: unknown): number =>
     : 1
 
 /**
- * A body, and how to send it. With `isEach`, each place is also tried with each value that is likely to break something. `runs` is the number of
+ * A body, and how to send it. With `isEach`, each position is also tried with each value that is likely to break something. `runs` is the number of
  * random changes.
  */
 interface HostileBody {
@@ -107,7 +107,7 @@ interface HostileBody {
   runs: number
 }
 
-/** Checks that no such body leads to a 500 or an internal error. */
+/** Checks that no variation of the body causes a 500 or an internal error. */
 export const neverFails = (body: HostileBody, world: World): Promise<void> =>
   eachHostile(body, async (text) => {
     const response = await world.post(body.at, text, { headers: body.headers ?? {} })
@@ -117,7 +117,7 @@ export const neverFails = (body: HostileBody, world: World): Promise<void> =>
     world.recorded.requests.length = world.recorded.attempts.length = world.recorded.usages.length = 0
   })
 
-/** Calls `check` with texts of the body in which one to three values are replaced. */
+/** Calls `check` with variations of the body's JSON in which one to three values are replaced. */
 export async function eachHostile(
   { body, isEach, runs }: Pick<HostileBody, 'body' | 'isEach' | 'runs'>,
   check: (text: string) => Promise<void>,

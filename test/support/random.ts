@@ -1,4 +1,4 @@
-/** Random numbers that are the same for the same seed. Include the seed in every failure message. */
+/** A seeded random number generator. Include the seed in every failure message. */
 export interface Random {
   readonly seed: number
   /** Returns a number from 0 up to, but not including, 1. */
@@ -7,7 +7,7 @@ export interface Random {
   below(end: number): number
 }
 
-/** Creates a mulberry32 generator. Without a seed, a random one is used. */
+/** Creates a mulberry32 generator. Default: a random seed. */
 export function createRandom(seed = Math.floor(Math.random() * 2 ** 32)): Random {
   let state = seed
   const next = () => {

@@ -12,7 +12,7 @@ const never = (): never => {
 
 const { gateway, features } = createGatewayWith({ storage: memoryStorage(), logger: false, usage: true })
 
-/** The routes of a gateway: the model endpoints, the management operations, and those of its features. */
+/** A gateway's routes: the model endpoints, the management operations, and its features' routes. */
 export const servedRoutes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
   ...features.flatMap(listFeatureRoutes),
   ...createModelRoutes(never),

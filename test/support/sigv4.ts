@@ -4,9 +4,9 @@ import { createHash, createHmac } from 'node:crypto'
 export interface Signable {
   method: string
   host: string
-  /** The path as in the request line: `/model/a%3Ab/converse`. */
+  /** The path as it appears in the request line: `/model/a%3Ab/converse`. */
   pathname: string
-  /** The query with its leading `?`. Empty if there is none. */
+  /** The query string with its leading `?`, or an empty string. */
   search: string
   /** The headers to sign, in addition to the host. */
   headers: Readonly<Record<string, string>>
@@ -24,8 +24,8 @@ export interface Scope {
 }
 
 /**
- * Returns the headers of AWS Signature Version 4, implemented from its specification, to compare with the headers that the gateway sends. Encodes the
- * path twice, as all services except S3 require.
+ * Returns the AWS Signature Version 4 headers, implemented from the specification, to compare with the headers that the gateway sends. Encodes the
+ * path twice, as every service except S3 requires.
  */
 export function signV4(request: Signable, scope: Scope): Record<string, string> {
   const { accessKeyId, secretAccessKey, sessionToken, region, service, now } = scope

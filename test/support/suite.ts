@@ -5,8 +5,8 @@ import { currentFile, type Outcome, SkipSignal, type TestRecord, within } from '
 import { forgetCanaries } from './canaries.ts'
 
 /**
- * uvu's assertions, except that `equal` treats all keys as data. uvu's own `equal` considers objects with a key `constructor` to be of different
- * classes.
+ * uvu's assertions, except that `equal` treats all keys as data. uvu's own `equal` takes objects with different `constructor` keys for instances of
+ * different classes.
  */
 export const assert: typeof uvuAssert = {
   ...uvuAssert,
@@ -39,21 +39,21 @@ interface Hook<Context> extends RegisterHook<Context> {
 }
 
 export interface Suite<Context> extends Register<Context> {
-  /** Runs only this test while you work on it. The run then fails, so `only` is never left in. */
+  /** Runs only this test while you work on it. The run then fails, so `only` is never left behind. */
   only: Register<Context>
-  /** Declares a test that doesn't run, with the reason. */
+  /** Declares a skipped test, with the reason. */
   skip(name: string, reason: string, body?: Body<Context>): void
   before: Hook<Context>
   after: Hook<Context>
 }
 
-/** Skips everything that follows: in a test, that test; in `before`, every test of the suite; at the top of a file, the entire file. */
+/** Skips the current test, or every test of the suite in `before`, or the entire file at the top level. */
 export function skip(reason: string): never {
   if (!reason) throw new TypeError('skip() needs a reason')
   throw new SkipSignal(reason)
 }
 
-/** Opens a suite. The runner runs it after the file is loaded, so there is no `run()` to forget. Every test and hook receives `context`. */
+/** Declares a suite. The runner runs it once the file is loaded, so there is no `run()` to forget. Every test and hook receives `context`. */
 export function suite<Context extends object = Record<string, unknown>>(
   name: string,
   context: Context = {} as Context, // used only if `Context` is the open record
@@ -112,7 +112,7 @@ export function suite<Context extends object = Record<string, unknown>>(
           const outcome =
             error instanceof SkipSignal ? getOutcome([error]) : getOutcome([`did not run: ${kind} failed`])
           for (const record of records) if (!record.outcome) settle(record, outcome)
-          throw error // makes uvu run none of the tests
+          throw error // keeps uvu from running any of the tests
         }
       })
     }
@@ -147,7 +147,7 @@ async function inTurn<Context>(steps: Body<Context>[], value: Context): Promise<
   for (const step of steps) await step(value)
 }
 
-/** Returns the outcome of a test. Anything thrown is a failure, even a string or `undefined`. A skip only counts if nothing else went wrong. */
+/** Returns a test's outcome. Anything thrown is a failure, even a string or `undefined`. A skip only counts if nothing else was thrown. */
 function getOutcome(errors: unknown[]): Outcome {
   const failures = errors.filter((error) => !(error instanceof SkipSignal))
   if (failures.length > 0) return { kind: 'failed', errors: failures }

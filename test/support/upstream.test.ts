@@ -9,7 +9,7 @@ const getReason = (promise: Promise<unknown>) =>
     (reason: unknown) => reason,
   )
 
-test('the mocked upstream responds through its handlers and records requests', async () => {
+test('the mock upstream responds through its handlers and records requests', async () => {
   const fetch = upstream(
     http.post('http://up/echo', async ({ request }) => HttpResponse.text(await request.text(), { status: 201 })),
   )
@@ -19,13 +19,13 @@ test('the mocked upstream responds through its handlers and records requests', a
   assert.is(await fetch.requests[0]?.text(), 'hello')
 })
 
-test('a broken connection and a request without a handler reject with a TypeError', async () => {
+test('the mock upstream rejects with a TypeError for a broken connection or a request without a handler', async () => {
   const fetch = upstream(http.get('http://up/broken', () => HttpResponse.error()))
   assert.instance(await getReason(fetch('http://up/broken')), TypeError)
   assert.match(String(await getReason(fetch('http://up/other'))), /no handler for GET/)
 })
 
-test('an abort rejects a call before its headers', async () => {
+test('an abort before the headers arrive rejects the call', async () => {
   const fetch = upstream(http.get('http://up/silent', () => new Promise<Response>(() => {})))
   const controller = new AbortController()
   const call = getReason(fetch('http://up/silent', { signal: controller.signal }))
@@ -34,7 +34,7 @@ test('an abort rejects a call before its headers', async () => {
   assert.is(await getReason(fetch('http://up/silent', { signal: controller.signal })), 'gone')
 })
 
-test('an abort cuts off a body and cancels its source', async () => {
+test('an abort after the headers arrive cuts off the body and cancels its source', async () => {
   let canceled: unknown
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode('first')),
@@ -53,7 +53,7 @@ test('an abort cuts off a body and cancels its source', async () => {
   assert.is(canceled, 'gone')
 })
 
-test("an abort between two reads isn't a normal end", async () => {
+test('an abort between two reads causes an error instead of a normal end', async () => {
   const parts = ['first', 'second']
   const body = new ReadableStream({
     pull(controller) {

@@ -1,14 +1,14 @@
 import { getResponse, type RequestHandler } from 'msw'
 
-/** A `fetch` whose providers are msw handlers. It records every request it receives, in order. */
+/** A `fetch` with msw handlers in place of providers. It records every request, in order. */
 export interface Upstream {
   (input: string | URL | Request, init?: RequestInit): Promise<Response>
   readonly requests: Request[]
 }
 
 /**
- * Creates the upstream without patching globals or opening ports. `HttpResponse.error()` becomes the TypeError of a broken connection, and so does a
- * request without a handler. Aborting rejects the call, or cuts off the body if the headers have already arrived.
+ * Creates the upstream without patching globals or opening ports. `HttpResponse.error()` and requests without a handler cause a TypeError like a
+ * broken connection. Aborting rejects the call, or cuts off the body if the headers have already arrived.
  */
 export function upstream(...handlers: RequestHandler[]): Upstream {
   const requests: Request[] = []
@@ -20,7 +20,7 @@ export function upstream(...handlers: RequestHandler[]): Upstream {
     const left = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason))
     })
-    left.catch(() => {}) // there may be no listener left
+    left.catch(() => {}) // avoids an unhandled rejection if nothing is listening anymore
     signal.throwIfAborted()
     const response = await Promise.race([getResponse(handlers, request), left])
     if (!response) throw new TypeError(`fetch failed: no handler for ${request.method} ${request.url}`)
