@@ -10,7 +10,7 @@ const BILLING_HEADER = 'x-anthropic-billing-header:'
 
 const BILLING_LINE_PATTERN = /^\s*x-anthropic-billing-header:[^\n]*\n*/
 
-/** Returns whether the target ignores the billing line: a Claude model, served by Anthropic or a cloud provider. */
+/** Returns whether the target ignores the billing line: a Claude model at Anthropic or a cloud provider. */
 export const ignoresBilling = (format: string, model: string): boolean =>
   /^(?:anthropic-messages|bedrock-converse)$/.test(format) && /(?:^|[./])claude-/i.test(model)
 

@@ -26,7 +26,7 @@ export interface ErrorFacts {
   retryAfter?: string | undefined
 }
 
-/** The position in a stream, for formats whose error events refer to earlier events. */
+/** The position in a stream, for formats with error events that refer to earlier events. */
 export interface StreamPosition {
   /** The sequence number of the last event. */
   sequence?: number | undefined
@@ -200,7 +200,7 @@ export interface ErrorReader {
 
 /** Writes errors for a format's clients. */
 export interface ErrorFormat {
-  /** Returns the body of an error response, as a JSON value. */
+  /** Returns an error response's body, as a JSON value. */
   body(error: ErrorFacts): object
   /** Returns complete server-sent events that end a stream with an error. `position` is where the stream was interrupted. */
   event(error: ErrorFacts, position?: StreamPosition): string
@@ -289,7 +289,7 @@ export interface Endpoint {
   headers?: { readonly model: string; readonly stream?: string; readonly version?: string }
   /** The API version, if the path or a header contains it. */
   version?: string
-  /** Returns the path below a provider's base URL, with its query. */
+  /** Returns the path under a provider's base URL, with its query. */
   upstreamPath(model: string): string
   /** Additional fields for an error's message, for clients that look for it there. */
   messageFields?: readonly string[]
@@ -320,7 +320,7 @@ export interface Endpoint {
 export interface RequestBound {
   /** Returns how many responses the request asks for, each with up to `outputLimit` tokens. Default: one. */
   answers?(body: JsonObject): number
-  /** Set if responses have no output tokens, such as vectors and numbers. */
+  /** Set for responses without output tokens, such as vectors and scores. */
   readonly hasNoOutput?: true
   /** Set if requests are billed by tokens or by units, depending on which one the model has a price for. Default: by both. */
   readonly isBilledOnce?: true
@@ -328,7 +328,7 @@ export interface RequestBound {
   inputTokens?(body: JsonObject, estimate: () => number, files?: readonly FormFile[]): number
   /** Returns the maximum output tokens if requests can't limit them. Default: the model's maximum. */
   outputTokens?(body: JsonObject, files?: readonly FormFile[]): number
-  /** Returns the maximum billable units other than tokens. Default: none. `files` contains the files of a form. */
+  /** Returns the maximum billable units other than tokens. Default: none. `files` contains the form's files. */
   units?(body: JsonObject, files?: readonly FormFile[]): NonNullable<TokenUsage['units']>
 }
 

@@ -75,7 +75,7 @@ interface MissingEndpoint {
 const generate = {
   name: 'generate',
   kind: 'llm',
-  alsoServes: ['imageToText'], // serves chats that contain an image
+  alsoServes: ['imageToText'], // for chats that contain an image
   endsAt: endsAtClient,
 } as const satisfies Operation
 

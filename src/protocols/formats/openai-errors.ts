@@ -8,7 +8,7 @@ import type { ErrorFacts } from './format.ts'
 export function writeOpenAIErrorBody({ status, code, message, param }: ErrorFacts): object {
   const type = getErrorType(status)
   if (status === 500) return { error: { message, type } }
-  const isFailure = code === 'UPSTREAM_FAILED' && status < 500 // clients act on the codes of some statuses
+  const isFailure = code === 'UPSTREAM_FAILED' && status < 500 // clients act on the codes for some statuses
   const openaiCode = isFailure ? (codeByStatus[status] ?? null) : toOpenAICode(code)
   return { error: { message, type, param: param ?? null, code: openaiCode } }
 }

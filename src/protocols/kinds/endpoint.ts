@@ -3,7 +3,7 @@ import type { Endpoint } from '../formats/format.ts'
 import { endsAtClient, type Operation } from '../formats/model-operations.ts'
 import type { KindAdapters } from './kind-adapters.ts'
 
-/** An endpoint whose requests are translated by the adapters of a kind rather than by formats. */
+/** An endpoint with requests that a kind's adapters translate, rather than a format. */
 export interface KindEndpoint extends Endpoint {
   /** The client adapter's name in `KindAdapters`. */
   client: string
@@ -14,13 +14,13 @@ export interface KindEndpoint extends Endpoint {
 /** Returns whether an endpoint's kind has its own adapters. */
 export const hasAdapters = (endpoint: Endpoint): endpoint is KindEndpoint => 'loadAdapters' in endpoint
 
-/** Creates the operation of a kind. Absent fields have the same defaults as in chat. */
+/** Creates a kind's operation. Absent fields have the same defaults as in chat. */
 export const createOperation = (operation: Pick<Operation, 'name' | 'kind'> & Partial<Operation>): Operation => ({
   endsAt: endsAtClient,
   ...operation,
 })
 
-/** Creates an endpoint of a kind. */
+/** Creates an endpoint for a kind. */
 export const createEndpoint = (
   endpoint: Pick<KindEndpoint, 'path' | 'format' | 'client' | 'operation' | 'loadAdapters'> & Partial<KindEndpoint>,
 ): KindEndpoint => ({

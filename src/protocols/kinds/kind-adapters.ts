@@ -30,7 +30,7 @@ export interface ClientAdapter<Req, Res, Chunk = never> {
 export interface ClientStream<Res, Chunk> {
   /** Returns the content type of the response. `vendorType` is the content type of a vendor's response in bytes. */
   getContentType(vendorType?: string): string
-  /** Returns the bytes of a chunk, or `undefined` if the chunk isn't sent. */
+  /** Returns a chunk's bytes, or `undefined` if the chunk isn't sent. */
   writeChunk(chunk: Chunk): Uint8Array | undefined
   /** Returns the bytes that follow the last chunk. */
   writeEnd(usage: TokenUsage | undefined): Uint8Array | undefined
@@ -133,7 +133,10 @@ export type JobState = 'open' | 'done' | 'failed' | 'refused'
 
 /** How to poll a job for its result. */
 export interface JobPolling {
-  /** The vendor's domain. If the job was started there, its https URLs also get the credential. Default: only URLs with the same origin get it. */
+  /**
+   * The vendor's domain. If the job was started there, the domain's https URLs also get the credential. Default: only URLs with the same origin get
+   * it.
+   */
   readonly domain?: string
   /** Finds where to poll the job in the response of `requestUrl`, or returns `undefined` if the response isn't a job. */
   findJob(json: JsonObject, requestUrl: string): JobPoll | undefined
@@ -171,13 +174,13 @@ export interface PassThrough<Req> {
   getExcludedFields?(request: Req, context: VendorContext): readonly string[]
   /** Returns fields to put at the start of the body, replacing fields with the same names. */
   getAddedFields?(request: Req, context: VendorContext): JsonObject
-  /** Rewrites the parts of a form. Default: unchanged. */
+  /** Rewrites a form's parts. Default: unchanged. */
   rewriteForm?(parts: readonly FormPart[], request: Req): readonly FormPart[]
   /** Reads a response's text without parsing all of it, if the client can get the text unchanged. */
   skim?(text: string, request: Req): JsonObject | undefined
   /** Rewrites the response for the client. If `undefined`, the client gets the same bytes. */
   rewriteResponse?(json: JsonObject, request: Req): JsonObject | undefined
-  /** Creates the reader for a stream whose bytes the client gets unchanged. */
+  /** Creates the reader for a stream that the client gets byte for byte. */
   createStream?(request: Req): VendorStream<unknown> | undefined
 }
 
@@ -231,7 +234,7 @@ export interface RequestSplitter<Req, Res extends KindResponse> {
   createCheck?(): (response: Res) => string | undefined
 }
 
-/** Defines the adapters of a kind. */
+/** Defines a kind's adapters. */
 export interface KindDefinition<Req, Res extends KindResponse, Chunk = never> {
   readonly clients: Readonly<Record<string, ClientAdapter<Req, Res, Chunk>>>
   /** The vendor adapters. A target uses the first one that matches it. */
@@ -247,7 +250,7 @@ export interface KindDefinition<Req, Res extends KindResponse, Chunk = never> {
   getImageUrls?(request: Req): readonly string[]
   /** Estimates the usage from the request, for vendors that don't report any. The estimated units also count if a vendor reports only tokens. */
   estimateUsage?(request: Req): TokenUsage | undefined
-  /** Adds the facts that the price of a response depends on. `response` is `undefined` for a stream. */
+  /** Adds the facts that a response's price depends on. `response` is `undefined` for a stream. */
   addPriceFacts?(usage: TokenUsage, request: Req, response: Res | undefined): TokenUsage
   /** The field in a provider's definition that contains the base URL and key header for this kind. */
   readonly configField?: 'searchConfig' | 'fetchConfig'

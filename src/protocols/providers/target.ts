@@ -55,8 +55,8 @@ export interface ProviderTarget<C extends TargetConnection = TargetConnection> {
 type TargetConnection = Pick<Connection, 'id' | 'provider' | 'providerSpecificData' | 'prices'>
 
 /**
- * Creates the target for a model of a connection. The connection's format and base URL replace the catalog's; if it sets either, the catalog's
- * `alsoSpeaks` doesn't apply. `customPrice` is the price of the custom model, used if the connection has none.
+ * Creates the target for a connection's model. The connection's format and base URL replace the catalog's; if it sets either, the catalog's
+ * `alsoSpeaks` doesn't apply. `customPrice` is the custom model's price, used if the connection has none.
  */
 export function createTarget<C extends TargetConnection>(
   catalog: Catalog,

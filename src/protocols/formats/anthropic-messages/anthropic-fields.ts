@@ -67,7 +67,7 @@ export function writeTokenCounts(usage: TokenUsage): WireCounts {
   }
 }
 
-/** Writes the token counts of a complete message. */
+/** Writes a complete message's token counts. */
 export function writeUsage(usage: TokenUsage, tier?: string): WireUsage {
   return {
     ...writeTokenCounts(usage),

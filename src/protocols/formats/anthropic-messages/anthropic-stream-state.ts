@@ -26,7 +26,7 @@ export function mergeCounts(counts: JsonObject, usage: unknown): void {
     for (const name of INPUT_COUNTS) if (!Object.hasOwn(usage, name)) delete counts[name]
   if (isWhole || usage.input_tokens !== 0) return
   const uncached = readTokenCount(counts.input_tokens)
-  counts.input_tokens = Math.max(0, Math.min(uncached, previousInput - sumInput(counts) + uncached)) // keeps the total
+  counts.input_tokens = Math.max(0, Math.min(uncached, previousInput - sumInput(counts) + uncached)) // preserves the total
 }
 
 const CACHE_COUNTS = ['cache_read_input_tokens', 'cache_creation_input_tokens']

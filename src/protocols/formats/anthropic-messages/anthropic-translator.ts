@@ -25,7 +25,7 @@ const optionNames: Partial<Record<OptionName, string>> = {
 /** Translates Anthropic Messages to and from the canonical format. */
 export const messagesTranslator: Translator = {
   traits: createTraits(),
-  supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // its type only allows option names
+  supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // `optionNames` has no other keys
   fieldNames: {
     ...optionNames,
     toolChoice: 'tool_choice',

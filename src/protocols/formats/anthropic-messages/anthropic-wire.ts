@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../lib/json.ts'
 
 /*
- * Types of the JSON that the gateway writes. A test compares them with the types of Anthropic's own client. They are type aliases so they are
+ * Types of the JSON that the gateway writes. A test compares them with the types of Anthropic's own client. They are type aliases so that they are
  * assignable to JSON objects.
  */
 

@@ -7,14 +7,14 @@ import { readProviderError } from '../errors/read-error.ts'
 import type { EmbeddedError, ErrorReader } from '../format.ts'
 import type { ErrorResponse } from '../translator.ts'
 
-/** Reads the message (`Message` in older APIs) and the code of an error body. A context overflow gets the code that other vendors use. */
+/** Reads an error body's message (`Message` in older APIs) and code. A context overflow gets the code that other vendors use. */
 export function readError(body: unknown): { message?: string; code?: string } {
   const message = readMessage(body)
   if (message === undefined) return {}
   return isContextOverflow(readProviderError(body)) ? { message, code: 'context_length_exceeded' } : { message }
 }
 
-/** Parses a provider's error response, whose type is in a header. */
+/** Parses a provider's error response. Its error type is in a header. */
 export function parseError(response: ErrorResponse): CanonicalError {
   const { code = response.header('x-amzn-errortype')?.split(':')[0], ...found } = readError(response.body)
   const error = { ...parseProviderError(response), ...found }

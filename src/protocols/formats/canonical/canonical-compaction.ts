@@ -183,13 +183,13 @@ export function toCompactionStream(emit: (event: StreamEvent) => void): (event: 
   }
 }
 
-/** Puts the compaction before the content of a response. */
+/** Puts the compaction before a response's content. */
 export const prependCompaction = (response: CanonicalResponse, summary: string): CanonicalResponse => ({
   ...response,
   choices: response.choices.map((choice) => ({ ...choice, content: [toPart(summary), ...choice.content] })),
 })
 
-/** Puts the compaction before the content of a stream. */
+/** Puts the compaction before a stream's content. */
 export function prependStreamCompaction(
   summary: string,
   emit: (event: StreamEvent) => void,

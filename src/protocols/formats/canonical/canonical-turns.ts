@@ -23,7 +23,7 @@ export interface UserTurn {
   name?: string
 }
 
-/** Everything that the model produced between two turns of other roles, in order. */
+/** Everything that the model produced between two turns with other roles, in order. */
 export interface AssistantTurn {
   role: 'assistant'
   content: AssistantPart[]

@@ -72,5 +72,5 @@ export function rejectDeepResponse(): never {
   })
 }
 
-/** Returns the JSON of a response or an event. Throws `UPSTREAM_INVALID` if the JSON is nested too deep to be written again. */
+/** Returns a response's or an event's JSON. Throws `UPSTREAM_INVALID` if the JSON is nested too deep to be written again. */
 export const checkDepth = (text: string): string => (isTooDeepToSerialize(text) ? rejectDeepResponse() : text)

@@ -180,7 +180,7 @@ function locateTurns(turns: readonly Turn[]): string[] {
  */
 const createPositionKey = (start: string, words: string) => `${start} ${hashText(words)}`
 
-/** Returns the text of a system or user turn, or `undefined` for other turns. */
+/** Returns a system or user turn's text, or `undefined` for other turns. */
 const getWords = (turn: Turn): string | undefined =>
   turn.role === 'system' || turn.role === 'user'
     ? turn.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')

@@ -46,7 +46,7 @@ function restoreChoice({ content, finish }: Choice, restore: Restorer): Choice {
   return { content: parts, finish: restoreFinish(finish, hasToolCalls) }
 }
 
-/** Corrects the finish reason, because a call of the output tool isn't a tool call for the client. */
+/** Corrects the finish reason, because a call to the output tool isn't a tool call for the client. */
 const restoreFinish = (finish: Finish, hasToolCalls: boolean): Finish =>
   finish.reason === 'tool-calls' ? resolveFinish(finish, hasToolCalls) : finish
 

@@ -1,9 +1,9 @@
 import type { StreamEvent } from './canonical-stream.ts'
 
-/** Emits one part at a time and buffers the events of other parts, for formats whose parts can't overlap. */
+/** Emits one part at a time and buffers other parts' events, for formats that don't support overlapping parts. */
 export function serializeParts(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   let current: number | undefined
-  const waiting = new Map<number, StreamEvent[]>() // events by part key, in the order of the parts' starts
+  const waiting = new Map<number, StreamEvent[]>() // events by part key, in the order in which the parts started
 
   function next() {
     current = undefined

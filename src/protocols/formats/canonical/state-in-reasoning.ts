@@ -7,7 +7,7 @@ import type { StreamEvent } from './canonical-stream.ts'
  * call, after its text, or after its image. It contains the ID of the call or the number of the image, for which some formats have a field.
  */
 
-/** Moves the state of all parts into reasoning. */
+/** Moves all parts' state into reasoning. */
 export function moveStateToReasoning(parts: readonly AssistantPart[]): AssistantPart[] {
   const getName = createPartNamer()
   return parts.flatMap((part): AssistantPart[] => {
@@ -49,7 +49,7 @@ export function returnStateToParts(parts: readonly AssistantPart[]): AssistantPa
   })
 }
 
-/** Moves the state of all parts in a stream into reasoning, like `moveStateToReasoning`. */
+/** Moves the state in a stream into reasoning, like `moveStateToReasoning`. */
 export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   const keys = new Map<number, number>()
   const delayed = new Map<number, ReasoningPart>() // reasoning to insert when an open part ends

@@ -11,7 +11,7 @@ export function readContextWindow(message: string): number | undefined {
 const WINDOW_PATTERNS = [
   '(?:context|prompt|model|input) (?:length|window|size|limit) (?:is|of)(?: only)? #', // OpenAI, vLLM, xAI, LM Studio
   'tokens > # maximum', // Anthropic
-  'context limit: [^>]{0,60}> ?#', // Anthropic, including the tokens of the response
+  'context limit: [^>]{0,60}> ?#', // Anthropic, including response tokens
   'tokens allowed(?: is)?:? \\(?#', // Google
   'with # maximum context', // Mistral
   'context size \\(#', // llama.cpp

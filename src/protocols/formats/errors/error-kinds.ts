@@ -34,7 +34,7 @@ export type FailureClass =
   | 'client'
   | 'context-overflow'
   | 'format' // the target's format doesn't support the request
-  | 'over-budget' // the request alone exceeds the account's budget
+  | 'over-budget' // this single request exceeds the account's budget
   | 'credentials'
   | 'forbidden' // a 403 that could be about the key or the request
   | 'rate-limit'
@@ -48,7 +48,7 @@ export type FailureClass =
   | 'model-not-found'
   | 'internal' // a gateway error
 
-/** What a provider's error means for routing and for the client. */
+/** The meaning of a provider's error, for routing and for the client. */
 export interface ErrorMeaning {
   /** Determines the cooldown (`request/routing/failure-class.ts`) and whether to try the next target. */
   class: FailureClass

@@ -86,7 +86,7 @@ function readOuterError(body: unknown): ProviderError {
   }
   const { error, message, Message, detail, code, type, error_type } = envelope
   if (!isObject(error)) {
-    const inner = isObject(detail) ? detail : {} // the format of Tavily and ElevenLabs
+    const inner = isObject(detail) ? detail : {} // Tavily's and ElevenLabs's format
     const listed = Array.isArray(detail) ? readDetail(detail) : undefined // FastAPI's format
     const text = [error, message, Message, detail, inner.error, inner.message, listed].find(isText) ?? ''
     const codes = [code, type, error_type, inner.status].filter(isText)

@@ -73,7 +73,7 @@ interface TextSpan {
   end: number
 }
 
-/** Finds the position of a segment, preferably by its quote, because its part index may be missing and parts of a stream are joined. */
+/** Finds a segment's position, preferably by its quote, because its part index may be missing and a stream's parts are joined. */
 function locate(
   segment: JsonObject,
   { texts, last, offsets }: TextContext,

@@ -31,7 +31,7 @@ export function parseFinish(reason: unknown, explanation?: unknown): Finish | un
 /** Returns whether the reason is unspecified. Some Google proxies send this instead of no reason, in every chunk or only in the last one. */
 export const isUnspecifiedReason = (reason: unknown): boolean => reason === 'FINISH_REASON_UNSPECIFIED'
 
-/** Parses the finish for a blocked prompt, whose response has no candidates, only `promptFeedback`. */
+/** Parses the finish for a blocked prompt. Its response has no candidates, only `promptFeedback`. */
 export function parseBlockedPrompt(blockReason: unknown, message: unknown): Finish | undefined {
   if (typeof blockReason !== 'string' || blockReason === 'BLOCKED_REASON_UNSPECIFIED') return undefined
   return {

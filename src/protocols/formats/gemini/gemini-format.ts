@@ -48,7 +48,7 @@ function createEndpoints(version: string): Endpoint[] {
   ]
 }
 
-/** Replaces the model inside the request of a `countTokens` body, which also names one. Changes nothing else. */
+/** Replaces the model in a `countTokens` body's inner request, which also names one. Changes nothing else. */
 function replaceCountModel(text: string, model: string): string {
   const { spans } = scanTopLevel(text, ['generateContentRequest', 'generate_content_request'])
   let body = ''

@@ -61,7 +61,7 @@ interface PartialArgs {
 /** Assembles arguments that Vertex streams: `{ jsonPath: '$.a.b[0]', stringValue: '…', willContinue: true }`. Only strings may come in pieces. */
 function createPartialArgs(): PartialArgs {
   const root = createObject()
-  let continued: string | undefined // the path of the string that is still incomplete
+  let continued: string | undefined // the path of the incomplete string
 
   function put(piece: JsonObject) {
     const { jsonPath } = piece

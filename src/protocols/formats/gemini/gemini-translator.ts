@@ -31,7 +31,7 @@ const optionNames: Readonly<Partial<Record<OptionName, string>>> = {
 /** Translates Gemini's generateContent to and from the canonical format. */
 export const geminiTranslator: Translator = {
   traits: createTraits(),
-  supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // its type only allows option names as keys
+  supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // `optionNames` has no other keys
   fieldNames: {
     ...optionNames,
     toolChoice: 'toolConfig.functionCallingConfig',
@@ -63,9 +63,7 @@ export const geminiTranslator: Translator = {
   writeError,
 }
 
-/**
- * Creates the Gemini API's traits for models with thinking levels (see google-traits.ts for the others). Vertex accepts labels and stores nothing.
- */
+/** Creates the Gemini API's traits. For models with thinking levels, see google-traits.ts. Vertex accepts labels and stores nothing. */
 function createTraits(): Traits {
   return {
     ...baseTraits,

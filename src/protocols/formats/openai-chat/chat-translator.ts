@@ -26,7 +26,7 @@ export const chatTranslator: Translator = {
     uncacheable: ['assistant'],
     reasoning: { ...baseTraits.reasoning, replay: 'never' },
   },
-  supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // its type only allows option names
+  supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // `optionNames` has no other keys
   fieldNames: {
     ...optionNames,
     toolChoice: 'tool_choice',

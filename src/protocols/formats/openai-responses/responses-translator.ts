@@ -31,7 +31,7 @@ export const responsesTranslator: Translator = {
     cacheBreakpoints: 'prompt_cache_breakpoint',
     uncacheable: ['assistant'],
   },
-  supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // its type only allows option names
+  supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // `optionNames` has no other keys
   fieldNames: {
     ...optionNames,
     toolChoice: 'tool_choice',

@@ -5,7 +5,7 @@ import type { TokenUsage } from '../../formats/format.ts'
 import type { KindResponse, RequestSplitter } from '../kind-adapters.ts'
 import { getDimensions, isVector, type Vector } from './vectors.ts'
 
-/** What the vectors are for. Some models return better vectors if they know the task. */
+/** The purpose of the vectors. Some models return better vectors if they know the task. */
 export type Task = 'query' | 'document' | 'similarity' | 'classification' | 'clustering' | 'question' | 'fact' | 'code'
 
 /** How to truncate a string that is too long. With `none`, it is rejected. */

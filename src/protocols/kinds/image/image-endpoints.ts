@@ -8,7 +8,7 @@ const operation = createOperation({
   kind: 'image',
   isPaidOnAcceptance: true,
   endsAt: (failure) => endsAtClient(failure) && failure.status !== 404, // a 404 is always about the model, regardless of its message
-  limits: { headersTimeoutMs: 180_000 }, // 0.5 to 3 minutes are normal
+  limits: { headersTimeoutMs: 180_000 }, // 0.5 to 3 minutes is normal
 })
 const loadAdapters = once(async () => (await import('./image-adapters.ts')).imageAdapters)
 

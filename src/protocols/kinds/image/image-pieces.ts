@@ -22,7 +22,7 @@ export function readImageMetadata(json: JsonObject): JsonObject {
   return Object.fromEntries(names.flatMap((name) => (typeof json[name] === 'string' ? [[name, json[name]]] : [])))
 }
 
-/** Reads the usage of a response with this number of images, under either of OpenAI's field names. */
+/** Reads the usage for a response with this number of images, under either of OpenAI's field names. */
 export function readImageUsage(usage: unknown, images: number): TokenUsage {
   const units = { image: images }
   if (!isObject(usage)) return { inputTokens: 0, outputTokens: 0, units }

@@ -17,11 +17,11 @@ const MAX_MEGAPIXELS: Readonly<Record<Tier, number>> = {
   '4K': Number.POSITIVE_INFINITY,
 }
 
-/** Returns the tier of a size in pixels. */
+/** Returns the tier for a size in pixels. */
 export const getTier = ({ width, height }: PixelSize): Tier =>
   SIZE_TIERS.find((tier) => (width * height) / 1_000_000 <= MAX_MEGAPIXELS[tier]) ?? '4K'
 
-/** Parses the name of a size tier. */
+/** Parses a size tier's name. */
 export const parseTier = (text: string | undefined): Tier | undefined =>
   SIZE_TIERS.find((tier) => tier === text?.toUpperCase())
 

@@ -58,7 +58,7 @@ function readInputs(input: unknown, warnings: Warnings): readonly ModerationInpu
   return [readParts(input, warnings)]
 }
 
-/** Reads the parts of one input, which are moderated together. */
+/** Reads one input's parts, which are moderated together. */
 function readParts(list: readonly unknown[], warnings: Warnings): ModerationInput {
   const texts: string[] = []
   let image: string | undefined

@@ -7,7 +7,7 @@ import type { ModerationRequest, ModerationResponse, ModerationResult } from './
 /** A moderation vendor's adapter. */
 export type ModerationAdapter = VendorAdapter<ModerationRequest, ModerationResponse>
 
-/** Returns the strings of a request as the client sent them: a list or a string. */
+/** Returns a request's strings as the client sent them: a list or a single string. */
 export const getTexts = ({ inputs, isList }: ModerationRequest): string | string[] =>
   isList ? inputs.map(({ text }) => text) : (inputs[0]?.text ?? '')
 

@@ -62,7 +62,7 @@ function writeLines(path: string, value: unknown): string[] {
   return Object.entries(value as object).flatMap(([name, inner]) => writeLines(`${path}.${name}`, inner)) // `null` was handled above
 }
 
-/** Returns the image of a document that has no fields except `image` and `text`. */
+/** Returns the image from a document that has no fields except `image` and `text`. */
 export function getImage(document: RankedDocument): string | undefined {
   if (typeof document === 'string' || typeof document.image !== 'string') return undefined
   return Object.keys(document).every((name) => name === 'text' || name === 'image') ? document.image : undefined

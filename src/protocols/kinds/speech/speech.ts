@@ -92,7 +92,7 @@ export interface SpeechVendor
     request: SpeechRequest,
     settings: { voice: string | undefined; format: string; target: ProviderTarget; warnings: Warnings },
   ): VendorRequest
-  /** Reads an event of the vendor's stream. If absent, the vendor responds in bytes, or with the complete response (`readResponse`). */
+  /** Reads an event in the vendor's stream. If absent, the vendor responds in bytes, or with the complete response (`readResponse`). */
   readEvent?(json: JsonObject): StreamContent<Uint8Array>
   /** Set if the vendor only streams to clients that read events. */
   streamsEventsOnly?: true

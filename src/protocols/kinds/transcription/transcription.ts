@@ -91,7 +91,7 @@ export function noteUnsupported(
   for (const name of request.others) warnings.noteDropped(name)
 }
 
-/** Returns the keywords, including the words of a prompt that is a list. */
+/** Returns the keywords, including the words in a prompt that is a list. */
 export function collectKeywords({ keywords, prompt }: TranscriptionRequest, warnings: Warnings): string[] {
   if (prompt === undefined) return [...keywords]
   const listed = prompt.split(',').map((word) => word.trim())

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 
-/** Checks the value of a vendor's option. */
+/** Checks a vendor option's value. */
 type OptionCheck = (value: unknown) => boolean
 
 /** The vendor options that clients may set, with checks for their values. No option is a URL, a header, or a path. */
@@ -29,7 +29,7 @@ export const isLineList: OptionCheck = (value) =>
 const MAX_LINE_LENGTH = 500
 const MAX_LINES = 50
 
-/** The names under which a client may group the options of one vendor. */
+/** The names under which a client may group one vendor's options. */
 const VENDOR_NAMES: ReadonlySet<string> = new Set([
   ...['perplexity', 'perplexity-agent', 'pplx', 'tavily', 'exa', 'brave', 'serper', 'firecrawl', 'jina', 'searxng'],
 ])

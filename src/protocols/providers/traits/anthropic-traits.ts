@@ -46,7 +46,7 @@ export const anthropic: readonly TargetDifference[] = [
     reasoning: { by: 'budget', rejectsForcedTool: true, efforts: ['none', ...UP_TO_MAX] },
   },
   { formats, models: /^claude-(?:[12]|instant|3(?![-.]7))/, maxOutputTokens: 4_096, reasoning: { by: 'none' } },
-  // Output schemas and strict tools are supported since Opus 4.1, and since version 4.5 of the other models.
+  // Output schemas and strict tools are supported since Opus 4.1, and since version 4.5 for the other models.
   {
     formats,
     models: /^claude-(?:[123]|instant|4-|[a-z]+-4(?:$|[-.:@]0(?!\d)|[-@:]20|:))/,

@@ -5,7 +5,7 @@ const chat = /^openai-chat$/
 
 /*
  * How Gemini models differ, in their own format and behind OpenAI-compatible APIs. Sources: https://ai.google.dev/gemini-api/docs/thinking and
- * …/openai, https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking, October 2026. A newer model is treated like Gemini 4.
+ * …/openai, https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking, October 2026. Newer models are treated like Gemini 4.
  */
 export const google: readonly TargetDifference[] = [
   // Since 3.5, models ignore sampling parameters (4 rejects them) and don't continue a response. No model supports penalties or log probabilities.

@@ -14,7 +14,7 @@ import type { WireMetadata } from '../ai-sdk-wire.ts'
 export const writeState = (state: OpaqueState | undefined): WireMetadata =>
   state ? { providerMetadata: { signalbox: { state: sealState(state) } } } : {}
 
-/** Writes a text's state for a client, and its phase (commentary or final answer), which OpenAI expects back with the text. */
+/** Writes a text part's state for a client, and its phase (commentary or final answer), which OpenAI expects back with the text. */
 export function writeTextMetadata({
   state,
   phase,
@@ -23,7 +23,7 @@ export function writeTextMetadata({
   return { providerMetadata: { signalbox: { ...(state && { state: sealState(state) }), phase } } }
 }
 
-/** Parses the phase that a client sends back with a text. */
+/** Parses the phase that a client sends back with a text part. */
 export function parsePhase(part: Fields): TextPart['phase'] {
   const { signalbox, openai } = part.object('providerOptions') ?? {}
   const phases = [signalbox, openai].map((options) => (isObject(options) ? options.phase : undefined))

@@ -218,7 +218,7 @@ const REASONING_FIELDS = [
 ] as const
 
 /**
- * Parses the reasoning options: AI SDK 7's setting, or the options of the AI SDK's providers. As in the AI SDK's OpenAI provider, an effort requests a
+ * Parses the reasoning options: AI SDK 7's setting, or the AI SDK providers' options. As in the AI SDK's OpenAI provider, an effort requests a
  * summary from a Responses API, unless `reasoningSummary` is set.
  */
 function parseReasoning(providers: Record<string, Fields>, { warnings, targetFormat }: OptionContext) {

@@ -28,7 +28,7 @@ interface OpenStreamPart {
   state: OpaqueState | undefined
 }
 
-/** Writes the parts of a stream: the warnings, the response metadata, the content, and the finish reason. */
+/** Writes a stream's parts: the warnings, the response metadata, the content, and the finish reason. */
 export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }
   const client = getClient(context.request)

@@ -5,7 +5,7 @@ import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { parseBreakpoint } from '../anthropic-fields.ts'
 
-/** Reads the blocks of a content field. A string counts as one text block. */
+/** Reads a content field's blocks. A string counts as one text block. */
 export function readBlocks(holder: Fields, name: string, warnings: Warnings): Fields[] {
   const content = holder.any(name)
   const path = holder.path(name)

@@ -54,7 +54,7 @@ export function writeReasoning(
   return thinking === '' && signature === '' ? undefined : { type: 'thinking', thinking, signature }
 }
 
-/** Writes the signature of a block. It contains the text if the client hides reasoning that must go back to the provider as text. */
+/** Writes a block's signature. It contains the text if the client hides reasoning that must go back to the provider as text. */
 export const writeSignature = (state: OpaqueState, hidden: string): string =>
   sealState(state.kind === 'text' ? { ...state, data: hidden } : state)
 

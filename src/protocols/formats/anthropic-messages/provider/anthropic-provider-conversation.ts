@@ -191,7 +191,7 @@ function writeImageSource(part: ImagePart, { warnings }: TargetContext): WireIma
 
 const IMAGE_MEDIA_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 
-/** Writes the source of a document: a PDF, or text of any kind. */
+/** Writes a document's source: a PDF, or text of any kind. */
 function writeDocumentSource(part: FilePart, { warnings }: TargetContext): WireDocumentSource {
   const { source } = part
   if (source.type === 'url') return { type: 'url', url: source.url }

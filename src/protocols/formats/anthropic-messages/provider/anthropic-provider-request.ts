@@ -196,7 +196,7 @@ interface WrittenThinking {
 }
 
 /**
- * Writes the fields that request reasoning. A model with a thinking budget requires clients to send back the thinking blocks of a tool loop. If they are
+ * Writes the fields that request reasoning. A model with a thinking budget requires clients to send back a tool loop's thinking blocks. If they are
  * missing, as after another provider's response, thinking is disabled until the loop ends. It is also disabled when the model continues a response.
  */
 function writeThinking(

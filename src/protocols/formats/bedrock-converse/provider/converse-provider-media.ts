@@ -15,7 +15,7 @@ export function writeVideo(part: VideoPart, target: TargetContext): WireVideo {
   return { video: { format: format ?? rejectType(part, mediaType, target), source: { bytes } } }
 }
 
-/** Writes a document. `names` contains the names of earlier documents, because names must be unique. */
+/** Writes a document. `names` contains earlier documents' names, because names must be unique. */
 export function writeDocument(part: FilePart, names: Set<string>, target: TargetContext): WireDocument {
   const { source: from, context, citable } = part
   const mediaType = from.type === 'text' || from.type === 'base64' ? from.mediaType : ''

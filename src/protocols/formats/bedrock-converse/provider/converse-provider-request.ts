@@ -56,7 +56,7 @@ function resolveOptions(requested: RequestOptions, messages: readonly WireMessag
   const { by } = traits.reasoning
   const options = { ...requested }
   if (by === 'budget' && options.reasoning && options.reasoning.effort !== 'none' && lacksReasoning(messages)) {
-    warnings.noteDropped('reasoning') // the model requires the reasoning of the tool loop, which the client didn't send
+    warnings.noteDropped('reasoning') // the model requires the tool loop's reasoning, which the client didn't send
     delete options.reasoning
   }
   const fields: JsonObject = options.reasoning ? writeReasoning(options.reasoning, traits.reasoning) : {}
@@ -115,7 +115,7 @@ function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetCont
   return undefined
 }
 
-/* The fields below are vendor-specific. Converse passes them on to the model in `additionalModelRequestFields`. */
+/* The fields below are vendor-specific. Converse forwards them to the model in `additionalModelRequestFields`. */
 
 /** Writes the fields that request reasoning. Writes none if the model doesn't reason, or if the client only chose how to show reasoning. */
 function writeReasoning({ effort, budget, show }: ReasoningOptions, { by, budgets, off }: ReasoningTraits): JsonObject {
@@ -151,7 +151,7 @@ function writeReasoning({ effort, budget, show }: ReasoningOptions, { by, budget
     case 'enable_thinking':
     case 'reasoning-object':
     case 'chat-template':
-      return {} // these models use the fields of Chat Completions
+      return {} // these models use the Chat Completions fields
     default:
       return assertNever(by)
   }

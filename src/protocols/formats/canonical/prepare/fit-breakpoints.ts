@@ -22,7 +22,7 @@ interface BreakpointCandidate {
 
 type CacheablePart = Extract<Part, { cache?: CacheBreakpoint }>
 
-/** Moves the breakpoint of each empty text part to the item before it, which covers the same prefix. Empty text parts are dropped later. */
+/** Moves each empty text part's breakpoint to the item before it, which covers the same prefix. Empty text parts are dropped later. */
 export function moveBlankBreakpoints(turns: readonly Turn[], { traits, warnings }: TargetContext): readonly Turn[] {
   if (traits.cacheBreakpoints === 'none' || !hasBreakpoints({ tools: [], turns })) return turns
   const copy = copyItems({ tools: [], turns })
@@ -136,7 +136,7 @@ const hasBreakpoint = (item: Tool | Part | ToolResult): boolean =>
   ('cache' in item && item.cache !== undefined) ||
   ('type' in item && item.type === 'search-result' && item.content.some(hasBreakpoint))
 
-/** Lists all items that may have breakpoints, in the order of the cached prefix. */
+/** Lists all items that may have breakpoints, in the order in which the prefix is cached. */
 function listBreakpointCandidates({ tools, turns }: CacheableItems): BreakpointCandidate[] {
   const candidates: BreakpointCandidate[] = tools.flatMap((item) =>
     item.type === 'function' ? [{ item, within: 'tools' }] : [],

@@ -62,7 +62,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
       addToAssistant(completeCall.map((call) => createCallPart(call, isCall ? part : undefined)))
       if (isCall) part.ignore('thought', 'thoughtSignature')
       else {
-        const result = parseResult(part, calls, warnings) // the result of a function that Google ran
+        const result = parseResult(part, calls, warnings) // the result of a Google-run function
         if (result) addResults([result])
         else addToAssistant(parseModelPart(part, warnings))
       }

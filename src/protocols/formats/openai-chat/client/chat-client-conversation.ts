@@ -183,7 +183,7 @@ function parseCall(call: Fields, calls: LegacyCalls, warnings: Warnings): ToolCa
   return part
 }
 
-/** Ignores the field of the other tool type if it is empty. Otherwise, `drop` warns about it. */
+/** Ignores the other tool type's field if it is empty. Otherwise, `drop` warns about it. */
 export function ignoreUnusedField({ value, ignore }: Fields, type: 'function' | 'custom'): void {
   const name = type === 'function' ? 'custom' : 'function'
   const field = value[name]

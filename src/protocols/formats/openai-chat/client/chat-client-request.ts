@@ -113,7 +113,7 @@ function parseReasoning(body: Fields): ReasoningOptions | undefined {
 
 function parseVendorReasoning(body: Fields): { [K in keyof ReasoningOptions]: ReasoningOptions[K] | undefined } {
   const object = body.fields('reasoning') // OpenRouter's field
-  const thinking = body.fields('thinking') // the field of DeepSeek, Z.ai, Kimi, and Anthropic's compatible API
+  const thinking = body.fields('thinking') // used by DeepSeek, Z.ai, Kimi, and Anthropic's compatible API
   const template = body.fields('chat_template_kwargs') // vLLM's field
   const isEnabled = body.boolean('enable_thinking') ?? template?.boolean('enable_thinking') // Qwen's field
   const isHidden =

@@ -122,7 +122,7 @@ export function writeAnnotation(
 ): WireAnnotation[] {
   const { url, title = '', start = 0, end = length } = citation
   if (url === undefined) {
-    responseWarnings.noteDropped('citations') // the citation of a document has no URL
+    responseWarnings.noteDropped('citations') // a document citation has no URL
     return []
   }
   return [{ type: 'url_citation', url_citation: { url, title, start_index: offset + start, end_index: offset + end } }]

@@ -86,7 +86,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     const candidate = getCandidate(index)
     const { length } = candidate
     const isCall = part.type === 'tool-call'
-    if (isCall && isLegacy && candidate.calls > 0) return responseWarnings.noteDropped('tool_calls') // legacy clients would join the arguments of several calls
+    if (isCall && isLegacy && candidate.calls > 0) return responseWarnings.noteDropped('tool_calls') // legacy clients would join their arguments
     parts.set(key, {
       ...{ candidate, type: part.type, callIndex: isCall ? candidate.calls : 0, hasText: false },
       isFreeForm: isCall && part.isFreeForm === true,

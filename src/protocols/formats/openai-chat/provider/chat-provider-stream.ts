@@ -89,7 +89,7 @@ interface ChoiceReader {
   observe(delta: JsonObject, logprobs: unknown): void
   cite(citations: readonly Citation[]): void
   finish(reason: string): void
-  /** Returns whether no part of the candidate has begun yet. */
+  /** Returns whether none of the candidate's parts has begun. */
   isEmpty(): boolean
   /** Emits buffered audio, and ends the open parts. */
   end(): void

@@ -53,7 +53,7 @@ export const google: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
 const getPath = ({ model }: ProviderTarget, method: string) =>
   `/models/${model.split('/').map(encodePathSegment).join('/')}:${method}`
 
-/** Sets the model in each request of a batch. */
+/** Sets the model in each request in a batch. */
 const setModel = (requests: unknown, { model }: ProviderTarget): unknown =>
   Array.isArray(requests)
     ? requests.map((request) => (isObject(request) ? { ...request, model: `models/${model}` } : request))
@@ -116,7 +116,7 @@ function writeImagePart(image: string, warnings: VendorContext['warnings']): Jso
   return { inlineData: { mimeType, data } }
 }
 
-/** Returns the numbers of an embedding. */
+/** Returns an embedding's numbers. */
 export const getValues = (embedding: unknown): unknown => (isObject(embedding) ? embedding.values : undefined)
 
 /** Reads the usage, which only newer models report. */

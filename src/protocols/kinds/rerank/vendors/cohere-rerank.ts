@@ -23,5 +23,5 @@ export const cohere = createRerankAdapter({
   ],
 })
 
-/** Options of other vendors, which Cohere rejects. */
+/** Other vendors' options, which Cohere rejects. */
 const FOREIGN_OPTIONS = ['max_chunks_per_doc', 'truncation']
