@@ -113,7 +113,7 @@ export function serveWithSteps(
   return awaitReply(request.log, serve())
 }
 
-/** Resolves to the reply of a step or a route. Rejects if the client stops waiting; a stream that arrives later is canceled. */
+/** Resolves to a step's or route's reply. Rejects if the client stops waiting; a stream that arrives later is canceled. */
 export function awaitReply(
   { client: { scope } }: RequestLog,
   work: Reply | Response | Promise<Reply | Response>,

@@ -16,7 +16,7 @@ interface WithTargetRules {
 /** The data policies of each request that has any. */
 const policiesByRequest = new WeakMap<WithTargetRules, DataPolicy[]>()
 
-/** Makes a request skip targets whose connections don't have all tags of the policies. */
+/** Makes a request skip targets whose connections lack any of the policies' tags. */
 export function addPolicies(added: readonly DataPolicy[], log: WithTargetRules): void {
   const policies = policiesByRequest.get(log) ?? []
   if (policies.length === 0 && added.length > 0) {

@@ -9,7 +9,7 @@ import type { FailureClass } from './routing/failure-class.ts'
 import type { Route } from './routing/group.ts'
 import { formatVia } from './routing/group.ts'
 
-/** What a provider's prompt cache did for an attempt. */
+/** How an attempt used the provider's prompt cache. */
 export interface PromptCacheRecord {
   /** Who requested caching: the gateway, the client with its own breakpoints, or nobody, in which case the provider cached on its own. */
   by: 'gateway' | 'client' | 'provider'
@@ -17,11 +17,11 @@ export interface PromptCacheRecord {
   read: number
   /** Input tokens written to the cache. */
   written: number
-  /** What caching saved in US dollars; negative if the writes cost more than the reads saved. Absent if a price is unknown. */
+  /** The savings from caching in US dollars; negative if the writes cost more than the reads saved. Absent if a price is unknown. */
   savedUsd?: number
   /** Why the gateway added no cache breakpoints. */
   stoodDown?: CachingSkipReason
-  /** Whether the session was served by another target or account before. */
+  /** Whether another target or account served the session before. */
   moved?: true
 }
 
@@ -52,7 +52,7 @@ export interface AttemptRecord {
   costUsd?: number
   /** The price that `costUsd` was calculated from. Absent if the provider reported the cost. */
   price?: PriceOrigin
-  /** What the provider's prompt cache did. Absent without `promptCaching: 'auto'`. */
+  /** How the attempt used the provider's prompt cache. Absent without `promptCaching: 'auto'`. */
   promptCache?: PromptCacheRecord
 }
 
@@ -149,24 +149,24 @@ export interface RequestRecord {
   costSource?: CostSource
   /** Cost of all attempts in USD. Absent if the cost of any of them is unknown. */
   costUsd?: number
-  /** What each guard did, by stage. Absent if no guard ran. */
+  /** The guards' verdicts, by stage. Absent if no guard ran. */
   guards?: readonly GuardEntry[]
   /** Cost of the models that guards called, in USD, in addition to `costUsd`. Absent if none was called or the cost is unknown. */
   guardUsd?: number
   /** The longest time that guards delayed a stream event, in ms. Absent if nothing was delayed. */
   guardHeldMs?: number
-  /** What the provider's prompt cache did for the last attempt that reported it. */
+  /** How the last attempt that reported it used the provider's prompt cache. */
   promptCache?: PromptCacheRecord
   /** Why no further target was tried although there was one. */
   stopped?: StopReason
   /**
-   * What translation dropped, as listed in `x-signalbox-warning`; for a stream, including drops after its headers. Absent if nothing was
-   * dropped.
+   * The fields that translation dropped, as listed in `x-signalbox-warning`. For a stream, includes fields that were dropped after its headers.
+   * Absent if nothing was dropped.
    */
   warnings?: readonly string[]
 }
 
-/** Creates the record of one attempt. `now` is when the attempt ended. All times are in epoch ms. */
+/** Creates one attempt's record. `now` is when the attempt ended. All times are in epoch ms. */
 export function createAttemptRecord(
   { target, via }: Route,
   times: { startedAt: number; now: number },
@@ -182,7 +182,7 @@ export function createAttemptRecord(
   return record
 }
 
-/** Creates the record of a skipped target. */
+/** Creates a skipped target's record. */
 export function createSkipRecord(
   { target: { provider, model, connection }, via }: Route,
   skipped: Skip['skipped'],

@@ -49,7 +49,7 @@ export interface Refusal {
 export interface IdentifyContext {
   /** The endpoint's path. Absent if no endpoint has this path. */
   endpoint?: string | undefined
-  /** The kind of models that the endpoint serves. */
+  /** The kind of models that the endpoint supports. */
   kind?: Kind | undefined
   /** The format in which the client gets an error. */
   format: ClientFormat

@@ -38,7 +38,7 @@ interface AttemptInFlight extends StartedCodec {
 /** The response that the client gets. */
 interface ServedResponse {
   target: RouteTarget
-  /** Returns what translation dropped; for a stream, what it has dropped so far. */
+  /** Returns the fields that translation dropped; for a stream, the ones dropped so far. */
   warnings(): readonly string[]
 }
 
@@ -127,7 +127,7 @@ export class ModelLog extends RequestLog {
     this.events.emit('read', this)
   }
 
-  /** Starts the log of the next attempt, for which a target was chosen. */
+  /** Starts the log for the next attempt, at the chosen target. */
   startAttempt(target: Target, { isHedge }: { isHedge: boolean }): AttemptLog {
     const attempt = new AttemptLog(target, { log: this, isHedge })
     this.#attempts.push(attempt)
@@ -157,7 +157,9 @@ export class ModelLog extends RequestLog {
     this.events.emit('settled', attempt, this)
   }
 
-  /** Records that a target is skipped because of an earlier failure of that class, because a step rejects it, or because its connection is draining. */
+  /**
+   * Records that a target is skipped because of an earlier failure with that class, because a step rejects it, or because its connection is draining.
+   */
   recordSkip(route: Route, reason: Skip['skipped']): void {
     this.#skip(createSkipRecord(route, reason))
   }

@@ -19,8 +19,8 @@ export interface Target {
 export type Outcome = AnsweredAttempt | FailedAttempt | RejectedAttempt
 
 /**
- * An attempt with a response for the client. Objects that live as long as the stream must not refer to it, because its codec has the request's body,
- * which may be large.
+ * An attempt with a response for the client. Objects that live as long as the stream must not refer to it, because its codec references the request
+ * body, which may be large.
  */
 export interface AnsweredAttempt {
   kind: 'answered'

@@ -59,8 +59,8 @@ function containsImage(value: unknown, depth: number): boolean {
 const isImageType = (value: unknown) => typeof value === 'string' && /^image(?:\/|$)/.test(value)
 
 /**
- * Returns the session or user ID that the client sends, or else the start of the conversation. Providers cache the start of prompts, so the next
- * request of a conversation is cheaper at the same target.
+ * Returns the session or user ID that the client sends, or else the start of the conversation. Providers cache prompt prefixes, so the conversation's
+ * next request is cheaper at the same target.
  */
 function findSession(body: JsonObject, header: RequestFacts['header']): string {
   const metadata = isObject(body.metadata) ? body.metadata : {}

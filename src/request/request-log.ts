@@ -17,7 +17,7 @@ import type { AttemptStep, NameRule, TargetRule } from './steps.ts'
 
 /** A route, as named by records and observers. */
 export interface ServedRoute {
-  /** Below the base path, with `{model}` in place of a model name: `/v1/chat/completions`. */
+  /** Under the base path, with `{model}` in place of a model name: `/v1/chat/completions`. */
   readonly path: string
   /** The format of its errors. */
   readonly format: ClientFormat
@@ -34,7 +34,7 @@ export interface LogContext {
   events: RequestEvents
 }
 
-/** How a request ended. `reason` is the message of its error. */
+/** How a request ended. `reason` is its error's message. */
 export interface RequestEnding {
   status: number
   /** The status that was sent, if the stream ended with a different one. */
@@ -141,7 +141,7 @@ export class RequestLog {
     return undefined
   }
 
-  /** What translation has dropped so far. */
+  /** The fields that translation has dropped so far. */
   get warnings(): readonly string[] {
     return []
   }

@@ -21,7 +21,7 @@ export interface RouteCall {
   readonly kind: Kind
   /** Whether the client requested a stream. */
   readonly stream: boolean
-  /** The JSON body, or the fields of a form. */
+  /** The JSON body, or the form's fields. */
   readonly body: JsonObject
   /** The size of the body in bytes. */
   readonly bytes: number
@@ -130,7 +130,7 @@ export interface RoutedModels {
   readonly names: readonly string[]
   /** The group to use in place of the requested name. */
   readonly group: Group
-  /** Returns the chosen name that led to a route of the group. */
+  /** Returns the chosen name that led to one of the group's routes. */
   getName(route: Route): string
 }
 

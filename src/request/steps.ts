@@ -128,7 +128,7 @@ export type RejectionPreview = (
  */
 export type AttemptStep = (attempt: AttemptControls, next: () => Promise<AttemptRecord>) => Promise<unknown>
 
-/** Checks the headers of a model request before its body is read. Throws a `GatewayError` to reject it. */
+/** Checks a model request's headers before its body is read. Throws a `GatewayError` to reject it. */
 export type HeaderCheck = (exchange: Pick<Exchange, 'header'>) => void
 
 /** An attempt with a request that is about to be written. */

@@ -158,7 +158,7 @@ export class Attempt {
     if (this.#scope.hasEnded) throw this.#scope.reason
   }
 
-  /** Returns the outcome of a call, and of further calls that its response requires. */
+  /** Returns the outcome of a call and of any further calls that its response requires. */
   async #runCalls(first: UpstreamCall, own: Codec): Promise<AnsweredAttempt | FailedAttempt> {
     let codec = own
     let call = first
@@ -205,7 +205,7 @@ export class Attempt {
     return judgeResponse(received, { request: this.#request, route: this.route, codec, log: this.#log })
   }
 
-  /** Ends the request if the check of a further call rejects. */
+  /** Ends the request if the check before a further call rejects. */
   async #checkFollowUp(check: NonNullable<AttemptSettings['checkFollowUp']>): Promise<void> {
     try {
       await this.#scope.race(check(this.#log.spending))
@@ -277,7 +277,7 @@ export class Attempt {
     }
   }
 
-  /** Combines the responses to all calls of a split request; the first failure fails the request and cancels the other calls. */
+  /** Combines the responses to all of a split request's calls. The first failure fails the request and cancels the other calls. */
   async #receiveDivided(
     first: UpstreamCall,
     codec: Codec,

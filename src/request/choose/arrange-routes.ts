@@ -6,7 +6,7 @@ import type { Select } from '../routing/select.ts'
 /** Maximum number of routes to arrange per entry. The others follow unchanged. */
 const MAX_ARRANGED = 1_000
 
-/** Arranges the routes of each outermost entry. The entries keep their order. */
+/** Arranges each outermost entry's routes. The entries keep their order. */
 export async function* arrangeRoutes(
   routes: AsyncIterable<Route>,
   arrangement: TargetOrder,
@@ -39,7 +39,7 @@ async function arrange(
   return [...sorted].sort((a, b) => getRank(a.target) - getRank(b.target))
 }
 
-/** Sorts routes by a strategy, as if they were the entries of a combo. */
+/** Sorts routes by a strategy, as if they were a combo's entries. */
 async function sortRoutes(
   routes: readonly Route[],
   strategy: Group['strategy'],

@@ -5,7 +5,7 @@ import type { FailedAttempt } from '../outcome.ts'
 import { type Route, type RouteTarget, serializeParams } from '../routing/group.ts'
 import { findRuleViolation } from './usable-target.ts'
 
-/** A target in cooldown, and the time of its recovery (epoch ms). */
+/** A target in cooldown, and when it recovers (epoch ms). */
 export interface CoolingTarget {
   route: Route
   dueAt: number
@@ -23,7 +23,7 @@ export interface Progress {
   readonly failures: FailedAttempt[]
   /** The skipped targets that are in cooldown, ordered by when they should be tried if no other target is left. */
   readonly cooling: CoolingTarget[]
-  /** The skipped routes whose connections are draining. */
+  /** The skipped routes with draining connections. */
   readonly draining: Route[]
   /** The error of the first target whose format doesn't support the request, or that a step rejected. */
   rejection: GatewayError | undefined
@@ -66,7 +66,7 @@ export function shouldSkip(route: Route, progress: Progress): boolean {
   return true
 }
 
-/** Returns the error of the target with fewer unmet tags, or else the first error. */
+/** Returns the error for the target with fewer unmet tags, or else the first error. */
 export function pickCloserError(first: GatewayError | undefined, other: GatewayError): GatewayError {
   const isCloser = Number(other.data.unmet) < Number(first?.data.unmet ?? Number.POSITIVE_INFINITY)
   return first && !isCloser ? first : other

@@ -10,7 +10,7 @@ export interface FoundRoutes {
   selection: GroupSelection | undefined
 }
 
-/** Finds the routes of the requested model. Rejects with `MODEL_NOT_FOUND` if the name has no target. */
+/** Finds the requested model's routes. Rejects with `MODEL_NOT_FOUND` if the name has no target. */
 export function findRoutes(request: ModelRequest): FoundRoutes | Promise<FoundRoutes> {
   const { table, call, context, list } = request
   const resolution = list ?? table.resolveModel(call.model, undefined, call.endpoint.service)

@@ -31,7 +31,7 @@ export interface NoTarget {
   requestRejection: GatewayError | undefined
   /** The skipped targets that are in cooldown. */
   cooling: readonly CoolingTarget[]
-  /** The skipped routes whose connections are draining. */
+  /** The skipped routes with draining connections. */
   draining: readonly Route[]
 }
 

@@ -18,7 +18,7 @@ import { loadNameErrors } from './no-target.ts'
 
 /** Finds the routes of requests within groups. */
 export interface GroupRouting extends GroupChooser {
-  /** Returns the routes of a request whose model name refers to a group. Throws `INVALID_REQUEST` for a combo of another kind. */
+  /** Returns the routes for a request with a model name that refers to a group. Throws `INVALID_REQUEST` for a combo of another kind. */
   getGroupRoutes(group: Group, request: ModelRequest): GroupRoutes
 }
 

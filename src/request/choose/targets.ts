@@ -67,7 +67,7 @@ export class Targets {
     further.recordOutcome(outcome)
   }
 
-  /** Records the route whose response the client gets, or that there is none. The groups on the path use it for their next choice. */
+  /** Records which route's response the client gets, if any. The groups on the path use it for their next choice. */
   recordResponse(route: Route | undefined): Promise<void> {
     return this.#found?.selection?.settle(route, this.#further?.listSkipped() ?? []) ?? RESOLVED
   }

@@ -27,7 +27,7 @@ export async function createUnknownModelError(
   return kind === '' ? error : gatewayError('MODEL_NOT_FOUND', { message: `${error.message} ${kind}` })
 }
 
-/** Returns the kind of a model by its name, with or without a provider, even if the provider isn't connected. */
+/** Returns a model's kind by its name, with or without a provider, even if the provider isn't connected. */
 async function findNameKind(model: string, { catalog, customModels }: RouteTable): Promise<Kind | undefined> {
   for (const [provider, { models = [] }] of Object.entries(catalog)) {
     const { output, catalog: catalogAlias, id } = getProviderNames(catalog, { provider })

@@ -79,7 +79,7 @@ const classesByCode: ReadonlyMap<string, FailureClass> = new Map<ErrorCode, Fail
   ['UPSTREAM_CREDENTIALS', 'credentials'],
 ])
 
-/** The failure of a connection whose credential is damaged, or was encrypted with another secret. */
+/** The failure for a connection whose credential is damaged or was encrypted with another secret. */
 export const unreadableCredentialFailure: Failure = {
   class: 'credentials',
   lacksCredential: true,
@@ -141,7 +141,7 @@ export function toStreamFailure(error: StreamError, now: number): StreamFailure 
 /** Replaces statuses of 600 and above, which HTTP doesn't define and platforms don't send. */
 export const toSendableStatus = (sent: number): number => (sent > 599 ? 502 : sent)
 
-/** Creates the error for a request whose targets are all draining. */
+/** Creates the error for a request if all its targets are draining. */
 export const createDrainingError = (model: string): GatewayError =>
   gatewayError('DRAINING', {
     message: `All connections for the model "${model}" are draining: they finish in-flight requests and accept no new ones. Ask the operator of this gateway to set "draining" to false on one of them or to add a connection.`,

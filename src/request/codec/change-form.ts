@@ -34,13 +34,13 @@ function changeField(parts: readonly FormPart[], name: string, value: unknown): 
   return [...changed, ...added]
 }
 
-/** Returns the name of an item after the parts of its list: `a[2]` after `a[1]`, otherwise the name of the last part. */
+/** Returns the name for an item that follows a list's parts: `a[2]` after `a[1]`, otherwise the last part's name. */
 function getItemName(parts: readonly FormPart[], offset: number): string {
   const { name = '' } = parts.at(-1) ?? {}
   return name.replace(/\[(\d+)\]$/, (_, index) => `[${Number(index) + offset}]`)
 }
 
-/** Returns the parts of a new field, named `a[]` for a list and `a[b]` for an object. */
+/** Returns the parts for a new field, named `a[]` for a list and `a[b]` for an object. */
 function createFields(name: string, value: unknown): FormField[] {
   if (Array.isArray(value)) return value.flatMap((item: unknown) => createField(`${name}[]`, item))
   if (isObject(value)) return Object.entries(value).flatMap(([inner, item]) => createField(`${name}[${inner}]`, item))

@@ -72,7 +72,7 @@ async function awaitJob(jobPoll: JobPoll, job: JobPolling, options: PendingCompl
 }
 
 /**
- * Creates the call that polls a job. A URL in a response must have the origin of the original call, or be an HTTPS URL on the vendor's own domain, so
+ * Creates the call that polls a job. A URL in a response must have the original call's origin, or be an HTTPS URL on the vendor's own domain, so that
  * a vendor can't direct the gateway to another host. The credential is sent only to the original origin, or within the vendor's domain.
  */
 function createPollCall(

@@ -113,7 +113,7 @@ function getSampling(body: JsonObject, optionFields: Translator['optionFields'])
   return options
 }
 
-/** Lists the spellings of a field name: Google also accepts snake_case. */
+/** Lists a field name's spellings: Google also accepts snake_case. */
 const listSpellings = (name: string): string[] => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
 
 function getValue(object: JsonObject, [name = '', ...rest]: readonly string[]): unknown {
@@ -125,7 +125,7 @@ function getValue(object: JsonObject, [name = '', ...rest]: readonly string[]): 
 
 const hasField = (text: string, name: string) => scanTopLevel(text, [name]).spans.length > 0
 
-/** Removes a field from the text of an object. An object that becomes empty is also removed. */
+/** Removes a field from an object's text. An object that becomes empty is also removed. */
 function removeField(text: string, [name = '', ...rest]: readonly string[]): string {
   return listSpellings(name).reduce((body, spelling) => {
     if (!hasField(body, spelling)) return body
@@ -141,7 +141,7 @@ function removeField(text: string, [name = '', ...rest]: readonly string[]): str
   }, text)
 }
 
-/** Sets a field exactly once in the text of an object. An existing field keeps its spelling. */
+/** Sets a field exactly once in an object's text. An existing field keeps its spelling. */
 function setField(text: string, [name = '', ...rest]: readonly string[], value: unknown): string {
   const [spelling = name, ...others] = listSpellings(name).filter((candidate) => hasField(text, candidate))
   const once = others.reduce((body, other) => removeField(body, [other, ...rest]), text)

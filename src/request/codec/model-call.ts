@@ -39,7 +39,7 @@ export const readRouteFields = (
     ? { model: header(headers.model), stream: (headers.stream && header(headers.stream) === 'true') || undefined }
     : { model: pathModel }
 
-/** Parses the body of a model request. Throws `INVALID_JSON` or `INVALID_REQUEST`. */
+/** Parses a model request's body. Throws `INVALID_JSON` or `INVALID_REQUEST`. */
 export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, routeFields: RouteFields = {}): ModelCall {
   const { model: pathModel, stream } = routeFields
   const text = decodeJsonText(bytes)

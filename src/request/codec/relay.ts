@@ -41,12 +41,12 @@ export interface RelayOptions {
   maxStreamBytes: number
   /** Passes a stream through. This is `relayStream`, which is lazy-loaded. */
   passThrough: typeof relayStream
-  /** Estimates the tokens of a stream. */
+  /** Estimates a stream's tokens. */
   estimates: Pick<
     typeof import('../../pricing/estimates.ts'),
     'countStreamedTokens' | 'estimateTokens' | 'createRepeatCounter' | 'TOKENS_PER_IMAGE'
   >
-  /** Returns a header of the provider's response. */
+  /** Returns one of the provider's response headers. */
   header?(name: string): string | undefined
   /** Filters complete events of a passed-through stream for the client. Default: keeps all. */
   keep?: EventFilter | undefined
@@ -61,7 +61,7 @@ export interface StreamEnd {
   error: StreamError | undefined
   /** Whether the client disconnected before the end. */
   isCancelled: boolean
-  /** The gateway's error that the client received instead of the rest. */
+  /** The gateway error that the client received in place of the remaining stream. */
   gatewayError?: GatewayError | undefined
   /** An unexpected error of the gateway itself. It doesn't count against the target. */
   internalError?: unknown

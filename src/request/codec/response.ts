@@ -8,7 +8,7 @@ import type { Failure } from './call-failure.ts'
 /** A response for the client: complete, or a stream that has begun. */
 export type ReceivedResponse = BufferedResponse | StreamedResponse
 
-/** A response whose stream has begun. */
+/** A streamed response that has begun. */
 export interface StreamedResponse {
   kind: 'stream'
   head: UpstreamResponse

@@ -6,9 +6,9 @@ import type { AllowedOrigins } from './allowed-origins.ts'
 export interface Area {
   /** The name of the feature that the area belongs to. */
   readonly name: string
-  /** The area's path below the base path, with a leading slash: `/v1`. */
+  /** The area's path under the base path, with a leading slash: `/v1`. */
   readonly path: string
-  /** Returns whether a path that starts with `path` belongs to the area. Default: `path` itself and everything below it. */
+  /** Returns whether a path that starts with `path` belongs to the area. Default: `path` itself and everything under it. */
   owns?(path: string): boolean
   /** The methods that pages on `allowedOrigins` may use. If absent, they may not call the area. */
   readonly pageMethods?: readonly string[]
@@ -19,7 +19,7 @@ export interface Area {
 /** A request to a path in an area. */
 export interface AreaRequest {
   readonly exchange: Exchange
-  /** The path below the base path. */
+  /** The path under the base path. */
   readonly path: string
   /** Set only by code in this process: identifies the caller instead of the `identify` option. */
   readonly authenticator?: Authenticator | undefined
@@ -35,7 +35,7 @@ export function findArea(areas: readonly Area[], path: string): Area | undefined
   return undefined
 }
 
-/** Returns the path relative to the base path, or `undefined` if it isn't below it. */
+/** Returns the path relative to the base path, or `undefined` if it isn't under it. */
 export function getRelativePath(basePath: string, path: string): string | undefined {
   if (basePath === '') return path
   if (!path.startsWith(basePath)) return undefined

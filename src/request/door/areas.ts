@@ -12,7 +12,7 @@ const isOtherEndpoint = (path: string): boolean =>
   OTHER_PATHS.has(path) || (getFormat('ai-sdk').clientDetection.paths?.test(path) ?? false)
 
 /**
- * Creates the areas for model clients: everything below `/v1` and `/v1beta`, even paths without a route. Under other prefixes, they contain only the
+ * Creates the areas for model clients: everything under `/v1` and `/v1beta`, even paths without a route. Under other prefixes, they contain only the
  * endpoints, so your app keeps its own routes there.
  */
 export function createModelAreas(serve: Area['serve']): Area[] {
@@ -22,7 +22,7 @@ export function createModelAreas(serve: Area['serve']): Area[] {
   return [...versionAreas, ...partial]
 }
 
-/** Creates the area of `/health`, which load balancers call without a credential. */
+/** Creates the `/health` area, which load balancers call without a credential. */
 export const createHealthArea = (respond: HealthResponder): Area => ({
   name: 'health',
   path: '/health',

@@ -15,7 +15,7 @@ export interface KeyStore {
   settings: Pick<SettingsStore, 'read'>
   /** Loads the key lookup. `read` is for requests that act as a key. */
   loadKeyAccess(): Promise<{ lookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>> }>
-  /** Finds the account of a key that has one, or the account with the ID `requestedAccount` for a key that acts for accounts. */
+  /** Finds the account for a key that has one, or the account with the ID `requestedAccount` for a key that acts for accounts. */
   findKeyAccount?(key: ClientKey, requestedAccount: string | undefined): Promise<CallerAccount>
   /** Adds a token to a caller. Absent if tokens aren't accepted. */
   addToken?: AddToken
@@ -112,7 +112,7 @@ async function findActingKey({ keyDigest }: InternalCaller, { loadKeyAccess }: K
   return { key, isRequired: keyDigest !== undefined, credentials: [], addToken: undefined }
 }
 
-/** Lists the distinct credentials of a request. Reads all headers, because your app may use `Authorization` for its own users. */
+/** Lists a request's distinct credentials. Reads all headers, because your app may use `Authorization` for its own users. */
 export function listPresentedCredentials(exchange: Exchange): string[] {
   const bearer = getBearerToken(exchange.header('authorization'))
   const credentials = bearer === undefined ? [] : [bearer]

@@ -29,7 +29,7 @@ export function listCallerFormats(path: string): ClientFormat[] {
   return signs.map((sent) => getCallerFormat(path, { header: (name) => (sent.includes(name) ? '' : undefined) }).name)
 }
 
-/** Returns whether this is the path of the model list, which any browser page may read. */
+/** Returns whether this is the model list's path, which any browser page may read. */
 export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(path)
 
 /**

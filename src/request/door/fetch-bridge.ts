@@ -171,7 +171,7 @@ function onAbort(request: Request, listener: () => void): () => void {
   return () => request.signal.removeEventListener('abort', listener) // your app's signal may outlive the request
 }
 
-/** Reads the body of a Fetch request; see `Exchange.body`. */
+/** Reads a Fetch request's body; see `Exchange.body`. */
 function readBody(request: Request, maxBytes: number, holdsRejected: boolean): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length')) > maxBytes) {
     if (holdsRejected && !request.bodyUsed) request.body?.getReader()

@@ -26,7 +26,7 @@ import { IdentityCache } from './identity-cache.ts'
 
 /** The accounts of your app's users. */
 export interface AccountFinder {
-  /** Returns the account of an identity. Rejects with the error that the client gets, such as `ACCOUNT_PAUSED`. */
+  /** Returns an identity's account. Rejects with the error that the client gets, such as `ACCOUNT_PAUSED`. */
   getAccount(identity: Identity): Promise<CallerAccount>
   /** Calls `listener` with the ref of each account whose record changes, on any instance. */
   onChange(listener: (ref: string) => void): void
@@ -106,7 +106,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     return false
   }
 
-  /** Returns the caller of a request that your app doesn't identify, by its key or token. */
+  /** Returns the caller of a request that your app doesn't identify, based on its key or token. */
   async function findKeyCaller({ exchange }: AreaRequest, log: RequestLog | undefined, scope: Scope): Promise<Caller> {
     const { key, credentials, addToken } = await scope.race(findKey(exchange, keyStore))
     if (!key && !addToken)
@@ -119,7 +119,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     return adding ? scope.race(adding) : caller
   }
 
-  /** Returns the caller of a request with an account, and with a key or token of the same account, if it has one. */
+  /** Returns the caller of a request with an account, including the key or token if it has one, which must belong to the same account. */
   async function addKey(account: CallerAccount, { exchange }: AreaRequest, log: RequestLog | undefined, scope: Scope) {
     const caller: Caller = { owner: account.ref, key: undefined, account }
     if (log) log.client.caller = caller
@@ -196,7 +196,7 @@ function withoutCookies(request: Request): Request {
   return new Request(request, { headers, signal: request.signal }) // a subclass may have its own signal
 }
 
-/** Hides the platform's own request, which also contains the cookies, but not the bindings of Workers. */
+/** Hides the platform's own request, which also contains the cookies, but not Workers bindings. */
 const withoutHeaders = (platform: unknown) => (isObject(platform) && 'headers' in platform ? undefined : platform)
 
 /** The request facts that `identify` gets. Its signal is created on first use. */

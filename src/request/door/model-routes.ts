@@ -5,7 +5,7 @@ import { ModelLog } from '../model-log.ts'
 import type { ServedRequest } from '../steps.ts'
 import type { HttpRoute } from './router.ts'
 
-/** Serves a request to a model endpoint. */
+/** Handles a request to a model endpoint. */
 type Serve = (request: ServedRequest) => Promise<Reply>
 
 const MODEL_PARAMETER = '{model}'

@@ -6,7 +6,7 @@ import type { HttpMethod } from './router.ts'
 
 /** The supported paths and methods. */
 interface ServedPaths {
-  /** Returns the methods of the requested path, or `undefined` if no route has this path. */
+  /** The requested path's methods, or `undefined` if no route has this path. */
   methods: ReadonlySet<HttpMethod> | undefined
   /** All paths without parameters. */
   paths: Iterable<string>

@@ -5,7 +5,7 @@ import type { Exchange, Reply } from '../../lib/exchange.ts'
 export interface MountedPage {
   /** Path under the base path, such as `/admin`. */
   readonly path: string
-  /** Whether all paths below the page's path also belong to the page. */
+  /** Whether all paths under the page's path also belong to the page. */
   readonly hasFolder: boolean
   /** Responds to a request. Check the request first, with one of the `guards` or with your own check. */
   serve(request: PageRequest): Promise<Reply>
@@ -20,7 +20,7 @@ export interface PageRequest {
 
 /** Checks for pages. Each one throws if the request may not see the page. */
 export interface PageGuards {
-  /** Accepts requests whose host name `/api` accepts. */
+  /** Accepts requests with host names that `/api` accepts. */
   host(exchange: Exchange): Promise<void>
   /** Accepts requests that are allowed to call `/api`. */
   management(exchange: Exchange): Promise<void>

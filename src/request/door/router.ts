@@ -8,7 +8,7 @@ import type { RequestLog, ServedRoute } from '../request-log.ts'
 /** The methods that routes can have. `HEAD` is handled like `GET`, without the body, and if there is no `GET`, like `OPTIONS`. */
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 
-/** One line of a route table. `path` is a pattern below the base path: `/api/keys/:id`, `/v1/models/:id+` (rest of the path). */
+/** One line of a route table. `path` is a pattern under the base path: `/api/keys/:id`, `/v1/models/:id+` (the remaining path). */
 export interface HttpRoute {
   method: HttpMethod
   path: string
@@ -47,7 +47,7 @@ export interface FoundRoute {
 export interface HttpRouter {
   /** Returns the route for a path without parameters, if there is one. */
   exact(exchange: Exchange, path: string): FoundRoute | undefined
-  /** Finds the route for any path below the base path by matching patterns. */
+  /** Finds the route for any path under the base path by matching patterns. */
   search(exchange: Exchange, path: string): Promise<FoundRoute>
 }
 
@@ -93,7 +93,7 @@ function toFoundRoute({ serves, run }: HttpRoute, params: Params): FoundRoute {
   return { served, run: ({ exchange, caller, log }) => run({ exchange, params, served, caller, log }) }
 }
 
-/** Creates a router that finds routes by pattern, and one that finds the methods of a pattern. */
+/** Creates a router that finds routes by pattern, and one that finds a pattern's methods. */
 function createRouters(routes: readonly HttpRoute[]) {
   const router = Router<IRequest, [], Promise<FoundRoute> | undefined>()
   const methodsByPath = new Map<string, Set<HttpMethod>>()

@@ -150,7 +150,7 @@ function createExhaustedError(
   return gatewayError(code, { status, message: appendRemark(decisive?.failure.message ?? all, remark), headers })
 }
 
-/** Lists the message of each attempt, except those at the target of `except`. */
+/** Lists each attempt's message, except those at the target of `except`. */
 const listMessages = (steps: readonly StepRecord[], except?: Route): string[] =>
   steps.flatMap((step) => {
     if (!('outcome' in step) || (except && usesTarget(step, except))) return []

@@ -28,7 +28,7 @@ export async function createStreamReply(
   const createFilter = codec.isPassThrough ? await format.loadEventFilter?.() : undefined
   const estimates = context.estimates.loaded ?? (await context.estimates.load())
   const { clock } = context
-  let isOver = false // everything that `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which has the request's body
+  let isOver = false // everything that `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which references the body
   const relayed = codec.relay(response.body, response.start, {
     secrets,
     knownKeys: context.knownKeys.list,

@@ -80,7 +80,7 @@ export const resolveEntry = (table: RouteTable, { target, name }: GroupEntry, pa
 
 function createGroupReach(table: RouteTable): GroupReach {
   function* walkTargets(entry: GroupEntry, look = { left: MAX_REACH }): Generator<RouteTarget> {
-    if (look.left-- <= 0) return // a limit, which also ends a cycle
+    if (look.left-- <= 0) return // a limit that also ends cycles
     const resolution = resolveEntry(table, entry)
     if (resolution && 'strategy' in resolution) for (const inner of resolution.entries) yield* walkTargets(inner, look)
     else for (const { target } of resolution ?? []) yield target

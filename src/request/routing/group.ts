@@ -21,7 +21,7 @@ export const serializeParams = ({ params }: Pick<RouteTarget, 'params'>): string
 /** The default strategy: in the listed order. */
 export const DEFAULT_STRATEGY: Strategy = 'fallback'
 
-/** The entries that a strategy chooses from: the models of a combo, or the connections of a provider. */
+/** The entries that a strategy chooses from: a combo's models, or a provider's connections. */
 export interface Group {
   /** The display name, which is the combo's or the provider's. */
   name: string
@@ -44,7 +44,7 @@ export interface Group {
   /** The strategy for the connections of the combo's providers. `undefined` means the provider's own strategy. */
   connectionStrategy?: Strategy | undefined
   entries: readonly GroupEntry[]
-  /** How to arrange the targets of each entry. */
+  /** How to arrange each entry's targets. */
   arrangement?: TargetOrder
   /** The names of the combo's guards. */
   guards?: readonly string[] | undefined
@@ -67,7 +67,7 @@ export interface GroupEntry {
   /** The entry's weight. Default: 1. */
   weight: number
   when?: Condition | undefined
-  /** The tags that the connections of its targets must have. */
+  /** The tags that its targets' connections must have. */
   where?: Readonly<DataTags> | undefined
   /** The voices of its targets, by the names that clients use. */
   voices?: Readonly<Record<string, string>> | undefined

@@ -16,7 +16,7 @@ export interface RoundRobin {
    * between.
    */
   join(earlier: GroupTurn | undefined, later: GroupTurn): GroupTurn
-  /** Restarts the group, and the groups below its label, at the first entry. */
+  /** Restarts the group, and the groups under its label, at the first entry. */
   reset(label: string): Promise<void>
 }
 

@@ -8,9 +8,9 @@ export interface SharedState {
   read(key: string): Promise<Stored | undefined>
   /** Returns the new version, or `false` if another write came first. */
   write(key: string, value: string, options: { ifVersion?: string | null; ttlMs?: number }): Promise<string | false>
-  /** Deletes the key and all keys below it: `<key>/…`. */
+  /** Deletes the key and all keys under it: `<key>/…`. */
   drop(key: string): Promise<void>
-  /** Lists all entries below the key. */
+  /** Lists all entries under the key. */
   list(key: string): Promise<ReadonlyArray<{ key: string; value: string }>>
 }
 

@@ -34,7 +34,7 @@ export interface UnhealthyTargets {
   withTerms(terms: ScopedHealthSettings): TermsOfFailures
 }
 
-/** What failures mean for requests under the same terms. */
+/** The effects of failures on requests with the same terms. */
 export interface TermsOfFailures extends OutcomeReports {
   getCooldown(target: HealthTarget): CooldownState | undefined
   /** Returns the probe that a call to the target starts, or `undefined` if the target is healthy. */

@@ -180,7 +180,7 @@ export class SourcedCredentials {
   }
 }
 
-/** Reads the fields of a credential once, because they may be getters, which can throw an error with the secret. */
+/** Reads a credential's fields once, because they may be getters, which can throw an error with the secret. */
 const readMembers = ({ apiKey, accessToken, accessKeyId, secretAccessKey, sessionToken, expiresAt }: JsonObject) => ({
   ...{ apiKey, accessToken, accessKeyId, secretAccessKey, sessionToken, expiresAt },
 })
