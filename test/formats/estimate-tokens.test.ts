@@ -6,12 +6,12 @@ const test = suite('estimating tokens')
 
 const estimate = (content: UserPart[]) => estimateTokens({ turns: [{ role: 'user', content }], tools: [] })
 const isNear = (actual: number, expected: number) =>
-  assert.ok(Math.abs(actual - expected) < expected / 20, `${actual} not near ${expected}`)
+  assert.ok(Math.abs(actual - expected) < expected / 20, `${actual} is not near ${expected}`)
 
-test('an estimate is a quarter of the character count', () =>
+test('the estimate is a quarter of the character count', () =>
   isNear(estimate([{ type: 'text', text: 'some words '.repeat(4_000) }]), 11_000))
 
-test('an image counts the same regardless of its size', () => {
+test('an image counts the same whatever its size', () => {
   const source = { type: 'base64', mediaType: 'image/png', data: 'x'.repeat(4_000_000) } as const
   isNear(estimate([{ type: 'image', source }]), 1_600)
 })
@@ -30,7 +30,7 @@ test('recognizes base64 of any length by its first and last characters', () => {
   isNear(estimateTokens({ data: `${base64}, then some text` }), 5_000_004)
 })
 
-test('tool tokens include field names', () => {
+test('tool token counts include field names', () => {
   const properties = Object.fromEntries(
     Array.from({ length: 100 }, (_, index) => [`field_${index}`.padEnd(40, '_'), {}]),
   )
@@ -38,4 +38,4 @@ test('tool tokens include field names', () => {
   assert.ok(estimateTokens({ turns: [], tools: [tool] }) > 1_000)
 })
 
-test('an estimate is never 0', () => assert.is(estimateTokens({ turns: [], tools: [] }), 1))
+test('the estimate is never 0', () => assert.is(estimateTokens({ turns: [], tools: [] }), 1))

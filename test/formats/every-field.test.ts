@@ -17,7 +17,7 @@ import { fields as responses } from './fields/openai-responses.ts'
 import { contexts } from './support/contexts.ts'
 import { getTranslator } from './support/matrix.ts'
 
-const test = suite('every field of a request')
+const test = suite('every request field')
 
 const fields: Readonly<Record<WireFormat, readonly Field[]>> = {
   'openai-chat': chat,
@@ -26,7 +26,7 @@ const fields: Readonly<Record<WireFormat, readonly Field[]>> = {
   gemini,
 }
 
-/** The minimal request of each client. */
+/** Each client's minimal request. */
 const least: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': { messages: [{ role: 'user', content: 'Hi' }] },
   'openai-responses': { input: [{ role: 'user', content: 'Hi' }] },
@@ -34,7 +34,7 @@ const least: Readonly<Record<WireFormat, JsonObject>> = {
   gemini: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
 }
 
-/** Models of each format: an unknown one, and some with known differences. */
+/** Models of each format: an unknown one, and some with known quirks. */
 const models: Readonly<Record<ProviderFormat, readonly [provider: string, model: string][]>> = {
   'openai-chat': [
     ['custom', 'm'],
@@ -72,7 +72,7 @@ interface Sent {
   warned: string[]
 }
 
-/** Returns the request as the target gets it from a client of `from`, or the rejected field. */
+/** Returns the request as the target receives it from a client of `from`, or the rejected field. */
 function send(body: JsonObject, from: Translator, to: UpstreamTranslator, target: Target): Sent | { refused: string } {
   const { warnings } = contexts(from)
   const original = { ...contexts(to, target).target, model: target.model, warnings }
@@ -102,15 +102,15 @@ const isWithin = (inner: string, outer: string): boolean =>
   inner === outer || (/^[.[]/.test(inner.slice(outer.length)) && inner.startsWith(outer))
 
 /**
- * Returns the fields that the target doesn't get although no warning names them, and fields that a warning names although the client didn't send
- * them.
+ * Returns the fields that the target doesn't receive although no warning names them, and the fields that a warning names although the client didn't
+ * send them.
  */
 function findLosses(from: WireFormat, source: Translator, translator: UpstreamTranslator, target: Target): string[] {
   return fields[from].flatMap(([path, body, without = {}]) => {
     const sent = { ...least[from], ...body }
     const original = send(sent, source, translator, target)
     const bare = send({ ...least[from], ...without }, source, translator, target)
-    const isRefused = 'refused' in bare && 'refused' in original && bare.refused === original.refused // rejected for another reason
+    const isRefused = 'refused' in bare && 'refused' in original && bare.refused === original.refused // rejected because of another field
     if (isRefused || MEANT_ANYWAY.some(([name, to]) => name.test(path) && to.test(`${target.format} ${target.model}`)))
       return []
     if ('refused' in original)
@@ -123,14 +123,14 @@ function findLosses(from: WireFormat, source: Translator, translator: UpstreamTr
   })
 }
 
-/** Fields that request the target's default behavior, so they need not be sent. */
+/** Fields that request the target's default behavior, so they can be omitted. */
 const MEANT_ANYWAY: readonly [path: RegExp, target: RegExp][] = [
   // The target reasons by default, or not at all.
   [/^(?:enable_)?thinking$/, / (?:gpt-5\.6|o3|gpt-4\.1|gemini-3-pro|mistral-large)$|^bedrock-converse m$/],
   // The target shows its reasoning, and the gateway hides it from clients that don't want it.
   [/summary|display|includeThoughts/, /^openai-chat (?:m|deepseek-chat|claude-opus-4\.8)$|^bedrock/],
   [/exclude|include_reasoning|display/, /./],
-  // The gateway compacts conversations itself.
+  // The gateway itself compacts conversations.
   [/^context_management$/, /./],
   // The target always enforces a schema.
   [/format.*strict$/, /^(?:anthropic|gemini|bedrock)/],
@@ -140,9 +140,9 @@ const isSent = (warning: string, sent: JsonObject) => Object.keys(sent).includes
 
 for (const from of wireFormats) {
   for (const to of Object.keys(models) as ProviderFormat[]) {
-    // `models` has these keys
+    // the keys come from `models`
     if (from === to) continue
-    test(`each field arrives or is mentioned in a warning, from ${from} to ${to}`, async () => {
+    test(`each field reaches the target or is named in a warning, from ${from} to ${to}`, async () => {
       const source = await getTranslator(from)
       const translator = await (await loadUpstreamFormat(to)).loadTranslator()
       const lost = models[to].flatMap(([provider, model]) => {

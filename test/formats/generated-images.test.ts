@@ -22,7 +22,7 @@ const chat = (content: JsonObject) => ({
   ],
 })
 
-/** The turns with which clients send an image back, and its name in warnings. */
+/** The turns in which clients send an image back, and the image's name in warnings. */
 const original: readonly [name: string, from: WireFormat, path: string, body: JsonObject][] = [
   ['images', 'openai-chat', 'messages[1].images[0]', chat({ images: [{ ...chatImage, index: 0 }] })],
   ['a part', 'openai-chat', 'messages[1].content[1]', chat({ content: [{ type: 'text', text: 'Here' }, chatImage] })],
@@ -111,7 +111,7 @@ const shown = {
   ],
 }
 
-/** The content after the first question and whether the image moved, or nothing if it is rejected. */
+/** The content after the first question, and whether the image moved. `undefined` if the image is rejected. */
 const targets: readonly [
   provider: string,
   model: string,
@@ -182,7 +182,7 @@ for (const [name, from, path, body] of original)
       )
     })
 
-test('a reference to an image stored at OpenAI is dropped with a warning that mentions it', async () => {
+test('a reference to an image stored at OpenAI is dropped with a warning that names it', async () => {
   const source = await getTranslator('openai-responses')
   for (const wireFormat of wireFormats) {
     const translator = await getTranslator(wireFormat)

@@ -12,9 +12,9 @@ import { fields as gemini } from './fields/gemini.ts'
 import { fields as chat } from './fields/openai-chat.ts'
 import { fields as responses } from './fields/openai-responses.ts'
 
-const test = suite('values of any JSON type in any field of a chat request')
+const test = suite('arbitrary JSON values in any field of a chat request')
 
-/** The number of runs for each body and provider. */
+/** The number of runs per body and provider. */
 const RUNS = randomCases(40, 1)
 
 /** One provider per format with known traits, and an unknown one. */

@@ -23,7 +23,7 @@ const signed: StreamEvent = {
 const close: StreamEvent = { type: 'part-end', key: 0 }
 const end: StreamEvent = { type: 'end', finishes: [{ reason: 'stop' }] }
 
-/** Returns a writer, and the number of bytes that a part of this many characters adds to its memory. */
+/** Returns a writer, and the number of bytes of memory that a part of this many characters adds to it. */
 async function heldBy(translator: Translator, type: 'text' | 'reasoning', characters: number) {
   const { write, responseWarnings } = contexts(translator)
   let last = ''
@@ -52,7 +52,7 @@ test('a Gemini citation has no position if the text was too long to buffer', asy
   assert.equal(groundingMetadata.groundingSupports, [{ groundingChunkIndices: [0] }])
 })
 
-test('a stream for a Responses client buffers little more than the text that the last event repeats', async () => {
+test("a Responses client's stream buffers little more than the text that the last event repeats", async () => {
   const { writer, last, bytes } = await heldBy(responsesTranslator, 'text', 4 * MIB)
   assert.ok(bytes < 6 * MIB, `${bytes} bytes`)
   for (const event of [close, end]) writer.push(event)
@@ -60,7 +60,7 @@ test('a stream for a Responses client buffers little more than the text that the
   assert.is(response.output[0].content[0].text.length, Math.ceil((4 * MIB) / WORD.length) * WORD.length)
 })
 
-test("a Chat client's stream buffers up to 1 MiB of reasoning details, and drops longer ones with a warning", async () => {
+test("a Chat Completions client's stream buffers up to 1 MiB of reasoning details, and drops longer ones with a warning", async () => {
   const kept = await heldBy(chatTranslator, 'reasoning', MIB / 2)
   for (const event of [signed, close]) kept.writer.push(event)
   kept.writer.push(end)
@@ -80,7 +80,7 @@ test('reasoning is stored for a later turn up to the memory limit', async () => 
   assert.ok(bytes < MIB / 2, `${bytes} bytes`)
 })
 
-test("text from a Responses provider isn't buffered, and text that only the final event contains is emitted", async () => {
+test("text from a Responses provider isn't buffered, and text that only the final event contains is still emitted", async () => {
   const { read } = contexts(responsesTranslator)
   let text = ''
   let isKept = false
@@ -98,5 +98,5 @@ test("text from a Responses provider isn't buffered, and text that only the fina
   observe('response.output_text.done', { text: `${full}and more` })
   assert.is(text, 'and more')
   observe('response.output_text.done', { text: `another ${full}` })
-  assert.is(text, 'and more', 'nothing of a text that is another')
+  assert.is(text, 'and more', "text that doesn't match isn't repeated")
 })

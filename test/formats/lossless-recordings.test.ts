@@ -11,7 +11,7 @@ const test = suite('recorded responses with only text, reasoning, and calls')
 interface Recorded {
   folder: string
   url: RegExp
-  /** The field of every response, and the field of responses with more than text, reasoning, and calls. */
+  /** A field that every response has, and a field of responses with more than text, reasoning, and calls. */
   member: string
   more: RegExp
 }
@@ -52,10 +52,10 @@ function getAnswers(format: WireFormat): { name: string; response: JsonObject }[
 }
 
 for (const from of wireFormats)
-  test(`responses from ${from} providers lose nothing for any client`, async () => {
+  test(`responses from ${from} providers reach every client without loss`, async () => {
     const source = await getTranslator(from)
     const responses = getAnswers(from)
-    assert.ok(responses.length > 200, `${responses.length} answers`)
+    assert.ok(responses.length > 200, `${responses.length} responses`)
     for (const to of wireFormats) {
       const client = await getTranslator(to)
       for (const { name, response } of responses) {

@@ -12,7 +12,7 @@ import { type Received, recordedStreams } from './support/recordings.ts'
 
 const test = suite('every recorded stream for clients of every format')
 
-/** The names of the formats in the results of the vendors' own clients. */
+/** The names of the formats in the recorded results of the vendors' clients. */
 const apis: Readonly<Record<WireFormat, string>> = {
   'openai-chat': 'chat',
   'openai-responses': 'responses',
@@ -22,10 +22,10 @@ const apis: Readonly<Record<WireFormat, string>> = {
 
 const SMALL = 8_000
 
-/** Ways to cut a stream into pieces. */
+/** Ways to split a stream into chunks. */
 const manners: Readonly<Record<string, (bytes: Uint8Array, seed: number) => Iterable<Uint8Array>>> = {
   whole: (bytes) => [bytes],
-  'in random pieces': randomPieces,
+  'in random chunks': randomPieces,
   'byte by byte': (bytes) => (bytes.length > SMALL ? randomPieces(bytes, 1) : pieces(bytes, () => 1)),
 }
 
@@ -45,7 +45,7 @@ function* randomPieces(bytes: Uint8Array, seed: number) {
   })
 }
 
-/** Creates the contexts of the reader for a stream of `from` and the writer for a client of `to`. */
+/** Creates the contexts for reading a stream of `from` and writing it for a client of `to`. */
 async function createContexts(from: WireFormat, to: WireFormat) {
   const [source, client] = await Promise.all([getTranslator(from), getTranslator(to)])
   let count = 0
@@ -74,7 +74,7 @@ async function createContexts(from: WireFormat, to: WireFormat) {
   }
 }
 
-/** Returns the stream that a client of `to` gets. */
+/** Returns the stream that a client of `to` receives. */
 async function translate(chunks: Iterable<Uint8Array>, from: WireFormat, to: WireFormat): Promise<string> {
   const events: string[] = []
   const stream = translateStream(await createContexts(from, to), (event) => events.push(event))
@@ -83,7 +83,7 @@ async function translate(chunks: Iterable<Uint8Array>, from: WireFormat, to: Wir
   return events.join('')
 }
 
-/** Returns the result of a client of `to` that didn't request a stream. */
+/** Returns the result for a client of `to` that didn't request a stream. */
 async function collect(sse: string, from: WireFormat, to: WireFormat): Promise<Understood> {
   const { from: source, to: client, read, write } = await createContexts(from, to)
   const events: SseEvent[] = []
@@ -94,18 +94,18 @@ async function collect(sse: string, from: WireFormat, to: WireFormat): Promise<U
   return wholeClients[to](Response.json(client.writeResponse(response, write)))
 }
 
-/** Returns the client's result, or its error as text. */
+/** Returns the client's result, or its error as a string. */
 const understoodBy = (format: WireFormat, stream: string): Promise<Understood | string> =>
   clients[format](new Response(stream, { headers: { 'content-type': 'text/event-stream' } })).catch(String)
 
-/** Returns whether the response ended normally. Google's chunks were only merged, so an error or a truncation shows as a missing finish. */
+/** Returns whether the response ended normally. Google's chunks are only merged, so an error or a truncation shows up as a missing finish reason. */
 const isComplete = (api: WireFormat, { ok, finish }: Received) => ok && (api !== 'gemini' || typeof finish === 'string')
 
-/** Returns the result of the vendor's own client in the common vocabulary, without reasoning and counts that the client doesn't know. */
+/** Returns the vendor client's result in format-neutral terms, without reasoning and token counts that the client doesn't know. */
 function wanted(api: WireFormat, received: Received): Partial<Understood> {
   const heardCalls = received.tool_calls ?? []
   const calls = heardCalls.map(({ name, args, arguments: text }) => ({ name, args: args ?? parse(text) }))
-  const isInPieces = heardCalls.some((call) => 'partial' in call) // a plain merge doesn't join them
+  const isInPieces = heardCalls.some((call) => 'partial' in call) // the simple merge doesn't join argument fragments
   return {
     text: received.text ?? '',
     ...(received.reasoning !== undefined && { reasoning: received.reasoning }),
@@ -168,7 +168,7 @@ for (const from of wireFormats) {
       }
       const runs = recorded.length * (Object.keys(manners).length + 1)
       passed.set(`${from} ${to}`, `${runs - failures.length}/${runs}`)
-      assert.equal(failures.slice(0, 10), [], `${failures.length} of ${runs}`)
+      assert.equal(failures.slice(0, 10), [], `${failures.length} of ${runs} failed`)
     })
   }
 }

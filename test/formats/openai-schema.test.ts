@@ -15,7 +15,7 @@ const complete: JsonObject[] = [
   { $ref: '#/$defs/a', $defs: {} },
 ]
 
-test('the schema describes an object with properties, even if there are none', () => {
+test('the schema describes an object with properties, even if it has none', () => {
   assert.equal(completeInputSchema(undefined), nothing)
   assert.equal(completeInputSchema({}), nothing)
   assert.equal(completeInputSchema({ type: 'object' }), nothing)
@@ -33,7 +33,7 @@ const tools = {
 }
 
 for (const client of ['anthropic-messages', 'gemini'] as const) {
-  test(`the schema of a function without parameters has properties (${client} client)`, async () => {
+  test(`the schema of a function without parameters has a properties field (${client} client)`, async () => {
     const body = { tools: tools[client] }
     const chat = await send({ client, model: 'chat/m', respond: () => json(fullResponses['openai-chat']), body })
     assert.equal(chat.sent.tools, [{ type: 'function', function: { name: 'f', parameters: nothing } }])

@@ -16,7 +16,7 @@ import { validators } from './support/validators/validators.ts'
 
 const test = suite('every recorded request for providers of every format')
 
-/** The folders with requests of a format, and the pattern of their URLs. */
+/** The folders with requests in a format, and the pattern of their URLs. */
 const places: Readonly<Record<WireFormat, { folders: string[]; path: RegExp }>> = {
   'openai-chat': { folders: ['openai-chat', 'openai-compatible'], path: /\/chat\/completions(\?|$)/ },
   'openai-responses': { folders: ['openai-responses'], path: /\/responses(\?|$)/ },
@@ -29,7 +29,7 @@ interface Recorded {
   body: JsonObject
 }
 
-/** Fields that the recorded vendor accepts, but the vendor whose rules apply here doesn't. */
+/** Recordings that the recorded vendor accepts, but the vendor that defines the rules doesn't. */
 const LENIENT = /openrouter_google_nested_schema|ref_sibling_wire_contract-qwen-nested-model/
 
 /** Yields each request once, except requests that the vendor itself rejected. */
@@ -42,7 +42,7 @@ function recordedRequests({ folders, path }: (typeof places)[WireFormat]): Recor
   return [...known.values()]
 }
 
-/** Returns the request as the target gets it from a client of `from`. */
+/** Returns the request as the target receives it from a client of `from`. */
 function translate(body: JsonObject, from: Translator, { translator: to, format, model, traits }: Target): JsonObject {
   const { warnings } = contexts(from)
   const target = { ...contexts(to, { format }).target, model, traits, warnings }
@@ -59,7 +59,7 @@ interface Target {
   problems: Validator
 }
 
-/** Returns the most permissive model of the format, and a strict one. */
+/** Returns the format's most permissive model, and a strict one. */
 async function getTargets(format: WireFormat): Promise<Target[]> {
   const translator = await getTranslator(format)
   const { provider, model, problems } = strictModels[format]
@@ -72,13 +72,13 @@ async function getTargets(format: WireFormat): Promise<Target[]> {
 
 /** Features that no provider of another format supports: the rejected field and the reason. */
 const UNSAYABLE = [
-  // Tools that run at one vendor, and traces of them.
+  // Tools that run at one vendor, and references to them.
   /^(tools\[\d+\](\.\w+)?|(container|mcp_servers)|(messages|input)\[\d+\](\.content\[\d+\])?\.type): .*(?:only works? with|only Anthropic supports|is only supported|are not supported|is not supported|cannot be sent to another)/,
-  // State at one vendor.
+  // State stored at one vendor.
   /^(previous_response_id|conversation|background): this gateway does not store responses/,
   /^cachedContent: /,
   /: a file ID is only valid with its own vendor\. Send the file as base64\.$|: the target does not accept file IDs here\.$/,
-  // Compactions by one vendor.
+  // One vendor's compactions.
   /^input\[\d+\]: was compacted and encrypted by another provider/,
   // Unsupported media.
   /: the target does not support (audio|sound|video)\. Remove it, or use a model that supports it\.$|: the target only accepts audio as WAV or MP3 data\.$/,
@@ -114,7 +114,7 @@ for (const from of wireFormats) {
       const carried = requests.length - failures.length - rejected
       tally.set(`${from} ${to}`, `${carried}/${requests.length - rejected} (${rejected} not)`)
       assert.ok(carried > parsed.length)
-      assert.equal(failures.slice(0, 10), [], `${failures.length} of ${requests.length}`)
+      assert.equal(failures.slice(0, 10), [], `${failures.length} of ${requests.length} failed`)
     })
   }
 }

@@ -9,7 +9,7 @@ import { recordedExchanges } from './support/recordings.ts'
 
 const test = suite('every recorded response for clients of every format')
 
-/** The folders with recorded responses of a format, and a field that all of them have. */
+/** The folders with a format's recorded responses, and a field that all of them have. */
 const recorded: Readonly<Record<WireFormat, { folders: string[]; url: RegExp; member: string }>> = {
   'openai-chat': { folders: ['openai-chat', 'openai-compatible'], url: /\/chat\/completions/, member: 'choices' },
   'openai-responses': { folders: ['openai-responses'], url: /\/responses(?:\?|$)/, member: 'output' },
@@ -33,8 +33,8 @@ function getAnswers(format: WireFormat): Pick<Recording, 'name' | 'response'>[] 
 }
 
 /**
- * Returns the result of the vendor's own client for the vendor's own response, without what that client doesn't know: reasoning in other fields,
- * texts in pieces, legacy functions, and incomplete responses.
+ * Returns how the vendor's own client reads the vendor's own response, without features that the client doesn't know: reasoning in other fields, text
+ * in fragments, legacy functions, and incomplete responses.
  */
 async function wanted(format: WireFormat, response: JsonObject): Promise<Partial<Understood>> {
   const { reasoning, text, calls, finish, ...counts } = await wholeClients[format](Response.json(response))
@@ -61,7 +61,7 @@ function translate(response: JsonObject, from: WireFormat, to: WireFormat): Prom
   })
 }
 
-/** Formats split reasoning differently. */
+/** Joins reasoning, which formats split differently. */
 const comparable = (value: unknown) => JSON.stringify(value)?.replace(/\\n/g, '')
 
 const passed = new Map<string, string>()
@@ -75,7 +75,7 @@ for (const from of wireFormats) {
         getAnswers(from).map(async (item) => ({ ...item, expected: await wanted(from, item.response) })),
       )
       const all = await recordings
-      assert.ok(all.length > 300, `${all.length} answers`)
+      assert.ok(all.length > 300, `${all.length} responses`)
       const responses = getShare(all, from, to)
       for (const { name, response, expected } of responses) {
         const understood = await translate(response, from, to).then(wholeClients[to]).catch(String)
@@ -89,7 +89,7 @@ for (const from of wireFormats) {
         }
       }
       passed.set(`${from} ${to}`, `${responses.length - failures.length}/${responses.length}`)
-      assert.equal(failures.slice(0, 10), [], `${failures.length} of ${responses.length}`)
+      assert.equal(failures.slice(0, 10), [], `${failures.length} of ${responses.length} failed`)
     })
 }
 

@@ -18,7 +18,7 @@ import { getTranslator } from './support/matrix.ts'
 
 const translators = Object.fromEntries(
   await Promise.all(wireFormats.map(async (name) => [name, await getTranslator(name)] as const)),
-) as Record<WireFormat, Translator> // an entry for each format
+) as Record<WireFormat, Translator> // one entry per format
 
 const runs = { numRuns: 12 }
 const overWire = <T>(value: T): T => JSON.parse(JSON.stringify(value))
@@ -58,7 +58,7 @@ for (const format of wireFormats) {
     )
   })
 
-  answers(`a response keeps its meaning: ${format}, streamed in pieces`, () => {
+  answers(`a response keeps its meaning: ${format}, streamed in fragments`, () => {
     fc.assert(
       fc.property(response, fc.integer({ min: 1, max: 5 }), (input, size) => {
         assert.equal(getMeaning(streamedAgain(translator, input, size)), getMeaning(input))
@@ -82,7 +82,7 @@ for (const from of wireFormats) {
   }
 }
 
-/** Writes a response for a client of the format, and reads it like a provider's. */
+/** Writes a response for a client of the format, and parses it like a provider's response. */
 function roundTrip(translator: Translator, input: CanonicalResponse): CanonicalResponse {
   const { read, write } = contexts(translator)
   return translator.parseResponse(overWire(translator.writeResponse(input, write())), read)
@@ -141,7 +141,7 @@ const requests = suite('request round trips')
 for (const from of wireFormats) {
   for (const through of wireFormats.filter((format) => format !== from)) {
     requests(
-      `converting a request from ${from} to ${through} and back keeps everything that ${through} supports`,
+      `translating a request from ${from} to ${through} and back keeps everything that ${through} supports`,
       () => {
         fc.assert(
           fc.property(request, (value) => {
@@ -156,7 +156,7 @@ for (const from of wireFormats) {
   }
 }
 
-/** Writes a request for a provider of the format, and reads it like a client's. */
+/** Writes a request for a provider of the format, and parses it like a client's request. */
 function prepareSent(input: CanonicalRequest, format: WireFormat): CanonicalRequest {
   const translator = translators[format]
   const { target, warnings } = contexts(translator, { format })
@@ -189,7 +189,7 @@ function keepSupported(options: RequestOptions, formats: readonly Translator[]):
   const has = (name: string) =>
     formats.every(
       ({ supportedOptions, traits }) =>
-        supportedOptions.has(name as OptionName) && !traits.lacks.includes(name as OptionName), // the set tells whether it is an option name
+        supportedOptions.has(name as OptionName) && !traits.lacks.includes(name as OptionName), // the set contains only option names
     )
   return Object.fromEntries(
     Object.entries(options)

@@ -5,9 +5,9 @@ import { printMatrix } from './support/matrix.ts'
 
 const test = suite<{ ratios: Record<string, number> }>('the cost of translating a 100-event stream', { ratios: {} })
 
-/** The maximum ratio to the time for parsing the events' JSON. */
+/** The maximum ratio to the time it takes to parse the events' JSON. */
 const MOST = 3
-/** The number of processes that measure before a ratio counts as too high, because compilation changes the ratio by a tenth. */
+/** The number of processes that measure before a ratio counts as too high, because JIT compilation changes the ratio by up to a tenth. */
 const TIMES = 10
 
 test.before({ timeoutMs: 300_000 }, async (context) => {
@@ -31,7 +31,7 @@ for (const from of wireFormats)
   for (const to of wireFormats)
     test(`translation from ${from} to ${to} takes at most three times as long as parsing the JSON`, ({ ratios }) => {
       const ratio = ratios[`${from} ${to}`] ?? Number.POSITIVE_INFINITY
-      assert.ok(ratio <= MOST, `it costs ${ratio.toFixed(2)} times as much`)
+      assert.ok(ratio <= MOST, `translation takes ${ratio.toFixed(2)} times as long`)
     })
 
 test.after(({ ratios }) =>

@@ -1,7 +1,7 @@
 import { parseProviderError } from '../../src/protocols/formats/errors/parse-error.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite("vendors' errors")
+const test = suite('vendor errors')
 
 const parse = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   parseProviderError({ status, body, header: (name) => headers[name], now: 0 })
@@ -16,7 +16,7 @@ const table: [name: string, got: object, expected: object][] = [
     { kind: 'bad-request', status: 400, message: 'bad', code: 'invalid_request_error', param: 'n' },
   ],
   [
-    'an overflow without a code',
+    'a context overflow without a code',
     parse(400, { message: overflow }),
     { kind: 'context-overflow', status: 400, message: overflow },
   ],

@@ -148,7 +148,7 @@ for (const client of wireFormats)
   })
 
 for (const client of wireFormats)
-  test(`a failure without a reason is an error (${client} client)`, async () => {
+  test(`a failure without a reason causes an error (${client} client)`, async () => {
     for (const before of [[], started])
       for (const after of [[], [formatEvent({ type: 'response.in_progress', response: { id: 'resp_1' } })]]) {
         const respond = () => sse([...before, failed, ...after])

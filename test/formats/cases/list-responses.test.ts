@@ -5,7 +5,7 @@ import { answerOf } from './collect-response.ts'
 import { fullResponses, output } from './responses.ts'
 import { getStream, send } from './support.ts'
 
-const test = suite('cases: list responses')
+const test = suite('cases: array responses')
 
 const list = { type: 'array', items: { $ref: '#/$defs/city' } }
 const $defs = { city: { type: 'string' } }
@@ -30,7 +30,7 @@ const getText = ({ candidates }: JsonObject): string => {
   return content.parts.map(({ text }) => text).join('')
 }
 
-test('a list is requested inside an object, and the client gets the list', async () => {
+test('an array is requested inside an object, and the client gets the bare array', async () => {
   const { sent, response, warned } = await send({
     ...request,
     respond: () => json(createResponse('{"answer": ["Bern"]}')),
@@ -39,13 +39,13 @@ test('a list is requested inside an object, and the client gets the list', async
   assert.equal([getText(await response.json()), warned], ['["Bern"]', []])
 })
 
-test('a list is also unwrapped in a stream', async () => {
+test('an array is also unwrapped in a stream', async () => {
   const respond = () => getStream('openai-chat', output['openai-chat']('{"ans', 'wer": [12', ',"Bern"]', '}'))
   const { response } = await send({ ...request, stream: true, respond })
   assert.is(getText(await answerOf.gemini(response)), '[12,"Bern"]')
 })
 
-test('a truncated list arrives up to the cutoff, and other text stays unchanged', async () => {
+test('a truncated array arrives up to the cutoff, and other text stays unchanged', async () => {
   for (const [text, expected] of [
     ['{"answer": ["Be', '["Be'],
     ['I cannot.', 'I cannot.'],
@@ -56,7 +56,7 @@ test('a truncated list arrives up to the cutoff, and other text stays unchanged'
   }
 })
 
-test("a list is requested by a tool if the target doesn't support schemas", async () => {
+test("an array is requested through a tool if the target doesn't support schemas", async () => {
   const use = { type: 'tool_use', id: 't1', name: 'answer', input: { answer: ['Bern'] } }
   const { sent, response } = await send({
     ...request,
@@ -68,7 +68,7 @@ test("a list is requested by a tool if the target doesn't support schemas", asyn
   assert.is(getText(await response.json()), '["Bern"]')
 })
 
-test('a list is requested unchanged from targets that accept its schema', async () => {
+test('targets that accept an array schema get it unchanged', async () => {
   const output_config = { format: { type: 'json_schema', schema: { ...list, $defs } } }
   const { sent } = await send({
     client: 'anthropic-messages',

@@ -7,7 +7,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { output as sayings } from './responses.ts'
 import { getData, getEvents, providerOf, send } from './support.ts'
 
-const test = suite('cases: errors that routers quote')
+const test = suite('cases: upstream errors that routers quote')
 
 test.before(() => loadErrorReaders())
 
@@ -19,7 +19,7 @@ const openaiError = (message: string, code: string | null = null) => ({
   error: { message, type: 'invalid_request_error', code },
 })
 
-/** Errors of routers and proxies that contain another error. `output` is the text that clients must get. */
+/** Errors from routers and proxies that contain another error. `output` is the text that clients must receive. */
 const nested: Record<string, [error: JsonObject, output: string]> = {
   'JSON in `metadata.raw` (OpenRouter)': [
     {
@@ -65,7 +65,7 @@ const nested: Record<string, [error: JsonObject, output: string]> = {
     { message: 'Stream error occurred', cause: { name: 'AI_APICallError', responseBody: JSON.stringify(anthropics) } },
     LONG,
   ],
-  'one of several providers': [
+  "one provider's error among several": [
     {
       message: 'All providers failed',
       errors: [
@@ -120,7 +120,7 @@ const nested: Record<string, [error: JsonObject, output: string]> = {
   ],
 }
 
-/** Returns the text that clients of each format look for when a prompt was too long. */
+/** Returns the text that clients of each format look for when a prompt is too long. */
 const words: Record<WireFormat, (error: JsonObject) => boolean> = {
   'openai-chat': ({ code }) => code === 'context_length_exceeded',
   'openai-responses': ({ code }) => code === 'context_length_exceeded',
@@ -129,7 +129,7 @@ const words: Record<WireFormat, (error: JsonObject) => boolean> = {
   gemini: ({ message, status }) => /input token count/.test(String(message)) && status === 'INVALID_ARGUMENT',
 }
 
-/** Returns an error in the envelope of each provider format. */
+/** Returns an error in each provider format's envelope. */
 const envelope: Record<WireFormat, (error: JsonObject) => JsonObject> = {
   'openai-chat': (error) => ({ error }),
   'openai-responses': (error) => ({ error }),
@@ -145,7 +145,7 @@ const inStream: Record<WireFormat, (error: JsonObject) => string> = {
   gemini: (error) => `data: ${JSON.stringify(envelope.gemini(error))}\n\n`,
 }
 
-/** Returns the error that clients get in a stream. */
+/** Returns the error that clients receive in a stream. */
 function getError(events: JsonObject[]): JsonObject {
   const failed = events.flatMap(({ response }) => {
     const error = (response as JsonObject | undefined)?.error
@@ -166,7 +166,7 @@ for (const [label, [error, reason]] of Object.entries(nested))
     for (const client of wireFormats) {
       const model = `${providerOf[from]}/m`
 
-      test(`recognizes a nested error with any status: ${label} (${from} provider, ${client} client)`, async () => {
+      test(`recognizes a nested error, whatever its status: ${label} (${from} provider, ${client} client)`, async () => {
         for (const status of [200, 400, 500, 502]) {
           const respond = () => json(envelope[from](error), status)
           const { response, world } = await send({ client, model, respond })
@@ -211,7 +211,7 @@ for (const [label, body, output] of [
       assert.ok(String(getError(await getData(response)).message).includes(output))
     })
 
-test("the client's text isn't treated as a reason", async () => {
+test("text that comes from the client isn't used as a reason", async () => {
   const error = {
     message: 'Invalid value',
     code: 'invalid_value',

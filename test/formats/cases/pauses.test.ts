@@ -45,8 +45,8 @@ const frames = () => [
 const pauses: Record<string, [word: string, recorded: ReturnType<typeof paused>, more?: Partial<RequestInput>]> = {
   Anthropic: ['pause_turn', paused(message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' }))],
   Google: ['CONTINUATION', paused(candidate([{ text: 'a' }], { finishReason: 'CONTINUATION' }))],
-  "a server that passes on Anthropic's reason": ['pause_turn', paused(chatWith('pause_turn'))],
-  "a server that passes on Google's reason": ['CONTINUATION', paused(chatWith('CONTINUATION'))],
+  "a server that passes Anthropic's reason through": ['pause_turn', paused(chatWith('pause_turn'))],
+  "a server that passes Google's reason through": ['CONTINUATION', paused(chatWith('CONTINUATION'))],
   Bedrock: [
     'pause_turn',
     {
@@ -99,7 +99,7 @@ for (const [vendor, [word, { model, whole, streamed }, extra]] of Object.entries
       assert.equal([endOf[client](await response.json()), result], [ends[client], warnings])
     })
 
-    test(`a pause is never a normal end of a stream (${vendor}, ${client} client)`, async () => {
+    test(`a pause is never a stream's normal end (${vendor}, ${client} client)`, async () => {
       const { response, world } = await send({ client, model, respond: streamed, stream: true, ...extra })
       assert.equal(endIn[client](await getData(response)), ends[client])
       const result = world.recorded.requests[0]?.warnings?.filter((warning) => warning.includes('answer.')) ?? []
@@ -107,7 +107,7 @@ for (const [vendor, [word, { model, whole, streamed }, extra]] of Object.entries
     })
   }
 
-test("a pause isn't a normal end for the AI SDK, which gets the provider's reason", async () => {
+test("for the AI SDK, a pause isn't a normal end, and the provider's reason is included", async () => {
   const { response: reply } = message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' })
   const { world } = await openGateway(() => json(reply))
   const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]

@@ -14,7 +14,10 @@ const test = suite('cases: reasoning')
 const createRequest = (client: WireFormat, model: string, body: JsonObject) =>
   send({ client, model, body, respond: () => json(fullResponses[getFormat(model)]) })
 
-/** A chat client that only keeps fields of OpenAI's own format. It continues at the same gateway, or at one without the conversation. */
+/**
+ * A chat client that keeps only the fields of OpenAI's own format. It continues on the same gateway, or on a gateway that doesn't know the
+ * conversation.
+ */
 async function runForgetfulLoop(model: string, at: 'the same' | 'another') {
   const open = () => openGateway(() => json(thinking[getFormat(model)]), { connections: [model.split('/')[0] ?? ''] })
   const one = await open()
@@ -48,7 +51,7 @@ test('a tool loop continues without reasoning if none is stored', async () => {
   assert.is(sent.messages[1].content[0].type, 'tool_use')
 })
 
-test('a missing signature is replaced by the placeholder, on the first call', async () => {
+test('a missing signature is replaced by a placeholder on the first call', async () => {
   const signatures = getSignatures(await runForgetfulLoop('gemini/m', 'another'))
   assert.equal(signatures, ['skip_thought_signature_validator', undefined])
 })
@@ -95,7 +98,7 @@ test('reasoning with only a signature is kept, and reasoning without text or sig
   assert.equal(turn.content, [signed, { type: 'text', text: 'a' }])
 })
 
-test('only reasoning items with content are sent, and encrypted reasoning is requested', () => {
+test('reasoning items are sent only if they have content, and encrypted reasoning is requested', () => {
   const { target, warnings } = contexts(responsesTranslator, { format: 'openai-responses' })
   const input = [
     { role: 'user', content: 'a' },
@@ -160,7 +163,7 @@ test('a reasoning budget leaves tokens for the response', async () => {
   }
 })
 
-/** A provider and model, its client's field for reasoning, and the provider's field for showing it. */
+/** A provider and model, the client's reasoning field, and the provider's field for showing reasoning. */
 const shown: readonly (readonly [model: string, asked: JsonObject, wish: string])[] = [
   ['openai/gpt-5.1', { type: 'enabled', budget_tokens: 2_048 }, '"summary":"auto"'],
   ['openai/gpt-5.1', { type: 'enabled', budget_tokens: 2_048, display: 'summarized' }, '"summary":"auto"'],
@@ -185,7 +188,7 @@ test("reasoning that an Anthropic client didn't request isn't requested", async 
       assert.not.match(JSON.stringify(await getThinking(model, thinking)), /"summary"|"includeThoughts":true/)
 })
 
-/** Returns the request to each provider, in the format in which the provider hides its reasoning. */
+/** Returns the request to each provider, in the format in which that provider hides reasoning. */
 async function getThinking(model: string, thinking: JsonObject): Promise<unknown> {
   const [provider = '', id = ''] = model.split('/')
   const format = provider === 'google' ? 'gemini' : 'openai-responses'

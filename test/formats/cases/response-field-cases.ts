@@ -70,7 +70,7 @@ const forEveryone = (...names: string[]): Dropped => ({
   ...{ 'openai-chat': names, 'openai-responses': names, 'anthropic-messages': names, gemini: names },
 })
 
-/** A provider's response, and the content that warnings name because a client doesn't get it. Other clients get everything. */
+/** A provider's response, and the content that warnings name because a client can't receive it. Other clients receive everything. */
 export const lost: Readonly<Record<string, [recorded: Recorded, lost: Dropped]>> = {
   "the output of Anthropic's tools": [
     message([run, ran, text()]),
@@ -93,11 +93,11 @@ export const lost: Readonly<Record<string, [recorded: Recorded, lost: Dropped]>>
     chat({ annotations: [{ type: 'file', file: { hash: 'h', content: [] } }] }),
     forEveryone('annotations'),
   ],
-  'a citation of neither a page nor a file': [
+  'a citation of something other than a page or a file': [
     response(createMessage([{ type: 'novel_citation', novel: 'x' }])),
     forEveryone('annotations'),
   ],
-  'a source of an unknown kind': [
+  'a source of an unknown type': [
     message([text({ citations: [{ type: 'novel_location' }] })]),
     forEveryone('citations'),
   ],
@@ -106,16 +106,13 @@ export const lost: Readonly<Record<string, [recorded: Recorded, lost: Dropped]>>
     candidate([{ functionCall: { name: 'f', args: {} } }], { groundingMetadata: { groundingChunks: [{ web: {} }] } }),
     forEveryone('groundingMetadata'),
   ],
-  'tokens without text': [
+  'output tokens without text': [
     candidate([{ functionCall: { name: 'f', args: {} } }], tokens),
     forEveryone('logprobsResult'),
   ],
-  'tokens of text': [candidate([{ text: 'a' }], tokens), {}],
-  'tokens of reasoning': [candidate([{ text: 'b', thought: true }], tokens), {}],
-  'a draft of an image': [
-    candidate([{ thought: true, ...inline('image/png') }, { text: 'a' }]),
-    forEveryone('inlineData'),
-  ],
+  'text tokens': [candidate([{ text: 'a' }], tokens), {}],
+  'reasoning tokens': [candidate([{ text: 'b', thought: true }], tokens), {}],
+  'an image draft': [candidate([{ thought: true, ...inline('image/png') }, { text: 'a' }]), forEveryone('inlineData')],
   'a cited document page': [
     message([text({ citations: [{ ...page, start_page_number: 1, end_page_number: 2 }] })]),
     { 'openai-chat': ['citations'], 'openai-responses': ['citations'] },

@@ -4,7 +4,7 @@ import { delta } from './support.ts'
 
 type Events = (JsonObject | '[DONE]')[]
 
-/** Creates a text stream with one event per piece, as a provider of each format sends it, with 7 input and 5 output tokens. */
+/** Creates a text stream with one event per fragment, as a provider of each format sends it, with 7 input and 5 output tokens. */
 export const output: Readonly<Record<WireFormat, (...pieces: string[]) => Events>> = {
   'openai-chat': (...pieces) => [
     delta({ role: 'assistant', content: '' }),
@@ -80,7 +80,7 @@ export const geminiChunk = (parts: readonly JsonObject[], finishReason?: string)
   candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason && { finishReason }) }],
 })
 
-/** The shortest complete response of each format. */
+/** The shortest complete response in each format. */
 export const fullResponses: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm' },

@@ -33,7 +33,7 @@ const followUps: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>
   },
 }
 
-test('an Anthropic fallback block in the history is dropped with a warning for providers of other formats', async () => {
+test('a fallback block from Anthropic is dropped from the history with a warning for providers of other formats', async () => {
   const content = [
     { type: 'text', text: 'I will ' },
     { type: 'fallback', from: { model: 'claude-a' }, to: { model: 'claude-b' }, trigger: { type: 'refusal' } },
@@ -59,7 +59,7 @@ test('an Anthropic fallback block in the history is dropped with a warning for p
   assert.equal([own.sent.messages, own.warned], [body.messages, []])
 })
 
-/** Returns the provider's own turn as it gets it back from a client of another format. */
+/** Returns the provider's own turn, as it comes back from a client of another format. */
 async function turnAgain(client: WireFormat, model: string, response: JsonObject, chunks?: JsonObject[]) {
   const { world, upstream } = await openGateway(
     () => (chunks && upstream.calls.length === 1 ? getStream('gemini', chunks) : json(response)),
@@ -107,7 +107,7 @@ const image = (thoughtSignature?: string) => ({
 const imageTurns: readonly [name: string, parts: JsonObject[]][] = [
   ['after text', [{ text: 'Here', thoughtSignature: 'c2lnMA==' }, image('c2lnMQ==')]],
   ['before text', [image('c2lnMQ=='), { text: 'Here' }]],
-  ['in a row', [image('c2lnMQ=='), image(), image('c2lnMw==')]],
+  ['consecutively', [image('c2lnMQ=='), image(), image('c2lnMw==')]],
 ]
 const signatures = (parts: JsonObject[]) =>
   parts.map((part) => [part.inlineData ? 'picture' : part.text, part.thoughtSignature])
@@ -125,7 +125,7 @@ for (const client of ['openai-chat', 'openai-responses'] as const)
         assert.equal(signatures(again.parts), client === 'openai-chat' ? wanted.sort(byText) : wanted)
       })
 
-test('an image model gets text and images from other models with the placeholder for a missing signature', async () => {
+test('an image model gets text and images from other models with a placeholder for the missing signature', async () => {
   const skip = 'skip_thought_signature_validator'
   for (const [model, first, other] of [
     [DRAWS, skip, skip],

@@ -24,7 +24,7 @@ async function firstTurn(world: World, client: WireFormat, from: WireFormat, str
   return stream ? answerOf[client](response) : response.json()
 }
 
-/** Returns the request to a provider with which the client continues. */
+/** Returns the provider request with which the client continues. */
 async function nextTurn(
   { world, upstream }: Awaited<ReturnType<typeof open>>,
   client: WireFormat,
@@ -36,7 +36,7 @@ async function nextTurn(
   return upstream.calls.at(-1)?.body ?? ''
 }
 
-/** The form in which a provider expects its own state back. */
+/** The form in which a provider expects its own state to come back. */
 const returned: Readonly<Record<WireFormat, (sent: string) => void>> = {
   'openai-chat': (sent) => assert.match(sent, /"reasoning_content":"Let me look. SIGNATURE-1"/),
   'openai-responses': (sent) => {
@@ -61,7 +61,7 @@ const returned: Readonly<Record<WireFormat, (sent: string) => void>> = {
   },
 }
 
-/** Returns the rest of a response if the client only keeps the calls. */
+/** Returns what remains of a response if the client keeps only the calls. */
 const callsAlone: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
   'openai-chat': ({ choices }) => {
     const [{ message }] = choices as [{ message: { tool_calls: { id: string; type: string; function: JsonObject }[] } }]
@@ -87,7 +87,7 @@ for (const from of wireFormats) {
   for (const client of wireFormats) {
     if (client === from) continue
     for (const stream of [false, true])
-      test(`the state returns even if the client only keeps calls (${from} provider, ${client} client${stream ? ', streamed' : ''})`, async () => {
+      test(`the state returns even if the client keeps only the calls (${from} provider, ${client} client${stream ? ', streamed' : ''})`, async () => {
         const gateway = await open()
         const response = await firstTurn(gateway.world, client, from, stream)
         returned[from](await nextTurn(gateway, client, from, callsAlone[client](response)))
@@ -99,7 +99,7 @@ for (const from of wireFormats) {
       returned[from](await nextTurn(gateway, client, from, response))
     })
 
-    test(`the state of a stream returns to its provider (${from} provider, ${client} client)`, async () => {
+    test(`the state in a stream returns to its provider (${from} provider, ${client} client)`, async () => {
       const gateway = await open()
       const response = await firstTurn(gateway.world, client, from, true)
       returned[from](await nextTurn(gateway, client, from, response))

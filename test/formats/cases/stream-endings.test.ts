@@ -16,7 +16,7 @@ const ends: Readonly<Record<WireFormat, RegExp>> = {
   gemini: /"finishReason"/,
 }
 
-/** Returns the error that a client of each format gets in a stream. */
+/** Returns the error that a client of each format receives in a stream. */
 const errorIn: Readonly<Record<WireFormat, (events: JsonObject[]) => unknown>> = {
   'openai-chat': (events) => events.at(-1)?.error,
   'openai-responses': (events) => {
@@ -29,7 +29,7 @@ const errorIn: Readonly<Record<WireFormat, (events: JsonObject[]) => unknown>> =
 
 for (const from of wireFormats) {
   for (const client of wireFormats) {
-    test(`a truncated stream is an error, never a normal end (${from} provider, ${client} client)`, async () => {
+    test(`a truncated stream causes an error, never a normal end (${from} provider, ${client} client)`, async () => {
       const cut = output[from](...'a b c d e f g h'.split(/(?<= )/)).slice(0, 6)
       const respond = () => getStream(from, cut)
       const { response, world } = await send({ client, model: `${providerOf[from]}/m`, stream: true, respond })
@@ -77,7 +77,7 @@ const counted: Record<string, (JsonObject | '[DONE]')[]> = {
 }
 
 for (const [location, events] of Object.entries(counted)) {
-  test(`tokens reported ${location} are reported once, at the end`, async () => {
+  test(`token counts that arrive ${location} are reported once, at the end`, async () => {
     const respond = () => getStream('openai-chat', events)
     const messages = await send({ client: 'anthropic-messages', model: 'chat/m', stream: true, respond })
     const deltas = (await getData(messages.response)).filter(({ type }) => type === 'message_delta')
@@ -136,7 +136,7 @@ const words = [first, delta({ content: 'b' }), delta({ content: 'c' })]
 const failed = { error: { code: 400, message: 'Provider returned error' } }
 
 for (const client of wireFormats) {
-  test(`an error within a stream keeps its message, and no other target is tried (${client} client)`, async () => {
+  test(`a mid-stream error keeps its message, and no other target is tried (${client} client)`, async () => {
     const { response, upstream } = await send({
       client,
       model: 'chain',
@@ -164,7 +164,7 @@ for (const client of wireFormats) {
     assert.match(await response.text(), /no luck/)
   })
 
-  test(`a provider that fails within a stream isn't replaced by another (${client} client)`, async () => {
+  test(`a provider that fails mid-stream isn't replaced by another (${client} client)`, async () => {
     const { response, upstream } = await send({
       client,
       model: 'chain',
@@ -178,7 +178,7 @@ for (const client of wireFormats) {
   })
 }
 
-test('a message with an immediately repeated start is translated as one message', async () => {
+test('a message with an immediately repeated start is translated as a single message', async () => {
   const events = output['anthropic-messages']('a')
   const respond = () => getStream('anthropic-messages', [...events.slice(0, 1), ...events])
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {

@@ -10,7 +10,7 @@ import {
 } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 
-/** One provider per format without known differences, and some with known differences. */
+/** One provider per format without known quirks, and some with known quirks. */
 const formats: Readonly<Record<string, WireFormat>> = {
   chat: 'openai-chat',
   responses: 'openai-responses',
@@ -53,7 +53,7 @@ const asking: Readonly<Record<WireFormat, (model: string, stream: boolean) => [p
 
 export interface Sent {
   response: Response
-  /** The request that the provider got. */
+  /** The request that the provider received. */
   sent: JsonObject
   warned: string[]
   call: Call | undefined
@@ -71,7 +71,7 @@ export interface RequestInput extends WorldOptions {
   headers?: Record<string, string>
 }
 
-/** Sends a client's request through a gateway whose providers all respond as given. */
+/** Sends a client's request through a gateway where all providers respond as given. */
 export async function send(input: RequestInput): Promise<Sent> {
   const { client, model, respond, body, stream, headers, ...options } = input
   const [provider = ''] = model.split('/')
@@ -82,7 +82,7 @@ export async function send(input: RequestInput): Promise<Sent> {
   return { response, sent: JSON.parse(call?.body || '{}'), warned, call, upstream, world }
 }
 
-/** Opens a gateway whose providers all respond as given. */
+/** Opens a gateway where all providers respond as given. */
 export async function openGateway(
   respond: Respond,
   options: WorldOptions = {},

@@ -67,7 +67,7 @@ const bedrock = {
 
 const targets: readonly ProviderFormat[] = [...wireFormats, 'bedrock-converse']
 
-/** Returns the request to a provider of a format. */
+/** Returns the request to a provider of the given format. */
 async function sentTo(target: ProviderFormat, client: WireFormat, body: JsonObject): Promise<JsonObject> {
   const sentRequest =
     target === 'bedrock-converse'
@@ -80,7 +80,7 @@ async function sentTo(target: ProviderFormat, client: WireFormat, body: JsonObje
   return sentRequest.sent
 }
 
-/** Returns the conversation of a request as `role:part+part`, with the words of texts. */
+/** Returns a request's conversation as `role:part+part`, with the words of each text. */
 const outline: Readonly<Record<ProviderFormat, (sent: JsonObject) => string[]>> = {
   'openai-chat': ({ messages }) =>
     getList(messages).map(({ role, content, tool_calls, tool_call_id }) =>
@@ -138,7 +138,7 @@ const line = (role: unknown, parts: readonly string[]) => `${role}: ${parts.join
 const getTexts = (content: unknown) =>
   typeof content === 'string' ? [quote(content)] : getList(content).map(({ text }) => quote(text))
 
-/** The text that each target should get, by format. Formats that reject whitespace get none. */
+/** The text that each target should receive, by format. Formats that reject whitespace receive none. */
 const expected: Readonly<Record<ProviderFormat, (text: string) => string[]>> = {
   'openai-chat': (text) => ['user: "go"', `assistant: ${quote(text)} + call call_1`, 'tool: result call_1'],
   'openai-responses': (text) => [
@@ -173,7 +173,7 @@ for (const client of wireFormats) {
   }
 }
 
-/** The text in a separate message after the call's message. */
+/** The text as a separate message after the message with the call. */
 const apart: Partial<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     messages: [
@@ -204,7 +204,7 @@ for (const [client, body] of Object.entries(apart) as [WireFormat, JsonObject][]
   }
 }
 
-/** Returns a conversation in which a user or developer message arrives during the call, and the assistant responds before the result exists. */
+/** Returns a conversation in which a user or developer message arrives during the call, and the assistant responds before the result is available. */
 const interrupted = (role: 'user' | 'developer') => ({
   input: [
     { role: 'user', content: 'go' },
@@ -249,7 +249,7 @@ test('text after a call is a separate paragraph in Chat Completions', async () =
   assert.equal(outline['openai-chat'](sent), expected['openai-chat']('before\n\nafter'))
 })
 
-test('text after a call stays after the results if all of them came before it', async () => {
+test('text after a call stays after the results if all results precede it', async () => {
   const messages = [
     { role: 'user', content: 'go' },
     ...(conversation['openai-chat']('x').messages as JsonObject[]).slice(1),

@@ -7,7 +7,7 @@ import { getEvents, openGateway, providerOf, request, send } from './support.ts'
 
 const test = suite('cases: connections')
 
-/** Creates a compressed response as `fetch` returns it: with decoded bytes but unchanged headers. */
+/** Creates a compressed response as `fetch` returns it: decoded bytes, but unchanged headers. */
 const compressed = (body: ConstructorParameters<typeof Response>[0], type: string, status = 200) =>
   new Response(body, { status, headers: { 'content-type': type, 'content-encoding': 'gzip', 'content-length': '31' } })
 
@@ -61,7 +61,7 @@ for (const client of wireFormats) {
   })
 }
 
-/** The phases of a call during which its client may disconnect. */
+/** The phases of a call in which its client may disconnect. */
 const phases = {
   'before the headers': { respond: never, stream: true },
   'before the first token': { respond: () => sse([': hm\n\n'], 'hang'), stream: true },
@@ -77,7 +77,7 @@ const phases = {
 
 for (const [phase, { respond, stream }] of Object.entries(phases)) {
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
-    test(`the call ends when the client disconnects ${phase}, and no other call is made (${client} client)`, async () => {
+    test(`a client that disconnects ${phase} aborts the call, and no other call is made (${client} client)`, async () => {
       const { world, upstream } = await openGateway(respond, { combos: { chain: ['messages/m', 'chat/m'] } })
       const controller = new AbortController()
       const path =

@@ -6,14 +6,14 @@ import { assert, suite } from '../../support/suite.ts'
 import { fullResponses } from './responses.ts'
 import { providerOf, send } from './support.ts'
 
-const test = suite('cases: tools with one of several objects as their input')
+const test = suite('cases: tools with a union of objects as their input')
 
 const byId = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
 const byPath = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
 const union = { type: 'object', anyOf: [byId, byPath] }
 const parts = { type: 'object', allOf: [byId, byPath] }
 
-/** Returns each client's declaration of the tool `open`, and its name for the schema. */
+/** Returns each client's declaration of the tool `open`, and its field name for the schema. */
 const bringing: Record<WireFormat, [tools: (schema: JsonObject) => JsonObject, path: string]> = {
   'openai-chat': [
     (parameters) => ({ tools: [{ type: 'function', function: { name: 'open', parameters } }] }),
@@ -56,20 +56,20 @@ for (const [client, target] of pairs) {
       assert.equal([getSchema(sent), warned], [union, []])
     })
   else
-    test(`the schema becomes one object, with a warning, from ${client} to ${target}`, async () => {
+    test(`the schema becomes a single object, with a warning, from ${client} to ${target}`, async () => {
       const { sent, warned } = await sendAll(union)
       const properties = { ...byId.properties, ...byPath.properties }
       assert.equal(getSchema(sent), { type: 'object', properties })
       assert.equal(warned, [`replaced:${path}`])
       const together = await sendAll(parts)
       assert.equal(getSchema(together.sent), { type: 'object', properties, required: ['id', 'path'] })
-      assert.equal(together.warned, [], 'nothing is lost of what holds at once')
+      assert.equal(together.warned, [], 'constraints shared by all alternatives are kept')
       const strict = await sendAll(union, { 'x-signalbox-strict': 'true' })
       assert.equal([strict.response.status, strict.upstream.calls.length], [400, 0])
     })
 }
 
-test("a joined schema isn't strict, because OpenAI would reject it", async () => {
+test("a merged schema isn't strict, because OpenAI would reject it", async () => {
   const { call, warned } = await send({
     client: 'anthropic-messages',
     model: 'responses/m',

@@ -9,7 +9,8 @@ import { delta, getData, getStream, providerOf, send } from './support.ts'
 const test = suite('cases: usage')
 
 /**
- * The same usage as each provider reports it, streamed or not: 1,110 input tokens, of which 1,000 were cached and 100 written, and 50 output tokens.
+ * The same usage as each provider reports it, streamed or not: 1,110 input tokens, of which 1,000 were read from the cache and 100 written to it, and
+ * 50 output tokens.
  */
 const counts: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
@@ -63,7 +64,7 @@ const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
   gemini: [{ ...geminiChunk([{ text: 'a' }], 'STOP'), usageMetadata: counts.gemini }],
 }
 
-/** Returns the usage that a client gets: all input, cache reads, cache writes, and output. */
+/** Returns the usage that a client receives: all input, cache reads, cache writes, and output. */
 const result: Readonly<
   Record<WireFormat, (usage: Record<string, number> & { [details: string]: unknown }) => number[]>
 > = {
@@ -103,7 +104,7 @@ function getUsage(events: readonly JsonObject[]): JsonObject {
 for (const from of wireFormats) {
   for (const client of wireFormats) {
     if (client === from) continue
-    test(`tokens are counted once, including cached ones, streamed or not (${from} provider, ${client} client)`, async () => {
+    test(`tokens are counted once, including cached tokens, streamed or not (${from} provider, ${client} client)`, async () => {
       const written = from === 'gemini' || client === 'gemini' ? 0 : 100 // Gemini doesn't report cache writes
       const expected = [1_110, 1_000, written, 50]
       const request = { client, model: `${providerOf[from]}/m` }
@@ -121,7 +122,7 @@ for (const from of wireFormats) {
   }
 }
 
-test("cached tokens of a response aren't input tokens for a Messages client", async () => {
+test("a Messages client's input tokens don't include cached tokens", async () => {
   const usage = {
     input_tokens: 12_000,
     input_tokens_details: { cached_tokens: 11_008 },

@@ -18,7 +18,7 @@ const functionOf: Record<WireFormat, (name: string) => JsonObject> = {
   gemini: (name) => ({ functionDeclarations: [{ name, parametersJsonSchema: schema }] }),
 }
 
-/** Tools that no other format has, as each client sends them. */
+/** Tools without an equivalent in other formats, as each client sends them. */
 const vendorTools: Record<WireFormat, JsonObject[]> = {
   'openai-chat': [{ type: 'openrouter:web_search' }],
   'openai-responses': [
@@ -34,7 +34,7 @@ const vendorTools: Record<WireFormat, JsonObject[]> = {
   gemini: [{ codeExecution: {} }, { urlContext: {} }],
 }
 
-/** The web search of each client that has one as a tool. */
+/** The web search tool of each client that has one. */
 const searches: Partial<Record<WireFormat, JsonObject[]>> = {
   'openai-responses': [{ type: 'web_search', external_web_access: false }, { type: 'web_search_preview' }],
   'anthropic-messages': [{ type: 'web_search_20250305', name: 'web_search', max_uses: 3 }],
@@ -43,7 +43,7 @@ const searches: Partial<Record<WireFormat, JsonObject[]>> = {
 
 const getName = ({ type, name, ...tool }: JsonObject): string => String(name ?? type ?? Object.keys(tool)[0])
 
-/** Returns the names of the tools that a provider got. */
+/** Returns the names of the tools that a provider received. */
 function getNames(sent: JsonObject): string[] {
   const { tools = [] }: { tools?: Record<string, never>[] } = JSON.parse(JSON.stringify(sent))
   return tools.flatMap(({ functionDeclarations, function: chat, ...tool }) =>
@@ -73,7 +73,7 @@ for (const [client, target] of pairs) {
       assert.equal(getNames(sent), ['f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'g'])
     })
 
-    test(`${getName(tool)} as the only tool, or in strict mode, returns a 400 that mentions the tool, from ${client} to ${target}`, async () => {
+    test(`${getName(tool)} as the only tool, or in strict mode, returns a 400 that names the tool, from ${client} to ${target}`, async () => {
       const alone = await send({ client, model, body: { tools: [tool] }, respond: respondAs(model) })
       assert.equal([alone.response.status, alone.upstream.calls.length], [400, 0])
       const message = await getMessage(alone.response)
@@ -91,7 +91,7 @@ for (const [client, target] of pairs) {
 for (const client of wireFormats) {
   const model = 'chat/m'
   for (const tool of searches[client] ?? []) {
-    test(`${getName(tool)} is dropped next to functions if the target can't search, and otherwise returns 400 (${client} client)`, async () => {
+    test(`${getName(tool)} is dropped next to functions if the target can't search, and otherwise returns a 400 (${client} client)`, async () => {
       const f = functionOf[client]('f')
       const { response, sent, warned } = await send({
         client,
@@ -109,7 +109,7 @@ for (const client of wireFormats) {
   }
 }
 
-test("web_search_options is dropped next to functions if the target can't search, and otherwise returns 400 (openai-chat client)", async () => {
+test("web_search_options is dropped next to functions if the target can't search, and otherwise returns a 400 (openai-chat client)", async () => {
   const client = 'openai-chat'
   const model = 'messages/m'
   const search = { web_search_options: {} }
@@ -120,7 +120,7 @@ test("web_search_options is dropped next to functions if the target can't search
   assert.equal([alone.response.status, alone.upstream.calls.length], [400, 0])
 })
 
-test("Codex's default tools work with a target without search", async () => {
+test("Codex's default tools work with a target that can't search", async () => {
   const client = 'openai-responses'
   const tools = [
     functionOf[client]('exec_command'),
@@ -171,7 +171,7 @@ const forced: Record<string, [client: WireFormat, body: JsonObject]> = {
 }
 
 for (const [label, [client, body]] of Object.entries(forced))
-  test(`forcing ${label} returns 400 for a target that doesn't support it`, async () => {
+  test(`forcing ${label} returns a 400 for a target that doesn't support it`, async () => {
     const { response, upstream } = await send({ client, model: 'chat/m', body, respond: respondAs('chat/m') })
     assert.equal([response.status, upstream.calls.length], [400, 0])
   })
@@ -183,7 +183,7 @@ test('a tool that the tool choice disables is dropped without a warning', async 
   assert.equal([response.status, getNames(sent), warned], [200, [], []])
 })
 
-test("a vendor's tool among several allowed ones is dropped with a warning", async () => {
+test('a vendor tool among several allowed tools is dropped with a warning', async () => {
   const client = 'openai-responses'
   const tools = [functionOf[client]('f'), functionOf[client]('g'), { type: 'image_generation' }]
   const allowed = [{ type: 'function', name: 'f' }, { type: 'image_generation' }]
@@ -199,7 +199,7 @@ test('a request fails with a 400 if the target supports none of its tools', asyn
   assert.is(response.status, 400)
 })
 
-test('a search in the same entry as functions is dropped with a warning that mentions the search', async () => {
+test('a search in the same entry as functions is dropped with a warning that names the search', async () => {
   const entry = { ...functionOf.gemini('f'), googleSearch: {}, codeExecution: {} }
   const { response, sent, warned } = await send({
     client: 'gemini',
@@ -211,7 +211,7 @@ test('a search in the same entry as functions is dropped with a warning that men
   assert.equal(warned.toSorted(), ['dropped:tools[0].codeExecution', 'dropped:tools[0].googleSearch'])
 })
 
-test("a forced search becomes a free choice if the target can't be forced to search", async () => {
+test("a forced search becomes an automatic choice if the target can't be forced to search", async () => {
   const client = 'anthropic-messages'
   const body = {
     tools: [{ type: 'web_search_20250305', name: 'web_search' }],
@@ -222,7 +222,7 @@ test("a forced search becomes a free choice if the target can't be forced to sea
   assert.equal(warned, ['replaced:tool_choice'])
 })
 
-/** Invalid tools of each client, and the error, which names the place and the tool. */
+/** Each client's invalid tools, and the error, which names the location and the tool. */
 const malformed: Record<WireFormat, [tool: JsonObject, place: string]> = {
   'openai-chat': [{ type: 'function', function: { name: 'look', parameters: 1 } }, 'tools[1].function.parameters'],
   'openai-responses': [{ type: 'function', name: 'look', parameters: 1 }, 'tools[1].parameters'],

@@ -36,7 +36,7 @@ async function assertKind(status: number, body: unknown, kind: ProviderErrorKind
     assert.is(translator.parseError(response).kind, meaning.error, `translation: ${note}`)
 }
 
-/** Error responses of OpenAI, Anthropic, and Google by their meaning for the gateway. */
+/** Error responses from OpenAI, Anthropic, and Google, by their meaning for the gateway. */
 const table: Record<string, [status: number, body: unknown, kind: ProviderErrorKind][]> = {
   'bad request': [
     [400, openai('bad'), 'bad-request'],
@@ -61,7 +61,7 @@ const table: Record<string, [status: number, body: unknown, kind: ProviderErrorK
     [403, { error: 'Your team t has either used all available credits or reached its limit.' }, 'billing'],
     [403, openai('You have reached your spending limit.'), 'billing'],
   ],
-  'a usage or spending limit without a wait': [
+  'a usage or spending limit without a retry delay': [
     [429, google(429, 'RESOURCE_EXHAUSTED', 'You exceeded your current quota.'), 'quota'],
     [429, anthropic('rate_limit_error', 'You have reached your spend limit.'), 'quota'],
     [429, spendLimit('rate_limit_error'), 'quota'],
@@ -158,7 +158,7 @@ test('a server error with a client error type stays a server error', async () =>
     await assertKind(500, anthropic(type, 'no'), 'server')
 })
 
-test('an error in a stream has the same status in routing and translation', () => {
+test('an error in a stream has the same status in routing and in translation', () => {
   const statuses: [status: number, error: JsonObject][] = [
     [400, { message: 'prompt is too long: 9 tokens > 8 maximum' }],
     [400, { message: 'no', code: 'context_length_exceeded' }],
@@ -180,7 +180,7 @@ test('an error in a stream has the same status in routing and translation', () =
 const folders = ['anthropic', 'bedrock-converse', 'cohere-chat', 'embeddings', 'gemini']
 const openaiFolders = ['openai-chat', 'openai-compatible', 'openai-completions', 'openai-responses']
 
-/** The kinds of recorded errors by the names of their recordings, or otherwise by their status. */
+/** The kinds of recorded errors, by the name of the recording, or otherwise by status. */
 const kindByName: readonly [name: RegExp, kind: ProviderErrorKind][] = [
   [/handles_context_length_exceeded_errors/, 'context-overflow'],
   [/raises_appropriate_auth_error|invalid_api_key/, 'authentication'],

@@ -35,9 +35,9 @@ const table: [what: string, wait: number | undefined, headers: Record<string, st
   ['a duration', 30_000, { 'retry-after': '30s' }],
   ['a duration of several parts', 90_500, { 'retry-after': '1m30.5s' }],
   ['an RFC 3339 date', 60_000, { 'retry-after': '2026-01-01T00:01:00Z' }],
-  ['a point in time', 60_000, { 'retry-after': String(NOW / 1_000 + 60) }],
+  ['a timestamp', 60_000, { 'retry-after': String(NOW / 1_000 + 60) }],
   ['more than an hour', HOUR, { 'retry-after': '99999999' }],
-  ['more than the largest number', HOUR, { 'retry-after': '9'.repeat(400) }],
+  ['more than the largest safe number', HOUR, { 'retry-after': '9'.repeat(400) }],
   ['seconds until a reset', 30_000, { 'x-ratelimit-reset-after': '30' }],
   ["Google's delay as an object", 30_500, {}, delayed({ seconds: 30, nanos: 5e8 })],
   ["Google's delay as an object of strings", 30_000, {}, delayed({ seconds: '30' })],
@@ -63,7 +63,7 @@ const table: [what: string, wait: number | undefined, headers: Record<string, st
   ['a reset in epoch seconds', 60_000, { 'x-ratelimit-reset': String(NOW / 1_000 + 60) }],
   ['a reset in epoch milliseconds', 60_000, { 'x-ratelimit-reset': epoch('2026-01-01T00:01:00Z') }],
   [
-    'the reset of the exhausted limit, when each limit has its own time (Cerebras)',
+    'the reset of the exhausted limit, when each limit has its own reset (Cerebras)',
     20_500,
     {
       'x-ratelimit-remaining-requests-day': '99',
@@ -73,11 +73,11 @@ const table: [what: string, wait: number | undefined, headers: Record<string, st
     },
   ],
   ["Anthropic's reset", 60_000, { 'anthropic-ratelimit-tokens-reset': '2026-01-01T00:01:00Z' }],
-  ["Anthropic's reset of a subscription", 60_000, { 'anthropic-ratelimit-unified-reset': String(NOW / 1_000 + 60) }],
-  ['the older draft', 50_000, { 'ratelimit-limit': '9', 'ratelimit-remaining': '0', 'ratelimit-reset': '50' }],
-  ['the draft in one header', 50_000, { ratelimit: 'limit=100, remaining=0, reset=50' }],
-  ['the newer draft', 50_000, { ratelimit: '"default";r=0;t=50' }],
-  ['the exhausted limit in the newer draft', 5_000, { ratelimit: '"burst";r=0;t=5, "daily";r=10;t=3600' }],
+  ["Anthropic's subscription reset", 60_000, { 'anthropic-ratelimit-unified-reset': String(NOW / 1_000 + 60) }],
+  ['the older draft standard', 50_000, { 'ratelimit-limit': '9', 'ratelimit-remaining': '0', 'ratelimit-reset': '50' }],
+  ['the draft standard in one header', 50_000, { ratelimit: 'limit=100, remaining=0, reset=50' }],
+  ['the newer draft standard', 50_000, { ratelimit: '"default";r=0;t=50' }],
+  ['the exhausted limit in the newer draft standard', 5_000, { ratelimit: '"burst";r=0;t=5, "daily";r=10;t=3600' }],
   [
     'the latest reset of several exhausted limits',
     360_000,
@@ -110,12 +110,12 @@ const table: [what: string, wait: number | undefined, headers: Record<string, st
 for (const [label, wait, headers, body] of table)
   test(`parses the requested retry delay: ${label}`, () => assert.is(getWait(headers, body), wait))
 
-test('reset headers, which are always present, only count for a rate limit', () => {
+test('reset headers, which are always present, count only for a rate limit', () => {
   assert.is(getWait({ 'x-ratelimit-reset-requests': '6m0s' }, undefined, false), undefined)
   assert.is(getWait({}, openRouter({ 'X-RateLimit-Reset': '50' }), false), undefined)
 })
 
-test('parses the retry delay from a rate limit message if nothing else contains it', () => {
+test('parses the retry delay from a rate limit message if nothing else specifies it', () => {
   const text = 'Please try again in 20s.'
   const words = { header: () => undefined, body: {}, now: NOW, text }
   assert.is(readWaitMs({ ...words, isRateLimit: true }), 20_000)

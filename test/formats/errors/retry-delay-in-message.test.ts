@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { parseWait } from '../../../src/protocols/formats/errors/retry-after.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('a retry delay in an error message')
+const test = suite('retry delays in error messages')
 
 for (const [text, ms] of [
   ['Rate limit reached for m on tokens per min (TPM). Please try again in 20s. Visit https://x to learn more.', 20_000],
@@ -27,7 +27,7 @@ for (const [text, ms] of [
 ] as const)
   test(`parses a retry delay from an error message: ${text}`, () => assert.is(parseWait(text), ms))
 
-test('the retry delay from any error message is a nonnegative number or undefined', () => {
+test('the retry delay parsed from any error message is a nonnegative number or undefined', () => {
   const piece = fc.constantFrom(
     'try again in ',
     'retry after ',

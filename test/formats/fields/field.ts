@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 
 /**
- * A field of a client's request: its path in the client's spelling, the request with the field, and (unless that is the minimal request) the request
+ * A field of a client's request: its path as the client spells it, the request with the field, and (unless that is the minimal request) the request
  * without it.
  */
 export type Field = [path: string, body: JsonObject, without?: JsonObject]

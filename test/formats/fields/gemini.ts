@@ -47,7 +47,7 @@ const configs: JsonObject = {
   topP: 0.321,
 }
 
-/** All fields of a request to generate content. */
+/** All fields of a generateContent request. */
 export const fields: readonly Field[] = [
   ...Object.entries(configs).map(([name, value]): Field => [`generationConfig.${name}`, config({ [name]: value })]),
   ['generationConfig.responseLogprobs', config({ responseLogprobs: true, logprobs: 3 })],

@@ -35,7 +35,7 @@ const table: [name: string, got: CanonicalError, expected: CanonicalError][] = [
     { kind: 'authentication', status: 400, message: 'no', code: 'INVALID_ARGUMENT' },
   ],
   [
-    'a limit, which Google calls a quota, with a retry delay',
+    'a rate limit, which Google calls a quota, with a retry delay',
     parse(429, google(429, 'RESOURCE_EXHAUSTED', quota, [{ retryDelay: '48s' }])),
     { kind: 'rate-limit', status: 429, message: quota, code: 'RESOURCE_EXHAUSTED', retryAfterMs: 48_000 },
   ],
@@ -45,7 +45,7 @@ const table: [name: string, got: CanonicalError, expected: CanonicalError][] = [
     { kind: 'billing', status: 429, message: quota, code: 'RESOURCE_EXHAUSTED' },
   ],
   [
-    'an overflow',
+    'a context overflow',
     parse(400, google(400, 'INVALID_ARGUMENT', overflow)),
     { kind: 'context-overflow', status: 400, message: overflow, code: 'INVALID_ARGUMENT' },
   ],
@@ -102,13 +102,13 @@ test('an error contains the retry delay in whole seconds and the field that caus
   })
 })
 
-test('a billing error tells clients not to retry, and a more specific status is kept', () => {
+test('a billing error tells clients not to retry, and keeps a more specific status', () => {
   const written = geminiTranslator.writeError({ kind: 'billing', status: 402, message: 'm' })
   assert.equal(written.headers, { 'x-should-retry': 'false' })
   assert.is(geminiTranslator.writeError({ kind: 'server', status: 502, message: 'm' }).status, 502)
 })
 
-test("an overflow message starts with Google's words, followed by the provider's", () => {
+test("a context overflow message starts with Google's wording, followed by the provider's message", () => {
   const message = (content: string) =>
     Object(geminiTranslator.writeError({ kind: 'context-overflow', status: 400, message: content }).body.error).message
   assert.is(message(overflow), overflow)

@@ -34,7 +34,7 @@ for (const [name, chunks, started, ended] of [
   ['only token counts', [{ usageMetadata: { trafficType: 'ON_DEMAND' } }], false, false],
   ['a finish reason', [finish], false, true],
   ['a finish reason after text', [parts({ text: 'a' }), finish], true, true],
-  ['a finish reason of a truncated response', [{ candidates: [{ finishReason: 'MAX_TOKENS' }] }], true, true],
+  ['the finish reason of a truncated response', [{ candidates: [{ finishReason: 'MAX_TOKENS' }] }], true, true],
   ['a blocked prompt', [{ promptFeedback: { blockReason: 'SAFETY' } }], true, true],
   ['invalid JSON', ['oops'], false, false],
 ] as [string, unknown[], boolean, boolean][])
@@ -43,7 +43,7 @@ for (const [name, chunks, started, ended] of [
     assert.equal([result.started, result.ended, result.closed], [started, ended, false])
   })
 
-watching('the last reported usage counts', () => {
+watching('the last reported usage wins', () => {
   const createTokens = (promptTokenCount: number) => ({
     usageMetadata: { promptTokenCount, totalTokenCount: promptTokenCount },
   })
@@ -51,7 +51,7 @@ watching('the last reported usage counts', () => {
   assert.is(usage?.inputTokens, 2)
 })
 
-watching('an error is detected, bare or in an array', () => {
+watching('detects an error, bare or in an array', () => {
   const error = { code: 503, message: 'busy', status: 'UNAVAILABLE' }
   for (const chunk of [{ error }, [{ error }]])
     assert.equal(watch(chunk).error, { message: 'busy', status: 503, error })
@@ -62,7 +62,7 @@ const whole = suite('non-streaming passed-through Gemini responses')
 
 const response = { ...finish, usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 } }
 
-whole('usage is read from a complete response, even in an array', () => {
+whole('usage is read from a complete response, even inside an array', () => {
   for (const body of [response, [parts({ text: 'a' }), response], [response, { usageMetadata: {} }]]) {
     const { inputTokens, outputTokens } = reader.getUsage(body) ?? {}
     assert.equal([inputTokens, outputTokens], [3, 4])
@@ -70,7 +70,7 @@ whole('usage is read from a complete response, even in an array', () => {
   assert.is(reader.getUsage('x'), undefined)
 })
 
-whole('a complete response may be an error', () => {
+whole('a complete response can be an error', () => {
   const error = { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }
   assert.equal(reader.getError({ error }), {
     message: 'slow',
@@ -86,7 +86,7 @@ whole('a complete response may be an error', () => {
   assert.equal(geminiErrors.read([{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
 })
 
-whole('the translator is loaded on demand', async () => {
+whole('the translator is lazy-loaded', async () => {
   assert.is(await gemini.loadTranslator(), geminiTranslator)
 })
 
@@ -95,7 +95,7 @@ const counting = suite('Gemini token count requests')
 const contents = [{ role: 'user', parts: [{ text: 'q' }] }]
 const system_instruction = { parts: [{ text: 's' }] }
 
-counting('a token count request contains contents or a complete request', () => {
+counting('a token count request contains either contents or a complete request', () => {
   const send = (body: object) => {
     const { warnings, target } = contexts(geminiTranslator)
     return writeCountRequest(parseCountRequest({ ...body }, { warnings, route: { model: 'm', stream: false } }), target)
@@ -108,7 +108,7 @@ counting('a token count request contains contents or a complete request', () => 
   })
 })
 
-counting('token count responses are parsed and written', () => {
+counting('parses and writes token count responses', () => {
   assert.is(parseCount({ totalTokens: 8, promptTokensDetails: [] }), 8)
   assert.is(parseCount({ totalTokens: 0 }), 0)
   assert.is(parseCount({}), undefined)

@@ -11,7 +11,7 @@ import { type Received, recordedExchanges, recordedStreams } from '../support/re
 
 const test = suite('Gemini recordings')
 
-/** Returns the stream that a client of the same format gets through the canonical format, split into pieces. */
+/** Translates a stream to the canonical format and back, in chunks, and returns it as a client of the same format receives it. */
 function translate(sse: string, pieces: (bytes: Uint8Array) => Uint8Array[]): JsonObject[] {
   const { read, write } = contexts(geminiTranslator)
   const events: JsonObject[] = []
@@ -32,7 +32,7 @@ const truncate = (bytes: Uint8Array, size: () => number): Uint8Array[] => {
   return pieces
 }
 
-/** Yields pseudo-random sizes that are the same in every run. */
+/** Yields pseudorandom sizes that are the same in every run. */
 function sizes() {
   let seed = 1
   return () => {
@@ -41,7 +41,7 @@ function sizes() {
   }
 }
 
-/** Returns a client's result for chunks: their joined parts. */
+/** Returns a client's result for these chunks: their joined parts. */
 function readResult(chunks: readonly JsonObject[]) {
   const received = { text: '', reasoning: '', calls: [] as unknown[][], finish: '', usage: {} as JsonObject }
   for (const chunk of chunks) {
@@ -58,7 +58,7 @@ function readResult(chunks: readonly JsonObject[]) {
   return received
 }
 
-/** Google's own client doesn't join pieces of arguments. */
+/** Returns a client's calls, or `undefined` if some have fragments, which Google's own client doesn't join. */
 const getCalls = ({ tool_calls = [] }: Received) =>
   tool_calls.every((call) => call.name && !('partial' in call))
     ? tool_calls.map(({ name, args }) => [name, args ?? {}])
@@ -69,7 +69,7 @@ const sum = (usage: JsonObject, ...names: string[]) =>
 
 for (const [mode, pieces, longest] of [
   ['in one chunk', (bytes: Uint8Array) => [bytes], Number.POSITIVE_INFINITY],
-  ['in pieces of any size', (bytes: Uint8Array) => truncate(bytes, sizes()), Number.POSITIVE_INFINITY],
+  ['in chunks of any size', (bytes: Uint8Array) => truncate(bytes, sizes()), Number.POSITIVE_INFINITY],
   ['byte by byte', (bytes: Uint8Array) => truncate(bytes, () => 1), 12_000],
 ] as const) {
   test(`recorded streams mean the same as in Google's client ${mode}`, () => {
@@ -100,7 +100,7 @@ for (const [mode, pieces, longest] of [
 
 const isGeneration = (url: string) => /:(?:generateContent|streamGenerateContent)\b/.test(url)
 
-test('recorded responses keep their meaning when parsed and written again', () => {
+test('recorded responses keep their meaning when parsed and rewritten', () => {
   let understood = 0
   for (const { name, url, status, response } of recordedExchanges(['gemini'])) {
     if (!isGeneration(url) || status !== 200 || !isObject(response)) continue
@@ -134,7 +134,7 @@ test('parses recorded errors', () => {
   ])
 })
 
-/** Returns the content of a request, without parts that can be written in several ways. */
+/** Returns a request's content, without parts that can be written in several ways. */
 function getMeaning({ turns, tools, ...request }: CanonicalRequest) {
   const joined: Turn[] = []
   for (const turn of turns) {
@@ -147,7 +147,7 @@ function getMeaning({ turns, tools, ...request }: CanonicalRequest) {
   return meaning
 }
 
-test('recorded requests keep their meaning when parsed and written again', () => {
+test('recorded requests keep their meaning when parsed and rewritten', () => {
   let understood = 0
   for (const { name, url, request } of recordedExchanges(['gemini'])) {
     if (!isGeneration(url) || !isObject(request)) continue
@@ -176,7 +176,7 @@ test('recorded requests keep their meaning when parsed and written again', () =>
   assert.ok(understood > 500, String(understood))
 })
 
-/** Budgets imply an effort, which has no separate field. */
+/** Drops efforts implied by a budget, which have no field of their own. */
 function forTarget(request: CanonicalRequest): CanonicalRequest {
   const { reasoning } = request.options
   if (!reasoning || reasoning.effort === undefined) return request
@@ -190,7 +190,7 @@ function forTarget(request: CanonicalRequest): CanonicalRequest {
   }
 }
 
-/** Drops the text that makes a user start the conversation. */
+/** Drops the placeholder text that makes the conversation start with the user. */
 function withoutOpening(again: CanonicalRequest, prepared: CanonicalRequest): CanonicalRequest {
   const begins = prepared.turns.find(({ role }) => role !== 'system')?.role === 'user'
   const i = again.turns.findIndex(({ role }) => role === 'user')

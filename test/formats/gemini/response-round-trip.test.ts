@@ -50,11 +50,11 @@ const response = fc.record({ choices: fc.array(choice, { minLength: 1, maxLength
   (fields) => plain(fields) as CanonicalResponse, // its literals have the type's values
 )
 
-/** Drops Google's own finish reason, and state, which is sealed for clients and only comes back to the gateway. */
+/** Drops Google's own finish reason, and state, which is sealed for clients and returns only to the gateway. */
 const withoutState = (value: unknown) =>
   JSON.parse(JSON.stringify(value, (name, inner) => (name === 'state' || name === 'raw' ? undefined : inner)))
 
-/** IDs only match within one candidate, because each has its own calls. */
+/** Normalizes IDs within each candidate, because each candidate has its own calls. */
 const numbered = (value: CanonicalResponse): CanonicalResponse => ({
   ...value,
   choices: value.choices.map((each, index) => ({
@@ -77,7 +77,7 @@ test('writing and reparsing a response preserves its meaning', () => {
   )
 })
 
-test('a stream means the same as the complete response, no matter where it is split', () => {
+test('a stream means the same as the complete response, wherever it is split', () => {
   fc.assert(
     fc.property(response.map(numbered), fc.integer({ min: 1, max: 60 }), (input, size) => {
       const { read, write } = contexts(geminiTranslator)

@@ -26,7 +26,7 @@ const userPart: fc.Arbitrary<UserPart> = fc.oneof(
     ),
 )
 
-/** A user turn, the model's reply, and the results of its calls. */
+/** A user turn, the model's response, and the results of its calls. */
 const rounds = fc.array(
   fc.record({
     requested: fc.array(userPart, { minLength: 1 }),
@@ -130,7 +130,7 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
 
 // its literals have the type's values
 
-/** A client sends the kind of state, but not its account. */
+/** Keeps the kind of state but not its account, which a client doesn't send. */
 const asClient = (value: unknown) =>
   JSON.parse(JSON.stringify(value, (name, inner) => (name === 'origin' ? { format: 'gemini', account: '' } : inner)))
 
@@ -152,7 +152,7 @@ test('writing and reparsing a request preserves its meaning', () => {
   )
 })
 
-test("a client sends back any vendor's state on the same parts", () => {
+test("a client sends every vendor's state back on the same parts", () => {
   const foreign = fc.record({
     origin: fc.record({ format: fc.constantFrom('anthropic-messages' as const, 'gemini' as const), account: words }),
     kind: fc.constantFrom('signature' as const, 'redacted' as const, 'thought-signature' as const),

@@ -9,10 +9,10 @@ function write(schema: JsonObject) {
   return { schema: toOpenApiSchema(schema, (path) => losses.push(path)), losses }
 }
 
-const writing = suite("JSON Schema in Google's older language")
+const writing = suite("JSON Schema in Google's older schema language")
 
 const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: string[]]> = {
-  'an object without its unknown required names': [
+  'an object without required names that have no property': [
     {
       ...{ $schema: 'x', $id: 'y', type: 'object', title: 't', description: 'd', additionalProperties: false },
       ...{ properties: { a: { type: 'string' }, b: { type: 'integer', default: 1 } }, required: ['a', 'z'] },
@@ -36,14 +36,14 @@ const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: 
     { anyOf: [{ type: 'STRING' }, { type: 'ARRAY', items: { type: 'NUMBER' } }] },
   ],
   'a string enum': [{ enum: ['a', 'b', null] }, { type: 'STRING', format: 'enum', enum: ['a', 'b'], nullable: true }],
-  'a number enum, as strings': [
+  'a number enum converted to strings': [
     { type: 'integer', enum: [1, 2] },
     { type: 'STRING', format: 'enum', enum: ['1', '2'] },
     ['enum'],
   ],
   'a string constant': [{ const: 'a' }, { type: 'STRING', format: 'enum', enum: ['a'] }],
   'a constant that is not a string': [{ type: 'boolean', const: true }, { type: 'BOOLEAN' }, ['const']],
-  'exclusive limits of integers': [
+  'exclusive integer limits': [
     { type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 10, minimum: -5 },
     { type: 'INTEGER', minimum: 1, maximum: 9 },
   ],
@@ -76,7 +76,7 @@ const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: 
     { type: 'ARRAY', items: { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }] }, minItems: 2 },
     ['prefixItems'],
   ],
-  'an array of anything': [{ type: 'array' }, { type: 'ARRAY', items: {} }],
+  'an array of any values': [{ type: 'array' }, { type: 'ARRAY', items: {} }],
   references: [
     {
       ...{ type: 'object', properties: { a: { $ref: '#/$defs/A', description: 'd' }, b: { $ref: '#/$defs/A' } } },
@@ -94,7 +94,7 @@ const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: 
     },
     { type: 'OBJECT', properties: { a: { type: 'STRING', default: 'x' } } },
   ],
-  'compatible conditions': [
+  'compatible constraints': [
     {
       allOf: [
         { properties: { a: { type: 'string' } }, required: ['a'] },
@@ -103,7 +103,7 @@ const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: 
     },
     { type: 'OBJECT', properties: { a: { type: 'STRING' }, b: {} }, required: ['a', 'b'] },
   ],
-  'conflicting conditions': [{ allOf: [{ type: 'string' }, { type: 'number' }] }, { type: 'STRING' }, ['allOf']],
+  'conflicting constraints': [{ allOf: [{ type: 'string' }, { type: 'number' }] }, { type: 'STRING' }, ['allOf']],
   'a recursive schema': [
     {
       $ref: '#/$defs/Node',
@@ -123,7 +123,7 @@ for (const [name, [schema, expected, losses = []]] of Object.entries(table)) {
   })
 }
 
-writing('a schema stays small if definitions use each other twice', () => {
+writing('a schema stays small if its definitions use each other twice', () => {
   const $defs: Record<string, JsonObject> = { d0: { type: 'string' } }
   for (let level = 1; level < 40; level++) {
     const $ref = `#/$defs/d${level - 1}`
@@ -185,12 +185,12 @@ const reading = suite("Google's older schemas as JSON Schema")
 
 for (const [name, schema, expected] of [
   [
-    'types in capitals',
+    'uppercase types',
     { type: 'OBJECT', properties: { TYPE: { type: 'STRING' } } },
     { type: 'object', properties: { TYPE: { type: 'string' } } },
   ],
   [
-    'types as numbers',
+    'numeric types',
     { type: 6, properties: { a: { type: 1 } } },
     { type: 'object', properties: { a: { type: 'string' } } },
   ],
@@ -205,7 +205,7 @@ for (const [name, schema, expected] of [
     { anyOf: [{ type: 'string' }, { type: 'null' }] },
   ],
   [
-    'counts as strings',
+    'counts given as strings',
     { type: 'ARRAY', min_items: '1', items: { type: 'STRING', maxLength: '9' } },
     { type: 'array', minItems: 1, items: { type: 'string', maxLength: 9 } },
   ],

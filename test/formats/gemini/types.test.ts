@@ -15,7 +15,7 @@ import type {
 } from '../../../src/protocols/formats/gemini/gemini-wire.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-/** Only compiles if Google's own client accepts the output of this format's writers. */
+/** Compiles only if Google's client accepts everything that the writers of this format produce. */
 type Fits<_Ours extends Theirs, Theirs> = true
 
 /** Replaces enums with their string values, as in JSON. */
@@ -27,10 +27,10 @@ type Plain<T> = T extends string
       ? { [Name in keyof T]: Plain<T[Name]> }
       : T
 
-/** Client schemas are passed on unchanged. */
+/** Client schemas are passed through unchanged. */
 type WithoutSchema<T> = Omit<T, 'parameters' | 'response' | 'responseSchema'>
 
-/** The fields of the class, without its getters. */
+/** The class's fields without its getters. */
 type Reply = Pick<
   google.GenerateContentResponse,
   'candidates' | 'modelVersion' | 'promptFeedback' | 'responseId' | 'usageMetadata'

@@ -25,7 +25,7 @@ for (const [error, status, type, code] of table) {
   })
 }
 
-test('an error has `retry-after`, and a billing error tells clients not to retry', () => {
+test('an error has a `retry-after` header, and a billing error tells clients not to retry', () => {
   const writeError = (error: Partial<CanonicalError>) =>
     chatTranslator.writeError({ kind: 'rate-limit', status: 429, message: 'm', ...error }).headers
   assert.equal(writeError({ retryAfterMs: 34_400 }), { 'retry-after': '35' })

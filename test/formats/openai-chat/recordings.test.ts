@@ -10,7 +10,7 @@ import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
 
 const test = suite('recorded chat completions')
 
-/** Translates a stream to the canonical format and back, in pieces of `size` bytes. */
+/** Translates a stream to the canonical format and back, in chunks of `size` bytes. */
 function translate(sse: string, size = Number.POSITIVE_INFINITY): string[] {
   const { read, write } = contexts(chatTranslator)
   const events: string[] = []
@@ -44,7 +44,7 @@ const getReasoning = (events: readonly string[]) =>
     .map((event) => JSON.parse(event.slice('data: '.length)).choices?.[0]?.delta.reasoning_content ?? '')
     .join('')
 
-/** Maps vendors' own finish reasons, and a missing one, to OpenAI's. */
+/** Maps vendor-specific and missing finish reasons to OpenAI's. */
 const getFinish = (finish: string | null | undefined) => (finish === 'eos' || !finish ? 'stop' : finish)
 
 for (const [mode, size] of [
@@ -81,7 +81,7 @@ for (const [mode, size] of [
 
 const folders = ['openai-chat', 'openai-compatible']
 
-test('a recorded request is unchanged after parsing, writing, and reparsing', () => {
+test('rewriting and reparsing a recorded request leaves it unchanged', () => {
   let understood = 0
   for (const { name, url, request } of recordedExchanges(folders)) {
     if (!url.includes('/chat/completions') || !isObject(request) || !Array.isArray(request.messages)) continue
@@ -106,7 +106,7 @@ test('a recorded request is unchanged after parsing, writing, and reparsing', ()
   assert.ok(understood > 800, String(understood))
 })
 
-test('the parser reads all recorded responses', () => {
+test('parses all recorded responses', () => {
   let understood = 0
   for (const { name, url, status, response } of recordedExchanges(folders)) {
     if (!url.includes('/chat/completions') || status !== 200 || !isObject(response) || !Array.isArray(response.choices))

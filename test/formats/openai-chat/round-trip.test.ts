@@ -15,7 +15,7 @@ const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: 
 
 const trip = suite('Chat Completions request round trips')
 
-/** Converts a value to plain JSON objects, as it arrives. */
+/** Converts a value to plain JSON, in the form in which it arrives. */
 const plain = (value: object) => JSON.parse(JSON.stringify(value))
 
 const word = fc.string({ minLength: 1, maxLength: 8 })
@@ -68,7 +68,7 @@ const arbitraryOptions: fc.Arbitrary<RequestOptions> = fc.record(
   { requiredKeys: [] },
 )
 
-trip('writing and reparsing a request keeps everything the format has fields for', () => {
+trip('writing and reparsing a request keeps everything for which the format has fields', () => {
   const conversation = fc
     .array(fc.oneof(fc.tuple(arbitraryUser), fc.tuple(arbitrarySystem), arbitraryLoop), { maxLength: 6 })
     .map((runs) => runs.flat())
@@ -84,7 +84,7 @@ trip('writing and reparsing a request keeps everything the format has fields for
   )
 })
 
-trip('writing a prepared request causes no further warnings', () => {
+trip('writing a prepared request causes no additional warnings', () => {
   const { target, warnings } = contexts(chatTranslator)
   const image = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
   const request: CanonicalRequest = {

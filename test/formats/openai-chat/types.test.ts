@@ -17,7 +17,7 @@ import { assert, suite } from '../../support/suite.ts'
 
 type Chat = OpenAI.Chat.Completions.ChatCompletionChunk.Choice.Delta
 
-/** Compiles only if OpenAI's own client accepts everything that the writers of this format produce. */
+/** Compiles only if OpenAI's client accepts everything that the writers of this format produce. */
 type Fits<_Ours extends Theirs, Theirs> = true
 
 /** Removes fields that only other vendors have. */

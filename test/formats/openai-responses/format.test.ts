@@ -47,7 +47,7 @@ test('a stream ends with the complete response', () => {
   assert.not(watch({ type: 'response.output_item.done', item: { type: 'message' } }).ended)
 })
 
-test('the stream state reads every form of error', () => {
+test('the stream state detects every form of error', () => {
   const failed = { error: { code: 'rate_limit_exceeded', message: 'x' } }
   const limit = { message: 'x', status: 429, ...failed }
   const broken = { type: 'error', code: 'server_error', message: 'x' }
@@ -70,7 +70,7 @@ test('a gateway error ends a stream for every type of client', async () => {
   assert.ok(received instanceof Error && received.message.includes('cut'))
 })
 
-test('every recorded stream ends normally and has usage', () => {
+test('every recorded stream ends normally and reports usage', () => {
   for (const { name, sse, received } of recordedStreams('responses')) {
     const watched = createResponseStreamState()
     const parser = createSseParser(watched.observe)
@@ -98,6 +98,6 @@ test('the format distinguishes recorded responses from errors', () => {
   assert.equal([...kinds].sort(), ['authentication', 'bad-request', 'context-overflow'])
 })
 
-test('the translator loads lazily', async () => {
+test('the translator is lazy-loaded', async () => {
   assert.is(await openaiResponses.loadTranslator(), responsesTranslator)
 })

@@ -27,7 +27,7 @@ function getNumbers(seed: number) {
 
 for (const [mode, size, longest] of [
   ['in one chunk', undefined, Number.POSITIVE_INFINITY],
-  ['in pieces', getNumbers(7), Number.POSITIVE_INFINITY],
+  ['in chunks', getNumbers(7), Number.POSITIVE_INFINITY],
   ['byte by byte', () => 1, 20_000],
 ] as const) {
   test(`OpenAI's client reads translated recordings like the originals ${mode}`, async () => {
@@ -62,7 +62,7 @@ test('the events of a recorded stream add up to its final response', () => {
   }
 })
 
-/** Providers encrypt each event separately, and round probabilities differently in each event. */
+/** Drops what differs between events: providers encrypt each event separately, and round probabilities differently in each. */
 function round(part: AssistantPart): AssistantPart {
   if (part.type === 'reasoning' && part.state) return { ...part, state: { ...part.state, data: '' } }
   if (part.type !== 'text' || !part.logprobs) return part
@@ -71,7 +71,7 @@ function round(part: AssistantPart): AssistantPart {
 
 const exchanges = () => recordedExchanges(['openai-responses']).filter(({ url }) => /\/responses(?:\?|$)/.test(url))
 
-test('the parser reads all recorded responses', () => {
+test('parses all recorded responses', () => {
   let understood = 0
   for (const { name, status, response } of exchanges()) {
     if (status !== 200 || !isObject(response) || response.status === 'queued' || !Array.isArray(response.output))
@@ -107,7 +107,7 @@ const hasReasoning = (item: JsonObject) =>
 /** Reasons why a recorded request can't be translated. */
 const refusals = /does not store responses|only work with one vendor|cannot be selected with other/
 
-test('a recorded request is unchanged after parsing, writing, and reparsing', () => {
+test('rewriting and reparsing a recorded request leaves it unchanged', () => {
   let understood = 0
   let rejected = 0
   for (const { name, request } of exchanges()) {
@@ -141,5 +141,5 @@ test('a recorded request is unchanged after parsing, writing, and reparsing', ()
     )
     understood++
   }
-  assert.ok(understood > 330, `${understood} understood, ${rejected} refused`)
+  assert.ok(understood > 330, `${understood} parsed, ${rejected} rejected`)
 })

@@ -91,7 +91,7 @@ const result = fc.record(
   { requiredKeys: ['callId', 'content'] },
 )
 
-/** Merges turns that a request has as one. */
+/** Merges turns that a request represents as one. */
 const conversation: fc.Arbitrary<Turn[]> = fc
   .array(
     fc.oneof(
@@ -201,7 +201,7 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
     turns: [...(fields.output?.type === 'json' ? [] : lead), ...rest],
   }))
 
-test('writing and reparsing a request keeps everything the format has fields for', () => {
+test('writing and reparsing a request keeps everything for which the format has fields', () => {
   fc.assert(
     fc.property(request, (requested) => {
       const { target, warnings } = contexts(responsesTranslator, ours)

@@ -47,14 +47,14 @@ test('a non-streaming response matches the schema', () => {
     }
 })
 
-/** Converts `response.output_text.delta` to `ResponseOutputTextDeltaStreamingEvent`. The schema has shorter names for two events. */
+/** Converts `response.output_text.delta` to `ResponseOutputTextDeltaStreamingEvent`. The schema uses shorter names for two events. */
 function getSchema(type: unknown): string {
   if (type === 'error') return 'ErrorStreamingEvent'
   const words = String(type).replace('reasoning_summary_text', 'reasoning_summary').split(/[._]/)
   return `${words.map((word) => (word[0] ?? '').toUpperCase() + word.slice(1)).join('')}StreamingEvent`
 }
 
-test('every event of a stream matches the schema', () => {
+test('every event in a stream matches the schema', () => {
   const problems = createValidator()
   const events = written(getEvents(content), request())
   const error = { kind: 'rate-limit', status: 429, message: 'x' } as const

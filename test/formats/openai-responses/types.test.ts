@@ -14,13 +14,13 @@ import type {
 } from '../../../src/protocols/formats/openai-responses/responses-wire.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-/** Compiles only if OpenAI's own client accepts everything that the writers of this format produce. */
+/** Compiles only if OpenAI's client accepts everything that the writers of this format produce. */
 type Fits<_Ours extends Theirs, Theirs> = true
 
-/** Few providers accept audio. */
+/** Drops audio, which few providers accept. */
 type PlainPart = Exclude<WireInputPart, { type: 'input_audio' }>
 
-/** The types of the model's items require IDs, which only stored items have; OpenAI accepts items without them. */
+/** Adds the IDs that the item types require. Only stored items have IDs, and OpenAI accepts items without them. */
 type Message = Extract<WireInputItem, { type: 'message' }>
 type Created =
   | Exclude<WireInputItem, Message | Thought | { type: 'function_call_output' | 'custom_tool_call_output' }>
@@ -31,12 +31,12 @@ type Input =
   | (Omit<Extract<Message, { role: 'assistant' }>, 'content'> & { content: string })
   | { type: 'function_call_output' | 'custom_tool_call_output'; call_id: string; output: string | PlainPart[] }
 
-/** `strict` is omitted for vendors that don't support it. */
+/** Adds `strict`, which is omitted for vendors that don't support it. */
 type StrictTool =
   | Exclude<WireTool, { type: 'function' }>
   | (Extract<WireTool, { type: 'function' }> & { strict: boolean })
 
-/** The types of errors only have OpenAI's own codes. */
+/** Narrows error codes, because the client's types allow only OpenAI's own codes. */
 type Outcome = Omit<WireOutcome, 'error' | 'usage'>
 
 const fits: [

@@ -9,7 +9,7 @@ import { omitUndefined } from '../../../src/protocols/formats/canonical/canonica
 /* These generate only content that every format supports. */
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
-/** Never only whitespace, because Anthropic rejects that. */
+/** Never generates only whitespace, which Anthropic rejects. */
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).map((text) => `${text}.`)
 const name = fc.stringMatching(/^[a-z][a-z_]{0,9}$/)
 const text = (said: string) => ({ type: 'text' as const, text: said })
@@ -25,7 +25,7 @@ const getCalls = (round: number | string): fc.Arbitrary<ToolCallPart[]> =>
     .array(fc.record({ name, arguments: args }), { maxLength: 3 })
     .map((calls) => calls.map((call, index) => ({ type: 'tool-call', id: `call_${round}_${index}`, ...call })))
 
-/** Reasoning, text, and calls, in the order that all formats keep. */
+/** Reasoning, text, and calls, in the order that all formats preserve. */
 const content = (round: number | string): fc.Arbitrary<AssistantPart[]> =>
   fc
     .record({ said: maybe(words), calls: getCalls(round) })
@@ -38,7 +38,7 @@ const usage = fc
     ...{ outputTokens: said + thought, reasoningTokens: thought },
   }))
 
-/** Generates a response that ends according to its content, or is truncated. */
+/** Generates a response with a finish reason that matches its content, or a truncated response. */
 export const response: fc.Arbitrary<CanonicalResponse> = fc
   .record({
     thought: maybe(words),
@@ -63,7 +63,7 @@ const shown = fc.constantFrom<UserPart[]>(
   { type: 'file', source: base64('application/pdf', 'JVBERi0xLjQK'), name: 'a.pdf' },
 )
 
-/** A user turn, the model's reply, and the results of its tools. */
+/** A user turn, the model's response, and the results of its tools. */
 const exchange = (round: number): fc.Arbitrary<Turn[]> =>
   fc
     .record({

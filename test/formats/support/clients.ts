@@ -3,7 +3,7 @@ import { type GenerateContentResponse, GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import type { WireFormat } from '../../../src/types.ts'
 
-/** How a client understood a response, in terms that all formats share. */
+/** A response as a client understood it, in format-neutral terms. */
 export interface Understood {
   text: string
   reasoning: string
@@ -15,7 +15,7 @@ export interface Understood {
 
 type Client = (response: Response) => Promise<Understood>
 
-/** The vendors' own clients, each reading a stream of its format. They reject with the client's own error. */
+/** The vendors' own clients, each of which reads a stream in its own format. They reject with the client's own error. */
 export const clients: Readonly<Record<WireFormat, Client>> = {
   'openai-chat': chatClient,
   'openai-responses': responsesClient,

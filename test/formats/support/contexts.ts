@@ -17,7 +17,7 @@ interface ContextOptions {
   format?: ProviderFormat
 }
 
-/** Creates the contexts for translators. Their IDs count up: `id1`, `id2`, and so on. */
+/** Creates the contexts for translators. IDs are sequential: `id1`, `id2`, and so on. */
 export function contexts(translator: UpstreamTranslator | Translator, options: ContextOptions = {}) {
   const names = 'fieldNames' in translator ? translator.fieldNames : {}
   const warnings = createWarnings({ isStrict: options.isStrict ?? false, names })

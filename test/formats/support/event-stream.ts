@@ -1,6 +1,6 @@
 import { crc32, encodeUtf8 } from '../../../src/lib/bytes.ts'
 
-/** Builds a frame of an AWS event stream with string headers. */
+/** Builds an AWS event stream frame with string headers. */
 export function frame(headers: Record<string, string>, payload: string | object): Uint8Array {
   const head = Object.entries(headers).flatMap(([name, value]) => {
     const [key, text] = [encodeUtf8(name), encodeUtf8(value)]
@@ -28,7 +28,7 @@ export const eventFrame = (type: string, payload: object): Uint8Array =>
 export const exceptionFrame = (type: string, message: string): Uint8Array =>
   frame({ ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' }, { message })
 
-/** Builds the frames of a Converse stream with `text`, one word per frame. */
+/** Builds the frames of a Converse stream that contains `text`, one word per frame. */
 export function converseFrames(text = 'Hello there, world'): Uint8Array[] {
   return [
     eventFrame('messageStart', { role: 'assistant', p: 'abc' }),

@@ -11,7 +11,7 @@ export async function getTranslator(name: WireFormat): Promise<Translator> {
 }
 
 /**
- * Selects the recordings for a pair of formats: all of them in CI, and every fourth one locally. Other pairs with either format get different
+ * Selects the recordings for a pair of formats: all of them in CI, and every fourth one locally. Other pairs that share a format get different
  * recordings.
  */
 export const getShare = <T>(recordings: readonly T[], from: WireFormat, to: WireFormat): readonly T[] => {

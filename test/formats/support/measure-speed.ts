@@ -8,8 +8,8 @@ import { longStreams } from './long-streams.ts'
 import { getTranslator } from './matrix.ts'
 
 /*
- * Measures the cost of translating a stream of 100 events of one format for every client. Prints the result as JSON, relative to parsing the events'
- * JSON. It runs in a separate process, because code that the JIT compiler optimized for other tests would distort the result.
+ * Measures the cost of translating a 100-event stream of one format for every client. Prints the result as JSON, relative to the time it takes to
+ * parse the events' JSON. It runs in a separate process, because JIT optimizations from other tests would distort the result.
  */
 
 const [, , from = '', most = '0'] = process.argv
@@ -45,7 +45,7 @@ async function getRatio(from: WireFormat, to: WireFormat): Promise<number> {
 }
 
 /**
- * Compares the shortest time of each function, run alternately, because other load on the machine can only add time. Stops as soon as the result is
+ * Compares each function's shortest time in alternating runs, because other load on the machine can only add time. Stops as soon as the result is
  * clear; only a constantly busy machine needs all rounds.
  */
 function leastRatio(one: () => void, other: () => void): number {

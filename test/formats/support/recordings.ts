@@ -8,7 +8,7 @@ const folder = new URL('../../../../shared/recordings/', import.meta.url)
 /** A recorded exchange: a client's request and the provider's response. */
 export interface Exchange {
   name: string
-  /** Whether long media and signatures were shortened. */
+  /** Whether long media and signatures were truncated. */
   isShrunk: boolean
   url: string
   request: unknown
@@ -30,12 +30,12 @@ export interface Received {
   usage?: JsonObject | null
 }
 
-/** The exchanges read last, because tests go over the same folders for one client after another. */
+/** The exchanges that were read last, because tests read the same folders for one client after another. */
 let last: { folders: string; exchanges: Exchange[] } | undefined
 
-/** Returns all recorded exchanges in some folders. Skips if there are no recordings. */
+/** Returns all recorded exchanges in the given folders. Skips the test if there are no recordings. */
 export function recordedExchanges(folders: readonly string[]): readonly Exchange[] {
-  if (!existsSync(folder)) skip('recordings: ../shared/recordings is not here')
+  if (!existsSync(folder)) skip('recordings: ../shared/recordings is missing')
   if (last?.folders !== folders.join()) last = { folders: folders.join(), exchanges: readExchanges(folders) }
   return last.exchanges
 }
@@ -71,9 +71,9 @@ interface RecordedStream {
 
 const known = new Map<string, RecordedStream[]>()
 
-/** Returns the recorded streams of one API, and how its client understood them. Reads them once. Skips if there are no recordings. */
+/** Returns one API's recorded streams, and how its client understood them. Reads them only once. Skips the test if there are no recordings. */
 export function recordedStreams(api: string): RecordedStream[] {
-  if (!existsSync(folder)) skip('recordings: ../shared/recordings is not here')
+  if (!existsSync(folder)) skip('recordings: ../shared/recordings is missing')
   const streams = known.get(api) ?? readStreams(api)
   known.set(api, streams)
   return streams
@@ -89,7 +89,7 @@ function readStreams(api: string): RecordedStream[] {
   })
 }
 
-/** Returns the text of a stream. Some streams were stored as the JSON of their events. */
+/** Returns a stream's text. Some streams were stored as the JSON of their events. */
 function getStream({ sse, chunks }: JsonObject): string | undefined {
   if (Array.isArray(chunks)) return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
   return typeof sse === 'string' ? sse : undefined

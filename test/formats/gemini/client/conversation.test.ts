@@ -27,7 +27,7 @@ turns('system instructions become a turn with one text block per part', () => {
   })
 })
 
-turns('consecutive model parts become one turn, and short text parts are joined', () => {
+turns('consecutive model parts become one turn, and adjacent text fragments are joined', () => {
   assert.equal(
     getTurns(
       QUESTION,
@@ -81,7 +81,7 @@ turns('calls and results without IDs are paired by name and order', () => {
   assert.equal(extra, { role: 'user', content: text('and') })
 })
 
-turns('a result gets the ID of its call, and its name if that is missing', () => {
+turns("a result gets its call's ID, and its call's name if its own is missing", () => {
   const actual = getTurns(
     QUESTION,
     model({ functionCall: { name: 'f' } }, { functionCall: { id: 'b', name: 'g' } }),
@@ -96,7 +96,7 @@ turns('a result gets the ID of its call, and its name if that is missing', () =>
   })
 })
 
-turns('a call in pieces is assembled, no matter how the client sends the pieces', () => {
+turns('a call in fragments is assembled, however the client sends the fragments', () => {
   const piece = (jsonPath: string, value: object) => ({ jsonPath, ...value })
   const actual = getTurns(
     QUESTION,
@@ -162,7 +162,7 @@ for (const [name, response, content, isError] of [
     assert.equal(actual[2], { role: 'tool', results: [isError ? { ...result, isError } : result] })
   })
 
-results('a function result has media in separate parts', () => {
+results('a function result has its media in separate parts', () => {
   const parts = [{ inline_data: { mime_type: 'application/pdf', data: 'JVBERi0=', display_name: 'a.pdf' } }]
   const actual = getTurns(QUESTION, user({ function_response: { name: 'f', response: {}, parts } }))
   assert.equal(actual[1], {

@@ -18,7 +18,7 @@ for (const [name, part, expected] of [
     { type: 'image', source: base64('image/png', PNG) },
   ],
   [
-    'bytes of another type',
+    'bytes with the wrong media type',
     { inlineData: { mimeType: 'image/jpeg', data: PNG } },
     { type: 'image', source: base64('image/png', PNG) },
   ],
@@ -75,7 +75,7 @@ for (const [name, part, expected] of [
 ] as [string, object, object][])
   media(`parses ${name}`, () => assert.equal(getTurns(user(part))[0], { role: 'user', content: [expected] }))
 
-media('the resolution for all media applies to each image', () => {
+media('the global media resolution applies to each image', () => {
   const { turns: recorded } = parse({
     contents: [user({ inlineData: { mimeType: 'image/png', data: PNG } })],
     generationConfig: { mediaResolution: 'MEDIA_RESOLUTION_LOW' },

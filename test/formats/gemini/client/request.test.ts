@@ -22,7 +22,7 @@ const table: Record<string, [body: JsonObject, expected: CanonicalRequest['optio
     { generationConfig: { presencePenalty: 1, frequencyPenalty: -1, candidateCount: 2 } },
     { presencePenalty: 1, frequencyPenalty: -1, candidates: 2 },
   ],
-  'logprobs, and the number of alternatives': [
+  'logprobs with a number of alternatives': [
     { generationConfig: { responseLogprobs: true, logprobs: 3 } },
     { logprobs: 3 },
   ],
@@ -40,7 +40,7 @@ const table: Record<string, [body: JsonObject, expected: CanonicalRequest['optio
     { generationConfig: { thinkingConfig: { thinkingBudget: -1, includeThoughts: true } } },
     { reasoning: { budget: 'auto', show: 'summary' } },
   ],
-  'a level in any case, with hidden reasoning': [
+  'a lowercase thinking level, with hidden reasoning': [
     { generationConfig: { thinkingConfig: { thinkingLevel: 'low', includeThoughts: false } } },
     { reasoning: { effort: 'low', show: 'none' } },
   ],
@@ -58,7 +58,7 @@ for (const [name, [body, expected]] of Object.entries(table)) {
   })
 }
 
-options('Google-only options are dropped with their path, and rejected in strict mode', () => {
+options('Google-only options are dropped with a warning that contains their path, and rejected in strict mode', () => {
   const body = { safetySettings: [], generationConfig: { enableEnhancedCivicAnswers: true, seed: 1 }, serviceTier: 'x' }
   assert.equal(parse(body).warnings, [
     'dropped:serviceTier',
@@ -82,7 +82,7 @@ for (const [label, body, message] of [
   ['no contents', { contents: [] }, /"contents": is required/],
   ['an unknown role', { contents: [{ role: 'system', parts: [] }] }, /"contents\[0\]\.role"/],
   [
-    'a part of an unknown kind',
+    'a part of an unknown type',
     { contents: [user({}, { videoMetadata: {} })] },
     /"contents\[0\]\.parts\[0\]".*"empty"/,
   ],
@@ -98,7 +98,7 @@ for (const [label, body, message] of [
     /functionDeclarations\[0\].name": is required/,
   ],
 ] as [string, JsonObject, RegExp][])
-  options(`rejects ${label} with its path`, () => assert.throws(() => parse(body), message))
+  options(`rejects ${label} with an error that contains its path`, () => assert.throws(() => parse(body), message))
 
 options('the model, streaming, and the stream format come from the path', () => {
   const {

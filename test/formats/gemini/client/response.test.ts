@@ -22,7 +22,7 @@ const getParts = (content: AssistantPart[], options?: RequestOptions) =>
 const foreign = { origin: { format: 'anthropic-messages', account: 'v/1' }, kind: 'signature', data: 'sig' } as const
 const thoughtSignature = toBase64(encodeUtf8(sealState(foreign)))
 
-writing('writes a response with all its content and separate reasoning tokens', () => {
+writing('writes a response with all its content and separate reasoning token counts', () => {
   const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"x":1}' }
   const response = write({
     choices: [{ content: [{ type: 'text', text: 'a' }, call], finish: { reason: 'tool-calls' } }],
@@ -45,7 +45,7 @@ writing('writes a response with all its content and separate reasoning tokens', 
   })
 })
 
-writing("any vendor's state is encrypted on its part", () => {
+writing("every vendor's state is encrypted and stays on its part", () => {
   const content: AssistantPart[] = [
     { type: 'reasoning', text: 'hm', state: foreign },
     { type: 'reasoning', text: '', state: foreign },
@@ -60,12 +60,12 @@ writing("any vendor's state is encrypted on its part", () => {
   ])
 })
 
-writing('writes the input of a free-form tool as an argument', () => {
+writing("writes a free-form tool's input as an argument", () => {
   const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: 'abc', isFreeForm: true }
   assert.equal(getParts([call]), [{ functionCall: { id: 'c', name: 'f', args: { input: 'abc' } } }])
 })
 
-writing('hidden reasoning is dropped, but not its signatures', () => {
+writing('drops hidden reasoning, but keeps its signatures', () => {
   const content: AssistantPart[] = [
     { type: 'reasoning', text: 'hm' },
     { type: 'reasoning', text: 'hm', state: foreign },
@@ -77,11 +77,11 @@ writing('hidden reasoning is dropped, but not its signatures', () => {
   ])
 })
 
-writing('a response without content has an empty text part, because clients drop empty turns', () => {
+writing('a response without content gets an empty text part, because clients drop empty turns', () => {
   assert.equal(getParts([]), [{ text: '' }])
 })
 
-writing('a refusal becomes text with the finish reason of the content filter', () => {
+writing("a refusal becomes text with the content filter's finish reason", () => {
   const { candidates } = write({ content: [{ type: 'refusal', text: 'no' }] })
   assert.equal([candidates[0].content.parts, candidates[0].finishReason], [[{ text: 'no' }], 'SAFETY'])
 })
@@ -99,7 +99,7 @@ for (const [reason, expected] of [
     assert.equal([candidates[0].finishReason, candidates[0].finishMessage], [expected, 'why'])
   })
 
-writing('sources are written once, with positions in bytes', () => {
+writing('writes sources once, with positions in bytes', () => {
   const { candidates } = write({
     content: [
       { type: 'server-tool', tool: 'web-search', id: 's', query: 'what', results: [] },
@@ -125,7 +125,7 @@ writing('sources are written once, with positions in bytes', () => {
   })
 })
 
-writing('writes a quoted web page as a web page', () => {
+writing('writes a quoted web page like any other web page', () => {
   const page = { uri: 'https://a.com', title: 'A' }
   const { candidates } = write({
     content: [{ type: 'text', text: 'a', citations: [{ url: page.uri, title: page.title, quote: 'q' }] }],
@@ -135,7 +135,7 @@ writing('writes a quoted web page as a web page', () => {
   ])
 })
 
-writing('images, audio, and logprobs are written', () => {
+writing('writes images, audio, and logprobs', () => {
   const { candidates } = write({
     content: [
       { type: 'text', text: 'a', logprobs: [{ token: 'a', logprob: -1, top: [] }] },
@@ -150,7 +150,7 @@ writing('images, audio, and logprobs are written', () => {
   assert.equal(candidates[0].logprobsResult, { chosenCandidates: [{ token: 'a', logProbability: -1 }] })
 })
 
-writing('truncated arguments are kept', () => {
+writing('keeps truncated arguments', () => {
   assert.equal(getParts([{ type: 'tool-call', id: 'c', name: 'f', arguments: '{"path":"/tm' }]), [
     { functionCall: { id: 'c', name: 'f', args: { _raw: '{"path":"/tm' } } },
   ])

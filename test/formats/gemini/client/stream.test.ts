@@ -17,7 +17,7 @@ function write(events: readonly StreamEvent[], request: Partial<CanonicalRequest
   return { written, writer }
 }
 
-/** Returns the chunks without the fields that all of them have. */
+/** Returns the chunks without the fields that all chunks have. */
 function getChunks(events: readonly StreamEvent[], request?: Partial<CanonicalRequest>): object[] {
   return write(events, request).written.map((event) => {
     assert.match(event, /^data: [^\n]*\n\n$/)
@@ -61,7 +61,7 @@ test('writes text as it arrives, and the finish reason and usage at the end, wit
   )
 })
 
-test('interleaved calls are written one after another, in the order of their starts', () => {
+test('writes interleaved calls sequentially, in the order of their starts', () => {
   const call = (id: string) => ({ type: 'tool-call', id, name: 'f', arguments: '' }) as const
   const events = [
     open(0, { ...call('a'), state }),
@@ -80,7 +80,7 @@ test('interleaved calls are written one after another, in the order of their sta
   ])
 })
 
-test('reasoning is marked, and each signature follows the content that it signs', () => {
+test('marks reasoning, and writes each signature after the content that it signs', () => {
   const events = [
     ...[
       open(0, { type: 'reasoning', text: '' }),
@@ -101,7 +101,7 @@ test('reasoning is marked, and each signature follows the content that it signs'
   assert.equal(getChunks(events, { options: { reasoning: { show: 'none' } } }), signed)
 })
 
-test('writes an image immediately, and keeps the indices of candidates', () => {
+test('writes an image immediately, and keeps candidate indices', () => {
   const source = { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const
   const events = [
     open(0, { type: 'image', source }),
@@ -128,7 +128,7 @@ test('writes an image immediately, and keeps the indices of candidates', () => {
   )
 })
 
-test('sources are in the last chunk, and a refusal has the finish reason of the content filter', () => {
+test("writes sources in the last chunk, and gives a refusal the content filter's finish reason", () => {
   const cited = { type: 'part-citation', key: 0, citation: { url: 'https://a.com', start: 1, end: 2 } } as const
   const [, , last] = getChunks([
     open(0, { type: 'text', text: '' }),
@@ -150,7 +150,7 @@ test('sources are in the last chunk, and a refusal has the finish reason of the 
 
 const error = { kind: 'overloaded', status: 529, message: 'busy' } as const
 
-test('an error is a chunk, and nothing follows it', () => {
+test('writes an error as a chunk, and nothing after it', () => {
   const events = [open(0, { type: 'text', text: '' }), delta(0, 'a'), { type: 'error', error } as const]
   assert.equal(getChunks(events), [
     createMessage({ text: 'a' }),
@@ -158,12 +158,12 @@ test('an error is a chunk, and nothing follows it', () => {
   ])
 })
 
-test('a blank line keeps a silent connection alive, because clients mistake comments for chunks', () => {
+test('a blank line keeps an idle connection alive, because clients mistake comments for chunks', () => {
   assert.is(write([]).writer.keepAlive(), '\n\n')
   assert.is(write([]).writer.contentType, 'text/event-stream')
 })
 
-test('without alt=sse, the stream is one JSON array that is complete after its end', () => {
+test('without alt=sse, the stream is a single JSON array that is complete at the end', () => {
   const isArray = { client: { isArray: true } }
   const start = [open(0, { type: 'text', text: '' }), delta(0, 'a"}]{'), close(0)]
   for (const events of [[...start, end('stop')], [...start, { type: 'error', error } as const], [end('stop')]]) {

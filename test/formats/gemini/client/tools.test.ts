@@ -4,7 +4,7 @@ import { parse } from '../support/parse-request.ts'
 
 const tools = suite('Gemini request tools')
 
-tools('the functions of all entries become tools, in either schema language', () => {
+tools('the functions in all entries become tools, in either schema language', () => {
   const { tools: recorded, warnings } = parse({
     tools: [
       { functionDeclarations: [{ name: 'f', description: 'd', parametersJsonSchema: { type: 'object', a_b: 1 } }] },

@@ -7,7 +7,7 @@ import { call, contents, QUESTION, result, send, text } from '../support/write-r
 
 const turns = suite('contents for a Gemini provider')
 
-turns('initial instructions have a separate field, and later ones are in a user turn', () => {
+turns('initial instructions have a separate field, and later instructions become part of a user turn', () => {
   const system = (content: string): Turn => ({ role: 'system', as: 'system', content: [text(content)] })
   const { body } = send({
     turns: [system('a'), system('b'), QUESTION, { role: 'assistant', content: [text('x')] }, system('c'), QUESTION],
@@ -18,7 +18,7 @@ turns('initial instructions have a separate field, and later ones are in a user 
   assert.match(JSON.stringify(Object(body.contents)[2]), /<system>.*c.*q/)
 })
 
-turns('tool results and later user content are one turn, with the names of the calls', () => {
+turns('tool results and the user content that follows share one turn, with the names of the calls', () => {
   const parts: AssistantPart[] = [call('a'), call('b', { arguments: '' })]
   assert.equal(
     contents(
@@ -51,7 +51,7 @@ turns('tool results and later user content are one turn, with the names of the c
   )
 })
 
-turns('a tool result that is not an object is wrapped in one', () => {
+turns('a tool result that is not an object is wrapped in an object', () => {
   const response = (content: string) => {
     const [, , third] = Object(
       contents(
@@ -69,7 +69,7 @@ turns('a tool result that is not an object is wrapped in one', () => {
   assert.equal(response('{cut'), { output: '{cut' })
 })
 
-turns('a signature of the provider stays on its part, and no other provider gets it', () => {
+turns("a provider's signature stays on its part, and no other provider receives it", () => {
   const { target } = contexts(geminiTranslator)
   const own = { origin: target.origin, kind: 'thought-signature', data: 'c2ln' } as const
   const foreign = { ...own, origin: { ...own.origin, account: 'other' } }
@@ -95,7 +95,7 @@ turns('a signature of the provider stays on its part, and no other provider gets
   assert.equal(second.parts, [{ text: 'hm', thought: true, thoughtSignature: 'c2ln' }, { text: 'b' }])
 })
 
-turns('a user turn is added before a conversation that starts with the model', () => {
+turns('a user turn is added to a conversation that starts with the model', () => {
   const { body, warnings } = send({ turns: [{ role: 'assistant', content: [text('a')] }, QUESTION] })
   assert.equal(Object(body.contents)[0], { role: 'user', parts: [{ text: '(continue)' }] })
   assert.equal(warnings, ['added:contents'])

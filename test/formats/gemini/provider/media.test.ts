@@ -24,7 +24,7 @@ for (const [name, part, expected] of [
     assert.equal(contents({ role: 'user', content: [part] }), [{ role: 'user', parts: [expected] }])
   })
 
-media('a URL is sent to targets that can fetch it', () => {
+media('a URL goes only to targets that can fetch it', () => {
   const image: Turn = {
     role: 'user',
     content: [{ type: 'image', source: { type: 'url', url: 'https://a.com/b.webp' } }],
@@ -36,7 +36,7 @@ media('a URL is sent to targets that can fetch it', () => {
   ])
 })
 
-media("a file at Google goes to Google, and another vendor's file is rejected", () => {
+media("a file stored at Google goes to Google, and another vendor's file is rejected", () => {
   const { target } = contexts(geminiTranslator)
   const write = (format: 'gemini' | 'openai-chat') =>
     geminiTranslator.writeRequest(

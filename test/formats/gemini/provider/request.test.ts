@@ -10,12 +10,12 @@ const getConfig = (options: RequestOptions, traits?: Partial<Traits>) => send({ 
 
 const path = suite('Gemini request paths')
 
-path('the path contains the model and method, and requests events', () => {
+path('the path contains the model and the method, and requests events', () => {
   assert.is(send({}).path, '/models/m:generateContent')
   assert.is(send({ stream: true }).path, '/models/m:streamGenerateContent?alt=sse')
 })
 
-path('a model name stays within its path segment', () => {
+path("a model name can't escape its path segment", () => {
   const { target } = contexts(geminiTranslator)
   const getPath = (model: string) => geminiTranslator.writeRequest(EMPTY, { ...target, model }).path
   assert.is(getPath('models/gemini-2.5-flash'), '/models/gemini-2.5-flash:generateContent')
@@ -58,8 +58,8 @@ const table: Record<string, [options: RequestOptions, expected: object | undefin
     { stopSequences: ['a', 'b', 'c', 'd', 'e'] },
   ],
   candidates: [{ candidates: 2 }, { candidateCount: 2 }],
-  'logprobs of the tokens only': [{ logprobs: 0 }, { responseLogprobs: true }],
-  'logprobs of alternatives': [{ logprobs: 3 }, { responseLogprobs: true, logprobs: 3 }],
+  'logprobs without alternatives': [{ logprobs: 0 }, { responseLogprobs: true }],
+  'logprobs with alternatives': [{ logprobs: 3 }, { responseLogprobs: true, logprobs: 3 }],
   modalities: [{ modalities: ['text', 'image'] }, { responseModalities: ['TEXT', 'IMAGE'] }],
   'a voice': [
     { speech: { voice: 'Kore', format: 'pcm16' }, modalities: ['audio'] },
@@ -71,7 +71,7 @@ const table: Record<string, [options: RequestOptions, expected: object | undefin
     { reasoning: { budget: 2_000, show: 'full' } },
     { thinkingConfig: { includeThoughts: true, thinkingBudget: 2_000 } },
   ],
-  'only visible reasoning': [{ reasoning: { show: 'summary' } }, { thinkingConfig: { includeThoughts: true } }],
+  'only whether to show reasoning': [{ reasoning: { show: 'summary' } }, { thinkingConfig: { includeThoughts: true } }],
   'an effort as a level': [
     { reasoning: { effort: 'medium', show: 'none' } },
     { thinkingConfig: { includeThoughts: false, thinkingLevel: 'MEDIUM' } },
@@ -82,13 +82,13 @@ const table: Record<string, [options: RequestOptions, expected: object | undefin
     { thinkingConfig: { thinkingLevel: 'HIGH' } },
     reasoning({ by: 'level' }),
   ],
-  'no level if the model decides': [{ reasoning: { budget: 'auto' } }, undefined, reasoning({ by: 'level' })],
+  'no level if the model chooses': [{ reasoning: { budget: 'auto' } }, undefined, reasoning({ by: 'level' })],
 }
 
 for (const [name, [request, expected, traits]] of Object.entries(table))
   options(`writes ${name}`, () => assert.equal(getConfig(request, traits), expected))
 
-options('the tier, store, and labels are written alongside the configuration if the target accepts them', () => {
+options('writes the tier, store, and labels alongside the configuration if the target accepts them', () => {
   const request = { serviceTier: 'default', store: false, labels: { a: 'b' } } as const
   const { body, warnings } = send({ options: request })
   assert.equal([body.serviceTier, body.store, body.labels], ['standard', false, undefined])
@@ -103,7 +103,7 @@ options('an audio format that Google does not support is rejected', () => {
   assert.throws(() => getConfig({ speech: { voice: { id: 'x' } } }), /voices by name/)
 })
 
-options('forbidding parallel calls is dropped with a warning', () => {
+options('drops a setting that forbids parallel calls with a warning', () => {
   const tools: Tool[] = [{ type: 'function', name: 'f' }]
   assert.equal(send({ tools, options: { parallelToolCalls: false } }).warnings, ['dropped:parallelToolCalls'])
 })
@@ -112,7 +112,7 @@ const output = suite('output formats for Gemini')
 
 const schema = { type: 'object', properties: { a: { type: ['string', 'null'] } }, additionalProperties: false }
 
-output('the output is JSON, or JSON with a schema in the schema language of the target', () => {
+output("requests JSON output, with a schema in the target's schema language if there is one", () => {
   const config = (request: CanonicalRequest['output'], traits?: Partial<Traits>) => {
     const { body } = send({ ...(request && { output: request }) }, traits)
     return body.generationConfig

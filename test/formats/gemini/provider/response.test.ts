@@ -13,7 +13,7 @@ const state = { origin, kind: 'thought-signature', data: 's' } as const
 
 const reading = suite('parsing Gemini responses')
 
-reading('a response has the content of its candidate, ID, model, and usage', () => {
+reading("a response has its candidate's content, an ID, a model, and usage", () => {
   const { responseWarnings, ...response } = parse({
     candidates: [
       {
@@ -59,7 +59,7 @@ reading('a response has the content of its candidate, ID, model, and usage', () 
   assert.equal(responseWarnings, [])
 })
 
-reading('text with an unknown field is kept, but a part with only an unknown field is dropped', () => {
+reading('text with an unknown field is kept, but a part with nothing but an unknown field is dropped', () => {
   const { choices, responseWarnings } = parse({
     candidates: [
       {
@@ -77,7 +77,7 @@ reading('text with an unknown field is kept, but a part with only an unknown fie
   assert.equal(responseWarnings, ['dropped:answer.audioTimestamp', 'dropped:answer.executableCode'])
 })
 
-reading('a call between text and its sources does not separate them', () => {
+reading("a call between text and its sources doesn't separate them", () => {
   const { choices } = parse({
     candidates: [
       {
@@ -106,7 +106,7 @@ reading('a call between text and its sources does not separate them', () => {
   )
 })
 
-reading('parses quoted sources from both of their names', () => {
+reading('parses quoted sources under either field name', () => {
   for (const name of ['citationSources', 'citations']) {
     const { choices, responseWarnings } = parse({
       candidates: [
@@ -123,7 +123,7 @@ reading('parses quoted sources from both of their names', () => {
   }
 })
 
-reading('a blocked prompt is a response without content', () => {
+reading('a blocked prompt becomes a response without content', () => {
   const { choices } = parse({ promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'no' }, usageMetadata: {} })
   assert.equal(choices, [{ content: [], finish: { reason: 'content-filter', explanation: 'no' } }])
 })
@@ -139,7 +139,7 @@ for (const [name, reason, expected] of [
     assert.is(parse({ candidates: [{ content: {}, finishReason: reason }] }).choices[0]?.finish.reason, expected)
   })
 
-reading('a malformed call without other content is a failure that may be retried', () => {
+reading('a malformed call without other content is a failure that can be retried', () => {
   const broken = {
     candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'Malformed: f(' }],
   }

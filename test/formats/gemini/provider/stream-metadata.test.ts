@@ -7,7 +7,7 @@ test('the ID and model come from the first chunk', () => {
   assert.equal(read([text('a'), stop]).events[0], { type: 'start', id: 'r1', model: 'gemini-x' })
 })
 
-test('the last reported usage counts, and chunks without usage have no effect', () => {
+test('the last reported usage wins, and chunks without usage have no effect', () => {
   const counts = { promptTokenCount: 8, candidatesTokenCount: 5, thoughtsTokenCount: 3, totalTokenCount: 16 }
   const { last } = read([
     { ...text('a'), usageMetadata: { trafficType: 'ON_DEMAND' } },
@@ -38,7 +38,7 @@ test('an error in a chunk ends the response, with its message and status', () =>
   })
 })
 
-test('the reason for a blocked prompt or response is reported', () => {
+test('reports the reason for a blocked prompt or response', () => {
   const finishes = (chunks: unknown[]) => {
     const { last } = read(chunks)
     return last?.type === 'end' ? last.finishes : []
@@ -58,7 +58,7 @@ test('the reason for a blocked prompt or response is reported', () => {
   )
 })
 
-test("calls to Google's own tools are reported as dropped, as are calls without a name", () => {
+test("calls to Google's own tools, and calls without a name, are reported as dropped", () => {
   const code = chunk([{ executableCode: { code: 'x' } }, { codeExecutionResult: {} }, { functionCall: { args: {} } }])
   assert.equal(read([code, text('a'), stop]).responseWarnings, [
     'dropped:answer.executableCode',
@@ -67,7 +67,7 @@ test("calls to Google's own tools are reported as dropped, as are calls without 
   ])
 })
 
-test('logprobs belong to the text of their chunk', () => {
+test("logprobs belong to their chunk's text", () => {
   const logprobsResult = {
     chosenCandidates: [{ token: 'a', logProbability: -0.5, tokenId: 1 }],
     topCandidates: [{ candidates: [{ token: 'b', logProbability: -1 }] }],
@@ -79,7 +79,7 @@ test('logprobs belong to the text of their chunk', () => {
   ])
 })
 
-test('sources come in the last chunk, with byte offsets into the complete text', () => {
+test('sources arrive in the last chunk, with byte offsets into the complete text', () => {
   const groundingMetadata = {
     groundingChunks: [{ web: { uri: 'https://a.com', title: 'A' } }, { retrievedContext: { title: 'B', text: 'q' } }],
     groundingSupports: [

@@ -14,7 +14,7 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     'length',
   ],
   'a finish reason without parts': [[text('a'), { candidates: [{ finishReason: 'STOP' }] }], ['text: a']],
-  'no finish reason, because the stream was cut off': [[text('a')], ['text: a'], 'error'],
+  'no finish reason because the stream was cut off': [[text('a')], ['text: a'], 'error'],
   'an unspecified finish reason after the last text': [
     [text('a'), text('', { finishReason: 'FINISH_REASON_UNSPECIFIED' })],
     ['text: a'],
@@ -28,20 +28,16 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['text: a'],
     'length',
   ],
-  'text in a chunk with an unspecified finish reason, because the stream was cut off': [
+  'text in a chunk with an unspecified finish reason because the stream was cut off': [
     [text('a', { finishReason: 'FINISH_REASON_UNSPECIFIED' })],
     ['text: a'],
     'error',
   ],
-  'an end marker without a finish reason, because the stream was cut off': [
-    [text('a'), '[DONE]'],
-    ['text: a'],
-    'error',
-  ],
+  'an end marker without a finish reason because the stream was cut off': [[text('a'), '[DONE]'], ['text: a'], 'error'],
   'only a finish reason': [[stop], []],
   'invalid JSON': [['oops', text('a'), stop], ['text: a']],
   'a chunk in an array': [[[text('a'), stop]], ['text: a']],
-  'reasoning, then text': [
+  'reasoning followed by text': [
     [chunk([{ text: 'h', thought: true }]), chunk([{ text: 'm', thought: true }, { text: 'a' }]), stop],
     ['reasoning: hm', 'text: a'],
   ],
@@ -70,19 +66,19 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['f#call_id1<s>: {"a":1}', 'f#call_id2: {"a":2}', 'g#call_id3: {}'],
     'tool-calls',
   ],
-  'calls with IDs, one of which is taken': [
+  'calls with IDs, one of which is already taken': [
     [chunk([{ functionCall: { id: 'x', name: 'f' } }, { functionCall: { id: 'x', name: 'f' } }]), stop],
     ['f#x: {}', 'f#call_id1: {}'],
     'tool-calls',
   ],
   'text after a call': [[call({ name: 'f' }), text('a'), stop], ['f#call_id1: {}', 'text: a'], 'tool-calls'],
-  'a call cut off by the limit': [
+  'a call cut off by the token limit': [
     [call({ name: 'f' }), text('', { finishReason: 'MAX_TOKENS' })],
     ['f#call_id1: {}'],
     'length',
   ],
   'a call without a name': [[text('a'), call({ args: {} }), stop], ['text: a']],
-  'arguments in pieces, ended by an empty call': [
+  'arguments in fragments, ended by an empty call': [
     [
       call({ name: 'f', id: 'x', willContinue: true }, { thoughtSignature: 's' }),
       piece('$.a', { stringValue: 'x', willContinue: true }),
@@ -96,12 +92,12 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['f#x<s>: {"a":"xy","b c":{"d":[1,{"e":true}]},"n":null}'],
     'tool-calls',
   ],
-  'arguments in pieces without an end': [
+  'arguments in fragments without an end': [
     [call({ name: 'f', willContinue: true }), piece('$.a', { stringValue: 'x' }), stop],
     ['f#call_id1: {"a":"x"}'],
     'tool-calls',
   ],
-  'arguments in pieces, ended by the next call': [
+  'arguments in fragments, ended by the next call': [
     [
       call({ name: 'f', willContinue: true }),
       piece('$.a', { numberValue: 2 }),
@@ -111,12 +107,12 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['f#call_id1: {"a":2}', 'g#call_id2: {"b":1}'],
     'tool-calls',
   ],
-  'all pieces at once': [
+  'all fragments at once': [
     [call({ name: 'f', partialArgs: [{ jsonPath: '$.a', numberValue: 2 }] }), stop],
     ['f#call_id1: {"a":2}'],
     'tool-calls',
   ],
-  'pieces with empty text parts between them': [
+  'fragments with empty text parts between them': [
     [
       call({ name: 'f', willContinue: true }),
       text(''),
@@ -128,7 +124,7 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['f#call_id1: {"a":"xy"}'],
     'tool-calls',
   ],
-  'pieces with names and paths that are unsafe': [
+  'fragments with unsafe names and paths': [
     [
       call({ name: 'f', willContinue: true }),
       piece('$.__proto__.x', { numberValue: 1 }),
@@ -169,7 +165,7 @@ for (const [name, [chunks, parts, finish = 'stop']] of Object.entries(table)) {
   })
 }
 
-test('many small chunks, and arguments in many pieces, take linear time', () => {
+test('many small chunks, and arguments in many fragments, take linear time', () => {
   const time = (count: number) =>
     cpuMs(() =>
       read([

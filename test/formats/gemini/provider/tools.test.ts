@@ -11,7 +11,7 @@ const f: Tool = {
   schema: { type: 'object', properties: { a: { type: 'string', minLength: 1, contentEncoding: 'x' } } },
 }
 
-tools('functions are in one entry, with unchanged JSON Schema', () => {
+tools('functions share one entry, with unchanged JSON Schema', () => {
   const without: Tool[] = [
     { type: 'function', name: 'g' },
     { type: 'function', name: 'h', schema: {} },
@@ -21,7 +21,7 @@ tools('functions are in one entry, with unchanged JSON Schema', () => {
   assert.equal(body.tools, [{ functionDeclarations: [declared, { name: 'g' }, { name: 'h' }] }, { googleSearch: {} }])
 })
 
-tools('an older target gets its own schema language, and dropped keywords are reported', () => {
+tools("an older target gets Google's own schema language, and dropped keywords are reported", () => {
   const { body, warnings } = send(
     { tools: [f, { type: 'function', name: 'g', schema: { type: 'object', properties: {} } }] },
     { schema: 'openapi' },
@@ -31,7 +31,7 @@ tools('an older target gets its own schema language, and dropped keywords are re
   assert.equal(warnings, ['dropped:tools.f.properties.a.contentEncoding'])
 })
 
-tools('a web search limited to domains is rejected, and other dropped options are reported', () => {
+tools('a web search that is limited to domains is rejected, and other dropped options are reported', () => {
   const search = (fields: object) => send({ tools: [{ type: 'web-search', ...fields }] })
   assert.throws(() => search({ allowedDomains: ['a.com'] }), /certain domains/)
   assert.equal(search({ maxUses: 1 }).warnings, ['dropped:tools.maxUses'])
@@ -59,7 +59,7 @@ for (const [choice, expected] of [
     assert.equal(send({ tools: [f], toolChoice: choice }).body.toolConfig, { functionCallingConfig: expected })
   })
 
-tools('writes no tool choice for a single web search, which is not a function', () => {
+tools("omits the tool choice if the only tool is a web search, which isn't a function", () => {
   const search: Tool = { type: 'web-search' }
   assert.is(send({ tools: [search], toolChoice: { type: 'auto' } }).body.toolConfig, undefined)
   const { body, warnings } = send({ tools: [search], toolChoice: { type: 'required' } })
@@ -67,7 +67,7 @@ tools('writes no tool choice for a single web search, which is not a function', 
   assert.equal(warnings, ['dropped:toolConfig.functionCallingConfig'])
 })
 
-tools('functions are allowed next to a web search, which the provider reports', () => {
+tools('functions are allowed next to a web search if the provider is asked to report the search', () => {
   const both: Tool[] = [f, { type: 'web-search' }]
   const result = { includeServerSideToolInvocations: true }
   assert.equal(send({ tools: both }).body.toolConfig, result)

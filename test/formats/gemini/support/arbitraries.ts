@@ -14,7 +14,7 @@ const base64 = fc.base64String({ minLength: 4, maxLength: 40 })
 /** Drops fields that are `undefined`. */
 export const plain = <T>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } => JSON.parse(JSON.stringify(value))
 
-/** The origin of opaque state in these tests. */
+/** The origin of the opaque state in these tests. */
 export const origin = { format: 'gemini', account: 'v/1' } as const
 /** Generates a thought signature of that origin, in either base64 alphabet. */
 export const state = fc
@@ -25,11 +25,11 @@ export const state = fc
   })
   .map((value): OpaqueState => value)
 
-/** Generates a base64 file of one media type. */
+/** Generates a base64 file of a given media type. */
 export const media = (mediaType: string) =>
   fc.record({ type: fc.constant('base64' as const), mediaType: fc.constant(mediaType), data: base64 })
 
-/** Generates assistant parts. Consecutive texts are joined, so each text ends with a signature or comes before another kind of part. */
+/** Generates assistant parts. Consecutive texts are joined, so each text ends with a signature or precedes another kind of part. */
 export const saidPart: fc.Arbitrary<AssistantPart> = fc.oneof(
   fc.record({ type: fc.constant('text' as const), text: fc.oneof(words, fc.constant('')), state }),
   fc.record({
@@ -41,7 +41,7 @@ export const saidPart: fc.Arbitrary<AssistantPart> = fc.oneof(
   fc.record({ type: fc.constant('image' as const), source: media('image/webp'), state: optional(state) }).map(plain),
 )
 
-/** Generates one to three tool calls, with IDs that count up from `firstId`. */
+/** Generates one to three tool calls with sequential IDs that start at `firstId`. */
 export const getCalls = (firstId: number) =>
   fc
     .array(fc.record({ arguments: json, state: optional(state) }), { minLength: 1, maxLength: 3 })

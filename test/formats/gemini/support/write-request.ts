@@ -29,13 +29,13 @@ export function send(request: Partial<CanonicalRequest>, traits: Partial<Traits>
 /** Returns the `contents` that a provider receives for these turns. */
 export const contents = (...turns: Turn[]) => send({ turns }).body.contents
 
-/** Creates a call of the function `f`. */
+/** Creates a call to the function `f`. */
 export const call = (id: string, extra: Partial<ToolCallPart> = {}): ToolCallPart => ({
   ...{ type: 'tool-call', id, name: 'f', arguments: '{"a":1}' },
   ...extra,
 })
 
-/** Creates the result of a call. */
+/** Creates a call's result. */
 export const result = (callId: string, content: ToolResult['content'], isError?: true): ToolResult => ({
   ...{ callId, content },
   ...(isError && { isError }),

@@ -63,13 +63,13 @@ for (const [name, [part, expected]] of Object.entries(parts)) {
   content(`parses ${name}`, () => assert.equal(output([part]), { role: 'user', content: [expected] }))
 }
 
-content('content is a string or parts, and empty text parts are omitted', () => {
+content('content can be a string or parts, and empty text parts are omitted', () => {
   assert.equal(output('a'), { role: 'user', content: [{ type: 'text', text: 'a' }] })
   assert.equal(output(''), { role: 'user', content: [] })
   assert.equal(output([{ type: 'text', text: '' }]), { role: 'user', content: [] })
 })
 
-content('content of an unknown type is rejected, never passed on as text', () => {
+content('content of an unknown type is rejected rather than passed on as text', () => {
   assert.throws(
     () => output([{ type: 'text', text: 'a' }, { type: 'hologram' }]),
     /"messages\[0\]\.content\[1\]\.type"/,
@@ -79,7 +79,7 @@ content('content of an unknown type is rejected, never passed on as text', () =>
 const history = suite('Chat Completions request history')
 const fn = (name: string, args: unknown) => ({ type: 'function', function: { name, arguments: args } })
 
-history('arguments of calls stay unchanged', () => {
+history('call arguments stay unchanged', () => {
   for (const args of ['', '{"a":12345678901234567890}', '{"path":"/tm']) {
     const turn = assistant({ content: null, tool_calls: [{ id: 'c', ...fn('f', args) }] })
     const [part] = turn?.role === 'assistant' ? turn.content : []
@@ -144,7 +144,7 @@ history('a legacy function message belongs to the previous call', () => {
 
 const bare = { origin: { format: 'openai-chat', account: '' }, kind: 'text', data: '' } as const
 
-history('reasoning comes first in a turn, regardless of its field', () => {
+history('reasoning comes first in a turn, whatever its field', () => {
   const expected = {
     role: 'assistant',
     content: [
@@ -158,7 +158,7 @@ history('reasoning comes first in a turn, regardless of its field', () => {
   assert.equal(assistant({ content: [thinking, { type: 'text', text: 'a' }] }), expected)
 })
 
-history('a refusal becomes a part of the turn', () => {
+history('a refusal becomes part of the turn', () => {
   assert.equal(assistant({ content: null, refusal: 'no' }), {
     role: 'assistant',
     content: [{ type: 'refusal', text: 'no' }],

@@ -6,11 +6,11 @@ import { parse } from '../support/parse-request.ts'
 const options = suite('Chat Completions request options')
 
 const table: Record<string, [body: JsonObject, expected: CanonicalRequest['options']]> = {
-  'the new limit, which takes precedence over the old one': [
+  'the new token limit, which takes precedence over the old one': [
     { max_completion_tokens: 5, max_tokens: 9 },
     { maxOutputTokens: 5 },
   ],
-  'the old limit': [{ max_tokens: 9 }, { maxOutputTokens: 9 }],
+  'the old token limit': [{ max_tokens: 9 }, { maxOutputTokens: 9 }],
   'a single stop string': [{ stop: 'a' }, { stop: ['a'] }],
   'null, which counts as unset': [{ stop: null, seed: null, temperature: 0 }, { temperature: 0 }],
   'both user fields': [{ user: 'old', safety_identifier: 'new' }, { endUser: 'new' }],
@@ -20,7 +20,10 @@ const table: Record<string, [body: JsonObject, expected: CanonicalRequest['optio
     { reasoning: { max_tokens: 2_000, exclude: true } },
     { reasoning: { budget: 2_000, show: 'none' } },
   ],
-  'thinking as in DeepSeek and Z.ai': [{ thinking: { type: 'disabled' } }, { reasoning: { effort: 'none' } }],
+  'thinking options in the form that DeepSeek and Z.ai use': [
+    { thinking: { type: 'disabled' } },
+    { reasoning: { effort: 'none' } },
+  ],
   'enabled thinking': [{ thinking: { type: 'enabled' } }, { reasoning: { budget: 'auto' } }],
   'enabled reasoning': [{ reasoning: { enabled: true, effort: 'low' } }, { reasoning: { effort: 'low' } }],
   'Qwen’s enable_thinking': [{ enable_thinking: false }, { reasoning: { effort: 'none' } }],
@@ -66,7 +69,7 @@ options('options of the wrong type are rejected with their path', () => {
   assert.throws(() => parse({ messages: [{ role: 'robot' }] }), /"messages\[0\]\.role"/)
 })
 
-options('stream_options without a stream have no effect', () => {
+options('stream_options in a non-streaming request have no effect', () => {
   const requestOptions = { stream_options: { include_usage: true } }
   assert.equal([parse(requestOptions).stream, parse(requestOptions).streamUsage], [false, false])
   assert.is(parse({ ...requestOptions, stream: true }).streamUsage, true)
@@ -74,7 +77,7 @@ options('stream_options without a stream have no effect', () => {
 
 const tools = suite('Chat Completions request tools')
 
-tools('the parser reads functions, free-form tools, and web search', () => {
+tools('parses functions, free-form tools, and web search', () => {
   const schema = { type: 'object', properties: {} }
   const body = {
     tools: [
@@ -100,7 +103,7 @@ tools('vendor-hosted tools are rejected with their path', () => {
   )
 })
 
-tools('the parser reads every form of tool_choice', () => {
+tools('parses every form of tool_choice', () => {
   const choice = (content: unknown) => parse({ tool_choice: content }).toolChoice
   assert.equal(choice('required'), { type: 'required' })
   assert.equal(choice({ type: 'function', function: { name: 'f' } }), { type: 'tool', name: 'f' })
@@ -115,7 +118,7 @@ tools('the parser reads every form of tool_choice', () => {
   assert.throws(() => choice('sometimes'), /"tool_choice"/)
 })
 
-tools('the parser reads response_format', () => {
+tools('parses response_format', () => {
   const schema = { type: 'object' }
   assert.is(parse({ response_format: { type: 'text' } }).output, undefined)
   assert.equal(parse({ response_format: { type: 'json_object' } }).output, { type: 'json' })

@@ -45,7 +45,7 @@ write('a chat completion has all fields that clients read', () => {
   })
 })
 
-write('empty text becomes null, and a legacy client receives a function_call', () => {
+write('empty text becomes null, and a legacy client gets a function_call', () => {
   const tool_calls = [{ id: 'c', ...fn('f', '{}') }]
   assert.equal(message([call('c')], 'tool-calls').message, {
     role: 'assistant',
@@ -58,7 +58,7 @@ write('empty text becomes null, and a legacy client receives a function_call', (
   assert.equal([old.finish_reason, old.message.function_call], ['function_call', { name: 'f', arguments: '{}' }])
 })
 
-write('citations have offsets in the complete text', () => {
+write('citations have offsets into the complete text', () => {
   const cited = { ...text('bc'), citations: [{ url: 'u', start: 1, end: 2 }, { url: 'v' }] }
   const spans = message([text('a'), cited]).message.annotations.map(
     (annotation: { url_citation: JsonObject }) => annotation.url_citation,

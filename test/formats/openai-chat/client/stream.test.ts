@@ -44,7 +44,7 @@ const text = { type: 'text', text: '' } as const
 const call = (id: string) => ({ type: 'tool-call', id, name: 'f', arguments: '' }) as const
 const output: StreamEvent[] = [{ type: 'start' }, start(0, text), delta(0, 'a"b'), close(0), end('stop')]
 
-test('a stream has the role, the text, the finish reason, the usage if requested, and `[DONE]`', () => {
+test('a stream contains the role, the text, the finish reason, the usage if requested, and `[DONE]`', () => {
   const { events, chunks } = write(output, { streamUsage: true })
   assert.equal(
     chunks.map(({ choices }) => choices.map((choice) => [choice.delta, choice.finish_reason])),
@@ -59,14 +59,14 @@ test('a stream has the role, the text, the finish reason, the usage if requested
   assert.ok(write(output, { streamUsage: false }).chunks.every((chunk) => !('usage' in chunk)))
 })
 
-test('each write is one complete event, and all events have the same ID, time, and model', () => {
+test('each write is a single complete event, and all events have the same ID, time, and model', () => {
   const { events, chunks } = write(output)
   assert.ok(events.every((event) => event.endsWith('\n\n') && event.indexOf('\n\n') === event.length - 2))
   const heads = new Set(chunks.map(({ choices: _, usage: __, ...head }) => JSON.stringify(head)))
   assert.equal([...heads], ['{"id":"chatcmpl-id1","object":"chat.completion.chunk","created":1700000000,"model":"m"}'])
 })
 
-test('calls have an index, and send their ID, type, and name once', () => {
+test('calls have an index, and send their ID, type, and name only once', () => {
   const events = [
     start(0, call('a')),
     delta(0, '{"x"'),
@@ -87,19 +87,19 @@ test('calls have an index, and send their ID, type, and name once', () => {
   ])
 })
 
-test('a call without arguments has an empty object', () => {
+test('a call without arguments gets an empty object', () => {
   const last = deltas([start(0, call('a')), close(0), end('tool-calls')]).at(-2)
   assert.equal(last, { tool_calls: [{ index: 0, function: { arguments: '{}' } }] })
 })
 
-test('free-form calls and legacy function_calls have separate fields', () => {
+test('free-form calls and legacy function_calls have their own fields', () => {
   const free = { type: 'tool-call', id: 'a', name: 'g', arguments: '', isFreeForm: true } as const
   assert.equal(deltas([start(0, free), delta(0, 'x'), close(0), end('tool-calls')]).slice(1, 3), [
     { tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'g', input: '' } }] },
     { tool_calls: [{ index: 0, custom: { input: 'x' } }] },
   ])
   const first = [start(0, call('a')), delta(0, '{}'), close(0)]
-  const second = [start(1, call('b')), delta(1, '{"x":1}'), close(1)] // the legacy format only has one call
+  const second = [start(1, call('b')), delta(1, '{"x":1}'), close(1)] // the legacy format allows only one call
   const old = write([...first, ...second, end('tool-calls')], { client: { functions: true } })
   assert.equal(
     old.chunks.flatMap(({ choices }) =>
@@ -160,7 +160,7 @@ test('each candidate has its own role, text, and finish reason', () => {
   assert.is(filterByIndex(0).at(-1)?.finish_reason, 'stop')
 })
 
-test('an empty response still has its role', () => {
+test('an empty response still includes its role', () => {
   assert.equal(deltas([{ type: 'start' }, end('stop')]), [{ role: 'assistant', content: '' }, {}])
 })
 
@@ -174,7 +174,7 @@ test('an error ends the stream without `[DONE]`, even as the first event', () =>
   assert.is(write([{ type: 'error', error }]).events.length, 1)
 })
 
-test('a comment keeps a silent connection open', () => {
+test('a comment keeps an idle connection alive', () => {
   const { write: context } = contexts(chatTranslator)
   assert.match(chatTranslator.createWriter(context(), () => {}).keepAlive(), /^: .*\n\n$/)
 })

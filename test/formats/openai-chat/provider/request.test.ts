@@ -23,7 +23,7 @@ const reasoning = (traits: Partial<ReasoningTraits>) => ({
 
 const turns = suite('messages for a Chat Completions provider')
 
-turns('instructions of several blocks become one message', () => {
+turns('instructions in several blocks become one message', () => {
   const instructions = (content: string): Turn => ({ role: 'system', as: 'instructions', content: [text(content)] })
   assert.equal(messages([instructions('a'), instructions('b'), { role: 'user', content: [text('q')] }]), [
     { role: 'system', content: 'a\n\nb' },
@@ -52,7 +52,7 @@ turns('a message with only calls has null content, and arguments stay unchanged'
   ])
 })
 
-turns('a call without arguments has an empty object', () => {
+turns('a call without arguments gets an empty object', () => {
   const [written] = Object(messages([{ role: 'assistant', content: [{ ...call, arguments: '' }] }]))
   assert.is(written.tool_calls[0].function.arguments, '{}')
 })
@@ -146,7 +146,7 @@ const switches: [by: ReasoningTraits['by'], asked: RequestOptions['reasoning'], 
 ]
 
 for (const [by, requested, expected] of switches) {
-  options(`the request sets reasoning in the vendor's fields: ${by} ${JSON.stringify(requested)}`, () => {
+  options(`reasoning is set in the vendor's own fields: ${by} ${JSON.stringify(requested)}`, () => {
     const {
       model,
       messages: _,
@@ -157,7 +157,7 @@ for (const [by, requested, expected] of switches) {
   })
 }
 
-options('a tool choice is dropped if web search is the only tool', () => {
+options('the tool choice is dropped if the only tool is a web search', () => {
   const tools: Tool[] = [{ type: 'web-search' }]
   const { web_search_options, tool_choice } = write({ tools, toolChoice: { type: 'required' } })
   assert.equal([web_search_options, tool_choice], [{}, undefined])
@@ -173,14 +173,14 @@ options('the output limit has the field name that the model accepts', () => {
   assert.is(write(limit, { outputLimitField: 'max_tokens' }).max_tokens, 5)
 })
 
-options('a long user ID is shortened the same way each time', () => {
+options('a long user ID is always shortened the same way', () => {
   const endUser = 'u'.repeat(300)
   const id = write({ options: { endUser } }).safety_identifier
   assert.is(String(id).length, 128)
   assert.is(write({ options: { endUser } }).safety_identifier, id)
 })
 
-options('a streaming request includes usage if the vendor supports that', () => {
+options('a streaming request asks for usage if the vendor supports that', () => {
   assert.equal(write({ stream: true }).stream_options, { include_usage: true })
   assert.is(write({ stream: true }, { streamUsage: false }).stream_options, undefined)
   assert.is(write({}).stream, undefined)

@@ -46,7 +46,10 @@ const messages: Record<string, [message: object, content: AssistantPart[]]> = {
     },
     [call('call_id1'), call('c'), call('call_id2')],
   ],
-  'no call without a name': [{ content: 'a', tool_calls: [{ id: 'c', ...fn('', '{}') }] }, [text('a')]],
+  'text next to a call without a name, which is dropped': [
+    { content: 'a', tool_calls: [{ id: 'c', ...fn('', '{}') }] },
+    [text('a')],
+  ],
   'the legacy function call': [{ content: null, function_call: { name: 'f', arguments: '{}' } }, [call('call_id1')]],
   'reasoning in reasoning_content': [
     { content: 'a', reasoning_content: 'hm' },
@@ -105,10 +108,10 @@ const messages: Record<string, [message: object, content: AssistantPart[]]> = {
 }
 
 for (const [name, [message, content]] of Object.entries(messages)) {
-  read(`the parser finds ${name}`, () => assert.equal(parseMessage(message)?.content, content))
+  read(`parses ${name}`, () => assert.equal(parseMessage(message)?.content, content))
 }
 
-read('the finish reason of a response fits its content', () => {
+read('the finish reason of a response matches its content', () => {
   const reason = (finish: unknown, tool_calls: object[] = []) =>
     parseMessage({ content: 'a', tool_calls }, finish)?.finish.reason
   const calls = [{ id: 'c', ...fn('f', '{}') }]
@@ -136,7 +139,7 @@ read('the finish reason of a response fits its content', () => {
   )
 })
 
-read('choices without an index, as from GitHub Copilot, become one response', () => {
+read('choices without an index, as from GitHub Copilot, are joined into one response', () => {
   const finish_reason = 'tool_calls'
   const { choices } = parse({
     choices: [
@@ -179,10 +182,10 @@ read('usage includes cached tokens from every field, and reasoning tokens that o
   const thoughts = { completion_tokens_details: { reasoning_tokens: 12 } }
   assert.is(usage({ completion_tokens: 3, total_tokens: 25, ...thoughts })?.outputTokens, 15)
   assert.is(usage({ completion_tokens: 15, total_tokens: 25, ...thoughts })?.outputTokens, 15)
-  assert.is(usage({ completion_tokens: 15, total_tokens: 25, reasoning_tokens: 900 })?.reasoningTokens, 0) // Perplexity also counts the reasoning of its searches
+  assert.is(usage({ completion_tokens: 15, total_tokens: 25, reasoning_tokens: 900 })?.reasoningTokens, 0) // Perplexity also counts its searches' reasoning
 })
 
-read('the parser throws for a response without choices, and for a failed response', () => {
+read('throws for a response without choices and for a failed response', () => {
   assert.throws(() => parse({ choices: [] }), /without choices/)
   assert.throws(() => parse({ choices: [{ message: { content: '' }, error: { message: 'busy', code: 502 } }] }), /busy/)
   assert.throws(() => parseMessage({ content: 'a' }, 'network_error'), /ended in an error/)

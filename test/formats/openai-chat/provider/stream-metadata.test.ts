@@ -10,7 +10,7 @@ test('the ID and model come from the first chunk that has them', () => {
   assert.equal(events[0], { type: 'start', id: 'chatcmpl-1', model: 'm' })
 })
 
-test('the reader finds usage before, with, and after the finish reason, and in Groq’s field', () => {
+test('finds usage before, with, and after the finish reason, and in Groq’s field', () => {
   const expected = { inputTokens: 3, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
   assert.equal(read([{ usage, choices: [] }, delta({ content: 'a' }), stop, '[DONE]']).usage, expected)
   assert.equal(read([delta({ content: 'a' }), { ...stop, usage }]).usage, expected)
@@ -52,7 +52,7 @@ test('the state of reasoning details contains all fields except the text', () =>
   })
 })
 
-test('the signature of a call can arrive with the call or after its arguments', () => {
+test("a call's signature can arrive with the call or after its arguments", () => {
   const extra_content = { google: { thought_signature: 's' } }
   const createSignedCalls = (...calls: object[]) => {
     const { events, parts } = read([...calls.map(call), stop])

@@ -6,7 +6,7 @@ const test = suite('reading a Chat Completions stream')
 
 const noChoices = { choices: [], prompt_filter_results: [] }
 
-/** Streams of different vendors, with the expected parts and finish reason. */
+/** Streams from various vendors, with the expected parts and finish reason. */
 const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], finish?: string]> = {
   'text, finish reason, and [DONE]': [
     [delta({ role: 'assistant', content: '' }), delta({ content: 'a' }), stop, '[DONE]'],
@@ -14,7 +14,7 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
   ],
   'no [DONE]': [[delta({ content: 'a' }), stop], ['text: a']],
   'no finish reason': [[delta({ content: 'a' }), '[DONE]'], ['text: a']],
-  'no finish reason and no [DONE], because the stream was cut off': [[delta({ content: 'a' })], ['text: a'], 'error'],
+  'no finish reason and no [DONE] because the stream was cut off': [[delta({ content: 'a' })], ['text: a'], 'error'],
   'a first chunk without choices, and a choice without delta': [
     [noChoices, delta({ content: 'a' }), stop, { choices: [{ index: 0, finish_reason: 'stop' }] }],
     ['text: a'],
@@ -89,7 +89,7 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
     'tool-calls',
   ],
   'null arguments': [[call({ index: 0, id: 'a', ...fn('f', 'null') }), stop], ['f#a: {}'], 'tool-calls'],
-  'a call cut off by the limit': [
+  'a call cut off by the token limit': [
     [call({ index: 0, id: 'a', ...fn('f', '{"path":"/tm') }), delta({}, 'length')],
     ['f#a: {"path":"/tm'],
     'length',
@@ -169,7 +169,7 @@ for (const [name, [chunks, parts, finish = 'stop']] of Object.entries(table)) {
   })
 }
 
-test("a complete call closes when text follows, so the text isn't held back", () => {
+test("a complete call is closed when text follows, so the text isn't held back", () => {
   const { events } = read([call({ index: 0, id: 'a', ...fn('f', '{"a":1}') }), delta({ content: 'b' }), stop])
   assert.equal(
     events.map(({ type }) => type),
@@ -177,7 +177,7 @@ test("a complete call closes when text follows, so the text isn't held back", ()
   )
 })
 
-test('reading megabytes of arguments takes linear time', () => {
+test('parsing megabytes of arguments takes linear time', () => {
   const piece = call({ index: 0, function: { arguments: '{"a":[{"b":1}]},' } })
   const time = (count: number) =>
     cpuMs(() =>

@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../../../src/protocols/formats/canonical/ca
 import { chatTranslator } from '../../../../src/protocols/formats/openai-chat/chat-translator.ts'
 import { contexts } from '../../support/contexts.ts'
 
-/** Reads a stream of chunks, and joins the pieces of each call and text. */
+/** Reads a stream of chunks, and joins the fragments of each call and text. */
 export function read(chunks: readonly (object | '[DONE]')[]) {
   const { read: context, responseWarnings } = contexts(chatTranslator)
   const events: StreamEvent[] = []
@@ -36,15 +36,15 @@ function headOf({ part, candidate }: StreamEvent & { type: 'part-start' }) {
   return location + (part.type === 'tool-call' ? `${part.name}#${part.id}` : part.type)
 }
 
-/** Creates a chunk of the first choice. */
+/** Creates a chunk for the first choice. */
 export const delta = (fields: object, finish: string | null = null) => ({
   id: 'chatcmpl-1',
   model: 'm',
   choices: [{ index: 0, delta: fields, finish_reason: finish }],
 })
-/** Creates a chunk with a piece of one tool call. */
+/** Creates a chunk with a fragment of one tool call. */
 export const call = (fields: object) => delta({ tool_calls: [fields] })
-/** Creates the function of a tool call. */
+/** Creates a tool call's function. */
 export const fn = (name: string, args: unknown) => ({ function: { name, arguments: args } })
 /** The chunk that ends a response. */
 export const stop = delta({}, 'stop')

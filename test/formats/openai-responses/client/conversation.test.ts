@@ -20,7 +20,7 @@ test('a string becomes one user turn, after the instructions', () => {
   ])
 })
 
-/** Items, with the expected turns. */
+/** Input items, with the expected turns. */
 const conversations: Record<string, [items: object[], turns: object[]]> = {
   'messages of each role, with and without a type': [
     [
@@ -36,7 +36,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
       assistant([text('a')]),
     ],
   ],
-  "the model's items become one turn, and results another": [
+  "the model's items as one turn, and results as another": [
     [
       { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 't' }], encrypted_content: 'g' },
       {
@@ -106,11 +106,11 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
       { role: 'tool', results: [{ callId: 'c1', content: [text('done')], isFreeForm: true }] },
     ],
   ],
-  'reasoning stored elsewhere is dropped without side effects': [
+  'reasoning stored elsewhere, which is dropped without side effects': [
     [{ type: 'reasoning', id: 'rs_2', summary: [] }, call('c1'), result('c1')],
     [assistant([createCall('c1')]), { role: 'tool', results: [{ callId: 'c1', content: [text('r')] }] }],
   ],
-  'unencrypted reasoning goes back as text': [
+  'unencrypted reasoning, which becomes text again': [
     [
       {
         type: 'reasoning',
@@ -122,7 +122,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
     ],
     [assistant([{ type: 'reasoning', text: 't', state: { origin: BARE, kind: 'text', data: '' } }])],
   ],
-  'several summaries become one reasoning part': [
+  'several summaries as one reasoning part': [
     [
       {
         type: 'reasoning',
@@ -211,7 +211,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
 for (const [name, [items, turns]] of Object.entries(conversations))
   test(`parses the input: ${name}`, () => assert.equal(getTurns(...items), turns))
 
-test('reasoning from other formats comes back complete, and state goes back to its part', () => {
+test('reasoning from other formats comes back complete, and state returns to its part', () => {
   const thought = { origin: { format: 'anthropic-messages', account: 'a/1' }, kind: 'signature', data: 's:1' } as const
   const signature = { origin: { format: 'gemini', account: 'g/1' }, kind: 'thought-signature', data: 'z' } as const
   assert.equal(

@@ -7,7 +7,7 @@ const text = (value: string) => ({ type: 'text', text: value })
 const user = (content: unknown) => ({ role: 'user', content })
 const assistant = (content: unknown) => ({ role: 'assistant', content })
 
-/** Items about tools that ran at OpenAI, with the expected text. */
+/** Items of tools that ran at OpenAI, with the expected text. */
 const hosted: [item: object, recorded: string | undefined][] = [
   [
     {
@@ -37,7 +37,7 @@ const hosted: [item: object, recorded: string | undefined][] = [
 ]
 
 for (const [item, recorded] of hosted)
-  test(`an item of a hosted tool becomes text: ${JSON.stringify(item)}`, () => {
+  test(`a hosted tool's item becomes text: ${JSON.stringify(item)}`, () => {
     const { turns, warnings } = parse({ input: [user('u'), assistant('I do.'), item, assistant('a')] })
     const output = recorded === undefined ? [text('I do.')] : [text('I do.\n\n'), text(`${recorded}\n\n`)]
     assert.equal(turns, [user([text('u')]), assistant([...output, text('a')])])

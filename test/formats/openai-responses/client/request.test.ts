@@ -12,7 +12,7 @@ const createCall = (id: string, fields = {}) => ({ type: 'tool-call', id, name: 
 const user = (content: unknown) => ({ role: 'user', content })
 const assistant = (content: unknown) => ({ role: 'assistant', content })
 
-/** Fields other than the conversation, with the expected options. */
+/** Fields outside the conversation, with the expected options. */
 const options: Record<string, [fields: object, options: object]> = {
   'plain options': [
     {
@@ -44,7 +44,7 @@ const options: Record<string, [fields: object, options: object]> = {
   'null values': [{ temperature: null, reasoning: null, text: null, metadata: null, tools: null }, {}],
   'an effort': [{ reasoning: { effort: 'high', summary: null } }, { reasoning: { effort: 'high' } }],
   'reasoning summaries': [{ reasoning: { summary: 'auto' } }, { reasoning: { show: 'summary' } }],
-  'detailed reasoning summaries, under the old name': [
+  'detailed reasoning summaries, under the old field name': [
     { reasoning: { generate_summary: 'detailed' } },
     { reasoning: { show: 'full' } },
   ],
@@ -66,7 +66,7 @@ for (const [name, [fields, expected]] of Object.entries(options))
     assert.equal(warnings, [])
   })
 
-test('the parser reads the output format', () => {
+test('parses the output format', () => {
   const schema = { type: 'object', properties: {} }
   assert.is(parse({ text: { format: { type: 'text' } } }).output, undefined)
   assert.equal(parse({ text: { format: { type: 'json_object' } } }).output, { type: 'json' })
@@ -78,7 +78,7 @@ test('the parser reads the output format', () => {
   })
 })
 
-test('the parser reads tools, and joins the namespace and name of a tool', () => {
+test("parses tools, and joins a tool's namespace and name", () => {
   const parameters = { type: 'object', properties: {} }
   const { tools, warnings } = parse({
     tools: [
@@ -100,13 +100,13 @@ test('the parser reads tools, and joins the namespace and name of a tool', () =>
   assert.equal(warnings, ['dropped:tools[3].description', 'dropped:tools[5]'])
 })
 
-test('calls to a namespaced tool, or to a tool found by a search, have the name of the tool', () => {
+test("a call to a namespaced tool, or to a tool found by a search, has the tool's name", () => {
   const tools = [{ type: 'namespace', name: 'mcp', tools: [{ type: 'function', name: 'f' }] }]
   const input = [call('c1', { namespace: 'mcp' }), call('c2', { namespace: 'f' })]
   assert.equal(parse({ tools, input }).turns, [assistant([createCall('c1', { name: 'mcp__f' }), createCall('c2')])])
 })
 
-test('the request includes tools that input items declare', () => {
+test('the request includes tools that are declared by input items', () => {
   const declared = [{ type: 'function', name: 'g', strict: false }]
   const { tools, turns } = parse({
     tools: [{ type: 'function', name: 'f' }],
@@ -124,7 +124,7 @@ test('the request includes tools that input items declare', () => {
   assert.equal(turns, [user([text('u')])])
 })
 
-test('the parser reads every form of tool_choice', () => {
+test('parses every form of tool_choice', () => {
   for (const type of ['auto', 'none', 'required']) assert.equal(parse({ tool_choice: type }).toolChoice, { type })
   assert.equal(parse({ tool_choice: { type: 'function', name: 'f' } }).toolChoice, { type: 'tool', name: 'f' })
   assert.equal(parse({ tool_choice: { type: 'custom', name: 'c' } }).toolChoice, { type: 'tool', name: 'c' })
@@ -132,7 +132,7 @@ test('the parser reads every form of tool_choice', () => {
   assert.equal(parse({ tool_choice: allowed }).toolChoice, { type: 'allowed', mode: 'required', names: ['f'] })
 })
 
-test('reasoning stored at a provider is dropped with a warning that mentions it', () => {
+test('reasoning stored at a provider is dropped with a warning that names it', () => {
   const input = [
     { role: 'user', content: 'q' },
     { type: 'item_reference', id: 'rs_1' },
@@ -171,7 +171,7 @@ const rejected: Record<string, [fields: object, param: string]> = {
 }
 
 for (const [name, [fields, param]] of Object.entries(rejected))
-  test(`the parser rejects ${name} and reports the path`, () => {
+  test(`rejects ${name} with an error that contains the path`, () => {
     try {
       parse(fields)
     } catch (error) {

@@ -123,7 +123,7 @@ test('items keep their order, and consecutive text parts become one message', ()
   ])
 })
 
-test('the signature of a call becomes a reasoning item that refers to the call', () => {
+test("a call's signature becomes a reasoning item that refers to the call", () => {
   const state = { origin: { format: 'gemini', account: 'g' }, kind: 'thought-signature', data: 'z' } as const
   assert.equal(getOutput([{ type: 'tool-call', id: 'c1', name: 'f', arguments: '{}', state }]), [
     { type: 'reasoning', id: 'rs_id2', summary: [], encrypted_content: sealState({ ...state, id: 'c1' }) },
@@ -131,7 +131,7 @@ test('the signature of a call becomes a reasoning item that refers to the call',
   ])
 })
 
-test('a call to a namespaced tool gets its namespace and its name back', () => {
+test('a call to a namespaced tool has its namespace and its name separated again', () => {
   const tools = [{ type: 'namespace', name: 'mcp', tools: [{ type: 'function', name: 'f' }] }]
   const { output } = write([{ type: 'tool-call', id: 'c1', name: 'mcp__f', arguments: '{}' }], { body: { tools } })
   const item = { type: 'function_call', id: 'fc_id2', call_id: 'c1', name: 'f', namespace: 'mcp', arguments: '{}' }

@@ -95,13 +95,13 @@ const orders: Record<string, [content: AssistantPart[], names: string[]]> = {
 }
 
 for (const [name, [content, names]] of Object.entries(orders))
-  test(`events are in order: ${name}`, async () => {
+  test(`events are in the right order: ${name}`, async () => {
     const events = written(getEvents(content))
     assert.equal(getNames(events), names)
     await receivedBy(events)
   })
 
-test('every event is complete, named, and numbered, and the last one contains the complete response', () => {
+test('every event is complete, named, and numbered, and the last event contains the complete response', () => {
   const events = written(getEvents([text('abc'), call('c1', '{}'), text('d')]))
   for (const event of events) assert.match(event, /^event: ([a-z_.]+)\ndata: \{"type":"\1",[^\n]*\}\n\n$/)
   const recorded = payloads(events)
@@ -144,7 +144,7 @@ test("OpenAI's client can read the stream", async () => {
   assert.is(received.usage?.total_tokens, 7)
 })
 
-test('the writer sends interleaved calls one after another', async () => {
+test('interleaved calls are written sequentially', async () => {
   const content = [call('c1', '{"a":1}'), call('c2', '{"b":2}')]
   const received = await receivedBy(written(getEvents(content, { isMixed: true })))
   assert.equal(
@@ -167,7 +167,7 @@ test('a truncated call is incomplete', () => {
   )
 })
 
-test('text of different phases becomes separate messages', () => {
+test('texts with different phases become separate messages', () => {
   const recorded = payloads(
     written(getEvents([text('a', { phase: 'commentary' }), text('b', { phase: 'final_answer' })])),
   )
@@ -211,7 +211,7 @@ test('an error can be the first event', () => {
   assert.is(recorded[0]?.code, 'context_length_exceeded')
 })
 
-test('a comment keeps a silent connection open', () => {
+test('a comment keeps an idle connection alive', () => {
   const { write } = contexts(responsesTranslator)
   assert.is(responsesTranslator.createWriter(write(), () => {}).keepAlive(), ': keep-alive\n\n')
 })

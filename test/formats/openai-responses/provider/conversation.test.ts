@@ -39,7 +39,7 @@ test('an assistant turn becomes items in order, without IDs', () => {
   ])
 })
 
-test("the model's audio becomes its transcript", () => {
+test("the model's audio is sent as its transcript", () => {
   const source = { type: 'base64', mediaType: 'audio/wav', data: 'AAAA' } as const
   const { body, warnings } = write({
     turns: [{ role: 'assistant', content: [{ type: 'audio', source, transcript: 'spoken' }] }],
@@ -69,7 +69,7 @@ test('tool results become text, parts, or errors, and only text for providers wi
   assert.equal(getItems(...free), [{ type: 'custom_tool_call_output', call_id: 'c1', output: 'a' }])
 })
 
-test('the writer supports each type of file, and rejects unsupported ones', () => {
+test('supports each type of file, and rejects other types', () => {
   const user = (part: object) => [{ role: 'user', content: [part] }] as Turn[]
   const getPart = (part: object) => {
     const [item] = write({ turns: user(part) }).body.input as { content: unknown[] }[]

@@ -11,7 +11,7 @@ const text = (value: string) => ({ type: 'text', text: value }) as const
 
 const message = (role: string, content: unknown) => ({ type: 'message', role, content })
 
-test('a request goes to /responses, stores nothing, and includes encrypted reasoning', () => {
+test('a request goes to /responses, disables storage, and includes encrypted reasoning', () => {
   assert.equal(write({ turns: [{ role: 'user', content: [text('hi')] }] }), {
     path: '/responses',
     headers: {},
@@ -33,7 +33,7 @@ test("a request to a model without reasoning doesn't request encrypted reasoning
   assert.equal(write({ options: { logprobs: 2 } }, { traits }).body.include, ['message.output_text.logprobs'])
 })
 
-test("a request to OpenAI includes the sources of a search, but requests to compatible vendors don't", () => {
+test("a request to OpenAI includes search sources, but a request to a compatible vendor doesn't", () => {
   const tools: Tool[] = [{ type: 'web-search' }]
   assert.match(`${write({ tools }).body.include}`, 'web_search_call.action.sources')
   assert.not.match(`${write({ tools }, { traits: { ownTools: false } }).body.include}`, 'web_search')
@@ -48,7 +48,7 @@ test('instructions stay in the input for JSON output, because the input must men
   assert.equal([instructions, input], [undefined, [message('developer', 'in JSON'), message('user', 'u')]])
 })
 
-test('instructions go back to their field unless they have cache breakpoints', () => {
+test('instructions return to their field unless they have cache breakpoints', () => {
   const system = (value: string, cache?: object): Turn => ({
     role: 'system',
     as: 'instructions',
@@ -79,7 +79,7 @@ test('system and developer messages keep their roles and positions', () => {
   )
 })
 
-test('a tool always has `strict`', () => {
+test('a tool always sets `strict`', () => {
   const tools = [{ type: 'function', name: 'f' } as const]
   const wire = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }
   assert.equal(write({ tools }).body.tools, [{ ...wire, strict: false }])
@@ -89,7 +89,7 @@ test('a tool always has `strict`', () => {
   assert.equal(write({ tools }, { traits: { strictTools: false } }).body.tools, [{ ...wire, strict: false }])
 })
 
-test('the writer supports free-form tools, web search, and tool choices', () => {
+test('supports free-form tools, web search, and tool choices', () => {
   const grammar = { syntax: 'lark', definition: 'start: "a"' } as const
   const location = { city: 'Bern' }
   const { tools, tool_choice } = write({
@@ -121,7 +121,7 @@ test('the writer supports free-form tools, web search, and tool choices', () => 
   )
 })
 
-test('the writer supports options, output formats, and reasoning', () => {
+test('supports options, output formats, and reasoning', () => {
   const schema = { type: 'object' }
   const { body, warnings } = write({
     output: { type: 'json-schema', schema },
@@ -163,7 +163,7 @@ test('the writer supports options, output formats, and reasoning', () => {
   assert.is(write({ options: { reasoning: { show: 'none' } } }).body.reasoning, undefined)
 })
 
-test('the name of a message is dropped with a warning', () => {
+test("a message's participant name is dropped with a warning", () => {
   assert.equal(write({ turns: [{ role: 'user', content: [text('u')], name: 'bob' }] }).warnings, [
     'dropped:messages.name',
   ])

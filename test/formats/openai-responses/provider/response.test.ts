@@ -35,7 +35,7 @@ const call = (fields = {}) => ({
 })
 const origin = { format: 'openai-responses', account: 'vendor/1' } as const
 
-test('the parser reads the ID, model, usage, and content of a response', () => {
+test("parses a response's ID, model, usage, and content", () => {
   const usage = {
     input_tokens: 12_000,
     input_tokens_details: { cached_tokens: 11_008, cache_write_tokens: 7 },
@@ -61,7 +61,7 @@ test('the parser reads the ID, model, usage, and content of a response', () => {
   )
 })
 
-/** Items, with the expected parts. */
+/** Output items, with the expected parts. */
 const items: Record<string, [output: object[], content: object[], responseWarnings?: string[]]> = {
   'a phase, citations, and log probabilities': [
     [
@@ -151,18 +151,18 @@ const items: Record<string, [output: object[], content: object[], responseWarnin
 }
 
 for (const [name, [output, content, responseWarnings = []]] of Object.entries(items))
-  test(`the parser reads ${name}`, () => {
+  test(`parses ${name}`, () => {
     const read = parse({ output })
     assert.equal(read.content, content)
     assert.equal(read.responseWarnings, responseWarnings)
   })
 
-/** How responses end, with the expected finish reasons. */
+/** Ways in which responses end, with the expected finish reasons. */
 const endings: Record<string, [body: object, reason: FinishReason]> = {
   completed: [{ status: 'completed' }, 'stop'],
-  'completed, as some vendors spell it': [{ status: 'complete' }, 'stop'],
+  "completed, with some vendors' spelling": [{ status: 'complete' }, 'stop'],
   'with a call': [{ output: [call()] }, 'tool-calls'],
-  'a call that was cut off': [
+  'with a call that was cut off': [
     {
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
@@ -177,7 +177,7 @@ const endings: Record<string, [body: object, reason: FinishReason]> = {
 for (const [name, [body, reason]] of Object.entries(endings))
   test(`parses the finish reason: ${name}`, () => assert.is(parse(body).finish?.reason, reason))
 
-test("the parser throws for a failed response, and for a body that isn't a response", () => {
+test("throws for a failed response and for a body that isn't a response", () => {
   const error = { code: 'rate_limit_exceeded', message: 'slow down' }
   assert.throws(
     () => parse({ status: 'failed', error }),

@@ -12,12 +12,12 @@ const output = (text: string, fields = {}) => ({ type: 'output_text', text, anno
 
 const text = (value: string, fields = {}) => ({ type: 'text', text: value, ...fields })
 
-test('a stream without its last event is an error', () => {
+test('a stream without its final event ends with an error', () => {
   assert.is(read(created, delta('a')).error?.code, 'UPSTREAM_CUT')
   assert.is(read(created, done(message(output('a')))).error?.code, 'UPSTREAM_CUT')
 })
 
-/** Errors in a stream, with the expected errors. */
+/** Error events, with the expected errors. */
 const errors: Record<string, [event: object, kind: string, status: number]> = {
   'nested, as OpenAI sends it': [
     { type: 'error', error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'x' } },

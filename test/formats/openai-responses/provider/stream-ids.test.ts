@@ -21,7 +21,7 @@ const message = (id: string, text?: string) => ({
 })
 const text = (modelOutput: string) => ({ type: 'text', text: modelOutput })
 
-/** Streams of different providers, with the expected parts. */
+/** Streams from various providers, with the expected parts. */
 const table: Record<string, [events: object[], content: object[]]> = {
   'of a message': [
     [
@@ -46,14 +46,14 @@ const table: Record<string, [events: object[], content: object[]]> = {
     ],
     [text('a'), text('b')],
   ],
-  'of a message whose end lacks earlier content': [
+  'of a message whose end event lacks earlier content': [
     [createItemAdded(message('x')), delta('y', 'a'), delta('z', 'b'), createCompleted()],
     [text('ab')],
   ],
 }
 
 for (const [name, [events, content]] of Object.entries(table))
-  test(`changing IDs ${name} don't repeat any text`, () => {
+  test(`changing IDs ${name} don't cause repeated text`, () => {
     const recorded = read(...events)
     assert.equal(recorded.content, content)
     assert.is(recorded.events.filter(({ type }) => type === 'part-end').length, content.length)
@@ -73,7 +73,7 @@ const part: fc.Arbitrary<AssistantPart> = fc.oneof(
 )
 const content = fc.uniqueArray(part, { selector: (each) => ('id' in each ? each.id : each), maxLength: 6 })
 
-/** Removes the indexes of items, and gives every event a new ID. */
+/** Removes item indexes, and gives every event a new ID. */
 function rotateIds(events: readonly string[]): string {
   let next = 0
   const turned = (value: unknown): unknown => {
@@ -90,7 +90,7 @@ function rotateIds(events: readonly string[]): string {
     .join('')
 }
 
-test('a stream with changing IDs gives the same result as one with indexes and stable IDs', () => {
+test('a stream with changing IDs has the same result as a stream with indexes and stable IDs', () => {
   fc.assert(
     fc.property(content, (parts) => {
       const events = written(getEvents(parts))

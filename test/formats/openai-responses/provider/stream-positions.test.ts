@@ -29,7 +29,7 @@ const createCall = (value: string, fields = {}) => ({
   ...fields,
 })
 
-/** Streams of different providers, with the expected parts. */
+/** Streams from various providers, with the expected parts. */
 const table: Record<string, [events: object[], content: object[]]> = {
   'IDs that change within the stream': [
     [
@@ -45,7 +45,7 @@ const table: Record<string, [events: object[], content: object[]]> = {
     [delta('a', { content_index: 1, output_index: 3 }), done(message('a'), 3), createCompleted(message('a'))],
     [text('a')],
   ],
-  'two items whose indexes start at 1': [
+  'two items with indexes that start at 1': [
     [
       delta('a', { output_index: 1 }),
       delta('b', { output_index: 2 }),
@@ -86,7 +86,7 @@ const table: Record<string, [events: object[], content: object[]]> = {
       createCall('{}'),
     ],
   ],
-  'arguments that only the complete response has, at another index': [
+  'arguments that appear only in the complete response, at another index': [
     [
       createItemAdded(call({ name: undefined }), 1),
       createItemAdded(call({ call_id: 'c2' }), 2),
@@ -94,7 +94,7 @@ const table: Record<string, [events: object[], content: object[]]> = {
     ],
     [createCall('{"a":2}', { id: 'c2' }), createCall('{"a":1}')],
   ],
-  'two messages, the first only in the complete response': [
+  'two messages, the first of which appears only in the complete response': [
     [delta('b', { output_index: 1 }), createCompleted(message('a'), message('b'))],
     [text('b'), text('a')],
   ],

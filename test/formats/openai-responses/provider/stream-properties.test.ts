@@ -57,7 +57,7 @@ const cutter = (sizes: readonly number[]) => {
   return () => sizes[index++ % sizes.length] ?? 1
 }
 
-/** Removes IDs, which change each time, and the fields that the client adds. */
+/** Removes IDs, which change each time, and fields that the client adds. */
 const bare = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (name, inner) => (/^(?:id|parsed|parsed_arguments)$/.test(name) ? undefined : inner)),
@@ -68,7 +68,7 @@ test("the events that OpenAI's client reads add up to the final response", async
     fc.asyncProperty(content, reason, lengths, fc.boolean(), async (parts, why, sizes, isMixed) => {
       const events = written(getEvents(parts, { reason: why, cut: cutter(sizes), isMixed }))
       let snapshot: Response | undefined
-      const recorded = payloads(events) as unknown as ResponseStreamEvent[] // the accumulator checks them
+      const recorded = payloads(events) as unknown as ResponseStreamEvent[] // the accumulator checks the events
       for (const event of recorded.slice(0, -1)) snapshot = accumulateResponse(event, snapshot)
       const received = await receivedBy(events)
       assert.equal(received.output.map(bare), snapshot?.output.map(bare))
@@ -83,7 +83,7 @@ test("the events that OpenAI's client reads add up to the final response", async
   )
 })
 
-test('reading a stream gives the same result as reading the complete response', () => {
+test('parsing a stream has the same result as parsing the complete response', () => {
   fc.assert(
     fc.property(content, lengths, (parts, sizes) => {
       const { write, read } = contexts(responsesTranslator, ours)

@@ -30,7 +30,7 @@ const createCall = (value: string, fields = {}) => ({
   ...fields,
 })
 
-/** Streams of different providers, with the expected parts. */
+/** Streams from various providers, with the expected parts. */
 const table: Record<
   string,
   [events: (object | '[DONE]')[], content: object[], finish?: string, responseWarnings?: string[]]
@@ -73,7 +73,7 @@ const table: Record<
     [createItemAdded(message()), delta('ab'), createCompleted(message(output('ab', { annotations: [citation] })))],
     [text('ab', { citations: [{ url: 'https://a', title: 'A', start: 0, end: 1 }] })],
   ],
-  'an item that only the complete response has': [
+  'an item that appears only in the complete response': [
     [delta('ab'), createCompleted(message(output('ab')), call({ arguments: '{}' }))],
     [text('ab'), createCall('{}')],
     'tool-calls',
@@ -127,7 +127,7 @@ const table: Record<
   ],
   'empty arguments': [[createItemAdded(call()), args('{}'), createCompleted()], [createCall('{}')], 'tool-calls'],
   'null arguments': [[createItemAdded(call()), args('null'), createCompleted()], [createCall('{}')], 'tool-calls'],
-  'arguments that only begin like a placeholder': [
+  'arguments that only start like a placeholder': [
     [createItemAdded(call()), args('{}'), args(' '), createCompleted()],
     [createCall('{} ')],
     'tool-calls',
@@ -192,7 +192,7 @@ const table: Record<
     ],
     [{ type: 'reasoning', text: '', state: { origin, kind: 'encrypted', data: 'g', id: 'i' } }, text('a')],
   ],
-  'reasoning text, under either name': [
+  'reasoning text under either event name': [
     [
       { type: 'response.reasoning_text.delta', ...at, delta: 'a' },
       { type: 'response.reasoning.delta', ...at, output_index: 1, delta: 'b' },
@@ -218,7 +218,7 @@ const table: Record<
     [{ type: 'server-tool', tool: 'web-search', id: 'ws_1', query: 'q', results: [] }],
   ],
   '[DONE] without the response': [[delta('a'), '[DONE]'], [text('a')]],
-  'a response cut off by the limit': [
+  'a response cut off by the token limit': [
     [
       createItemAdded(call()),
       args('{"pa'),
@@ -246,14 +246,14 @@ for (const [name, [events, content, finish = 'stop', responseWarnings = []]] of 
     assert.is(recorded.events.filter(({ type }) => type === 'part-end').length, content.length)
   })
 
-test('the reader finds the ID, model, and usage of a stream', () => {
+test("finds the stream's ID, model, and usage", () => {
   const { events, usage: counted } = read(created, created, delta('a'), createCompleted())
   assert.equal(events[0], { type: 'start', id: 'resp_1', model: 'm-1' })
   assert.is(events.filter(({ type }) => type === 'start').length, 1)
   assert.is(counted?.inputTokens, 3)
 })
 
-test("a response that restarts after its first item ends with an error, and the unfinished call doesn't end", () => {
+test('a response that restarts after its first item ends with an error and never completes the unfinished call', () => {
   const { events } = read(
     created,
     createItemAdded(call()),

@@ -14,7 +14,7 @@ interface Telling {
   isMixed?: boolean
 }
 
-/** Creates the events of a response. `cut` returns the length of the next delta; `isMixed` interleaves the parts. */
+/** Creates a response's events. `cut` returns the length of the next delta; `isMixed` interleaves the parts. */
 export function getEvents(
   content: readonly AssistantPart[],
   { reason = 'stop', cut = () => 3, isMixed = false }: Telling = {},
@@ -49,7 +49,7 @@ function started(part: AssistantPart): AssistantPart {
   return { ...rest, text: '' }
 }
 
-/** Interleaves the events of all parts. The events of each part stay in order. */
+/** Interleaves the events of all parts. Each part's events stay in order. */
 function interleaved(lanes: readonly StreamEvent[][]): StreamEvent[] {
   const starts = lanes.flatMap(([start]) => (start ? [start] : []))
   const longest = Math.max(0, ...lanes.map(({ length }) => length))

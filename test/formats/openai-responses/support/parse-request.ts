@@ -9,7 +9,7 @@ export function parse(body: object, options = {}) {
   return { ...request, client, warnings: warnings.list() }
 }
 
-/** Creates the item of a function call. */
+/** Creates a function call item. */
 export const call = (id: string, fields = {}) => ({
   type: 'function_call',
   call_id: id,
@@ -18,7 +18,7 @@ export const call = (id: string, fields = {}) => ({
   ...fields,
 })
 
-/** Creates the item of a function's output; the ID is optional. */
+/** Creates a function output item; the ID is optional. */
 export const result = (id: string | undefined, output: unknown = 'r') => ({
   type: 'function_call_output',
   ...(id && { call_id: id }),

@@ -12,7 +12,7 @@ export const created = {
   response: { id: 'resp_1', model: 'm-1', status: 'in_progress', output: [] },
 }
 
-/** Creates the event that ends a response, with all of its output. */
+/** Creates the event that ends a response, with the response's entire output. */
 export const createCompleted = (...output: object[]) => ({
   type: 'response.completed',
   response: { status: 'completed', output, usage },

@@ -4,9 +4,9 @@ import { skip } from '../../../support/suite.ts'
 
 const file = new URL('../../../../../shared/recordings/specs/openresponses.openapi.json', import.meta.url)
 
-/** Returns how a value violates a schema of Open Responses; skips if the schemas are unavailable. */
+/** Returns how a value violates an Open Responses schema. Skips the test if the schemas are unavailable. */
 export function createValidator(): (name: string, value: unknown) => string[] {
-  if (!existsSync(file)) skip('recordings: ../shared/recordings is not here')
+  if (!existsSync(file)) skip('recordings: ../shared/recordings is missing')
   const { schemas }: { schemas: Record<string, JsonObject> } = JSON.parse(readFileSync(file, 'utf8')).components
   const byRef = (ref: unknown) => schemas[String(ref).split('/').at(-1) ?? ''] ?? {}
 

@@ -12,7 +12,7 @@ import { contexts } from '../../support/contexts.ts'
 
 export const ours = { format: 'openai-responses' } as const
 
-/** Cuts bytes into pieces; `size` returns the length of the next piece. */
+/** Splits bytes into chunks; `size` returns the length of the next chunk. */
 export function pieces(bytes: Uint8Array, size: () => number): Uint8Array[] {
   const cut: Uint8Array[] = []
   for (let index = 0; index < bytes.length; ) {
@@ -54,7 +54,7 @@ export function readStream(sse: string) {
   return { events, responseWarnings: responseWarnings.list(), ...answerOf(events) }
 }
 
-/** Joins the events into a response. */
+/** Merges the events into a response. */
 export function answerOf(events: readonly StreamEvent[]) {
   const parts = new Map<number, AssistantPart>()
   const last = events.at(-1)

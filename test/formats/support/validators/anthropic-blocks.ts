@@ -56,7 +56,7 @@ const citation = v.variant('type', [
     end_block_index: count,
   }),
 ])
-/** A block of text from anyone except the assistant. */
+/** A text block from anyone except the assistant. */
 export const text = v.strictObject({ type: v.literal('text'), text: spoken, cache_control })
 const cited = v.strictObject({
   type: v.literal('text'),

@@ -14,7 +14,7 @@ import {
 
 /*
  * Validates a request to Anthropic Messages, and rejects unknown fields as Anthropic does. Sources: the API reference, and the types of Anthropic's
- * client. Everything valid here must fit those types, except sampling parameters that only the older version of the API accepts.
+ * client. Everything valid here must fit those types, except sampling parameters that only the older API version accepts.
  */
 
 const message = v.variant('role', [
@@ -113,7 +113,7 @@ const request = v.strictObject({
 type Request = v.InferOutput<typeof request>
 type Message = Request['messages'][number]
 
-/** Compiles only if everything valid here is accepted by Anthropic's own client. */
+/** Compiles only if Anthropic's client accepts everything that is valid here. */
 export const toClientType = ({
   temperature: _,
   top_p: __,

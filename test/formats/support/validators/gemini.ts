@@ -102,7 +102,7 @@ const request = v.strictObject({
 
 type Request = v.InferOutput<typeof request>
 
-/** Compiles only if everything valid here is accepted by Google's own client. */
+/** Compiles only if Google's client accepts everything that is valid here. */
 export const toClientType = ({
   contents,
   tools = [],
@@ -136,7 +136,8 @@ export const geminiProblems = createValidator(request, (body) => {
 })
 
 /**
- * Checks that turns alternate, and that the next turn has as many results as a turn has calls, under the same names. No other turn may have results.
+ * Checks that turns alternate, and that each turn with calls is followed by a turn with the same number of results, under the same names. No other
+ * turn may have results.
  */
 function unpaired(contents: Request['contents']): string[] {
   const problems: string[] = []

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../../src/lib/json.ts'
 import type { WireFormat } from '../../../../src/types.ts'
 import { listBroken, type Validator } from './validator.ts'
 
-/** A model that rejects much of what its format supports. */
+/** A model that rejects many features of its format. */
 export interface StrictModel {
   provider: string
   model: string

@@ -182,7 +182,7 @@ const request = v.strictObject({
 
 type Request = v.InferOutput<typeof request>
 
-/** Compiles only if everything valid here is accepted by OpenAI's own client. */
+/** Compiles only if OpenAI's client accepts everything that is valid here. */
 export const toClientType = ({ modalities: _, ...body }: Request): OpenAI.ChatCompletionCreateParams => body
 
 export const chatProblems = createValidator(request, (body) => [

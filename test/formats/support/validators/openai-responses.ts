@@ -178,8 +178,8 @@ const request = v.strictObject({
 type Request = v.InferOutput<typeof request>
 
 /**
- * Compiles only if everything valid here is accepted by OpenAI's own client. Excludes `input`, because the client's types require IDs, which items that
- * aren't stored don't have.
+ * Compiles only if OpenAI's client accepts everything that is valid here. Excludes `input`, because the client's types require IDs, which only stored
+ * items have.
  */
 export const toClientType = ({ input: _, ...body }: Request): ResponseCreateParams => body
 
@@ -210,8 +210,8 @@ function strictSchemas({ tools = [], text: { format } = {} }: Request): unknown[
 }
 
 /**
- * Checks that each call is followed by one result, and that each result has a preceding call. Reasoning must be readable by its vendor, and must be
- * followed by something.
+ * Checks that each call is followed by one result, and that each result has a preceding call. Reasoning must be readable by the vendor, and must be
+ * followed by another item.
  */
 function unpaired(items: Exclude<Request['input'], string>): string[] {
   const problems: string[] = []

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { isObject, type JsonObject } from '../../../../src/lib/json.ts'
 
-/** Returns what a provider would reject in a request body, each with its path. */
+/** Returns the reasons why a provider would reject a request body, each with its path. */
 export type Validator = (body: JsonObject) => string[]
 
-/** Checks the schema first, then the rules that a schema can't express. */
+/** Checks the schema first, and then the rules that a schema can't express. */
 export function createValidator<T>(shape: v.GenericSchema<unknown, T>, rules: (request: T) => string[]): Validator {
   return (body) => {
     const { success, output, issues } = v.safeParse(shape, body)
@@ -18,7 +18,7 @@ function describeIssue(issue: v.BaseIssue<unknown>): string[] {
   return inner.length > 0 ? inner.map((text) => `${at} > ${text}`) : [`${at}: ${issue.message}`]
 }
 
-/** Returns the rules that are broken. */
+/** Returns the violated rules. */
 export const listBroken = (rules: Record<string, boolean>): string[] =>
   Object.entries(rules).flatMap(([rule, holds]) => (holds ? [] : [rule]))
 
@@ -41,7 +41,7 @@ export const isClosed = (schema: JsonObject): boolean => schema.additionalProper
 const hasAllRequired = ({ properties, required }: JsonObject): boolean =>
   Object.keys(isObject(properties) ? properties : {}).every((key) => Array.isArray(required) && required.includes(key))
 
-/** Returns whether `holds` is true for each object that a JSON Schema describes. */
+/** Returns whether `holds` is true for every object that a JSON Schema describes. */
 export function everyObject(schema: unknown, holds: (schema: JsonObject) => boolean): boolean {
   if (Array.isArray(schema)) return schema.every((each) => everyObject(each, holds))
   if (!isObject(schema)) return true

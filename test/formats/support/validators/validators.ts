@@ -5,7 +5,7 @@ import { chatProblems } from './openai-chat.ts'
 import { responsesProblems } from './openai-responses.ts'
 import type { Validator } from './validator.ts'
 
-/** The validators of request bodies, by format. Each applies its vendor's rules. */
+/** The validators of request bodies, by format. Each enforces its vendor's rules. */
 export const validators: Readonly<Record<WireFormat, Validator>> = {
   'openai-chat': chatProblems,
   'openai-responses': responsesProblems,
