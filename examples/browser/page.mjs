@@ -1,4 +1,5 @@
-// A page that chats with a model through the gateway in its service worker. The gateway keeps the connection; the model is its alias `chat`.
+// A page that chats with a model through the gateway in its service worker. The gateway stores the connection, and the chosen model as the alias
+// `chat`.
 const { provider, baseUrl, apiKey, model, question, ask, stop } = document.querySelector('form').elements
 const [connection, chat, output, status] = ['details', 'ol', 'output', '#status'].map((selector) =>
   document.querySelector(selector),
@@ -13,7 +14,7 @@ async function startWorker() {
   await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve))
 }
 
-/** Calls the gateway. Throws the gateway's message if it rejects the call. */
+/** Calls the gateway. Throws the gateway's error message if the call fails. */
 async function call(method, path, { body, signal } = {}) {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(`/ai${path}`, { method, headers, signal, body: body && JSON.stringify(body) })
@@ -39,7 +40,7 @@ async function restore() {
   connection.open = false
 }
 
-/** Replaces the stored connection with the one in the form, unless they are the same. */
+/** Replaces the stored connection with the one in the form if they differ. */
 async function connect() {
   kept = await find()
   const isOwn = provider.value.includes('-compatible-')
@@ -51,7 +52,7 @@ async function connect() {
     await call('POST', '/api/connections', { body })
     kept = await find()
     apiKey.value = ''
-    await navigator.storage.persist() // without this, the browser may remove the data when storage is short
+    await navigator.storage.persist() // without this, the browser may evict the data when disk space runs low
   }
   await call('PUT', '/api/models/aliases', { body: { alias: 'chat', model: `${provider.value}/${model.value}` } })
   onProvider()
@@ -81,7 +82,7 @@ function add(role, content) {
   chat.append(Object.assign(document.createElement('li'), { className: role, textContent: content }))
 }
 
-/** Removes a question that got no answer, so the user can ask again. */
+/** Removes an unanswered question, so the user can ask it again. */
 function takeBack() {
   messages.pop()
   chat.lastChild.remove()

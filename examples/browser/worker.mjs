@@ -1,4 +1,4 @@
-// A gateway for the pages of one origin, which keeps its data in the browser. README.md explains how to bundle and serve it.
+// A gateway for the pages of one origin, which stores its data in the browser. README.md explains how to bundle and serve it.
 import { createGateway } from 'signalbox'
 import { toServiceWorkerHandler } from 'signalbox/service-worker'
 import { indexeddbStorage } from 'signalbox/storage/indexeddb'
@@ -7,7 +7,7 @@ import { indexeddbStorage } from 'signalbox/storage/indexeddb'
 const management = { authorize: () => true }
 const gateway = createGateway({ storage: indexeddbStorage(), basePath: '/ai', management })
 
-/** The files that the app needs to start without a network. */
+/** The files that the app needs to start offline. */
 const files = ['./', 'page.mjs']
 const keepFiles = async () => (await caches.open('app')).addAll(files)
 

@@ -15,7 +15,7 @@ const proxy = createCloudProxy({
   secret: SIGNALBOX_SECRET,
   enrollmentToken: SIGNALBOX_ENROLLMENT_TOKEN,
 })
-const allowedHosts = CLOUD_HOST ? [CLOUD_HOST] : [] // the host name of the TLS server in front of this one
+const allowedHosts = CLOUD_HOST ? [CLOUD_HOST] : [] // the hostname of the TLS server in front of this one
 const server = await serveNode(proxy, { port: Number(PORT), allowedHosts })
 console.log(server.url)
 

@@ -1,6 +1,6 @@
 import { createGateway } from 'signalbox'
 
-/** The gateway of one isolate on a storage that all isolates share. */
+/** Opens one isolate's gateway on a storage that all isolates share. */
 export async function openGateway(storage, { SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }) {
   const missing = Object.entries({ SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(
     ([, value]) => !value,

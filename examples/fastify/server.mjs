@@ -4,7 +4,7 @@ import { gateway } from './gateway.mjs'
 
 const app = Fastify()
 
-// A plugin without parsers, because those would read the body before the gateway does.
+// A plugin without body parsers, which would read the body before the gateway does.
 await app.register((scope, _options, done) => {
   const handler = toNodeHandler(gateway)
   scope.removeAllContentTypeParsers()

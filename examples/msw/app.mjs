@@ -1,9 +1,7 @@
 import OpenAI from 'openai'
 import { createGateway } from 'signalbox'
 
-/**
- * An app with an embedded gateway. Tests pass it a `storage` in memory and a `fetch` that responds in place of the providers.
- */
+/** An app with an embedded gateway. Tests pass it an in-memory `storage` and a `fetch` that mocks the providers. */
 export async function openApp({ storage, fetch }) {
   const gateway = createGateway({ storage, ...(fetch && { fetch }) })
   await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: process.env.OPENAI_API_KEY })
@@ -17,9 +15,9 @@ export async function openApp({ storage, fetch }) {
 
   return {
     gateway,
-    /** Summarizes a text, in the pieces in which the model writes the summary. */
-    async *summarise(text) {
-      const messages = [{ role: 'user', content: `Summarise in one sentence: ${text}` }]
+    /** Summarizes a text. Yields the summary in chunks, as the model writes it. */
+    async *summarize(text) {
+      const messages = [{ role: 'user', content: `Summarize in one sentence: ${text}` }]
       const stream = await client.chat.completions.create({ model: 'writer', stream: true, messages })
       for await (const { choices } of stream) if (choices[0]?.delta.content) yield choices[0].delta.content
     },

@@ -7,7 +7,7 @@ import { anthropic, fetchFrom, openai, overloaded } from './providers.mjs'
 process.env.OPENAI_API_KEY = 'sk-test-openai'
 process.env.ANTHROPIC_API_KEY = 'sk-test-anthropic'
 
-/** Creates an app for one test, with these handlers as its providers. */
+/** Opens an app for one test, with these handlers as its providers. */
 async function open(t, ...handlers) {
   const app = await openApp({ storage: memoryStorage(), fetch: fetchFrom(...handlers) })
   t.after(() => app.close())
@@ -20,24 +20,24 @@ async function collect(pieces) {
   return all
 }
 
-test('a summary comes in the pieces in which the model writes it', async (t) => {
+test('the summary is streamed in chunks as the model writes it', async (t) => {
   const seen = []
   const app = await open(t, openai(['Signals ', 'are ', 'set.'], seen))
-  assert.deepEqual(await collect(app.summarise('…')), ['Signals ', 'are ', 'set.'])
+  assert.deepEqual(await collect(app.summarize('…')), ['Signals ', 'are ', 'set.'])
   assert.deepEqual(seen, [{ model: 'gpt-5-mini', authorization: 'Bearer sk-test-openai' }])
 })
 
-test('Anthropic writes it when OpenAI is overloaded', async (t) => {
+test('Anthropic writes the summary if OpenAI is overloaded', async (t) => {
   const app = await open(t, overloaded('https://api.openai.com'), anthropic(['Set ', 'signals.']))
-  assert.equal((await collect(app.summarise('…'))).join(''), 'Set signals.')
+  assert.equal((await collect(app.summarize('…'))).join(''), 'Set signals.')
 })
 
-test('the application gets an error when no provider answers', async (t) => {
+test('the app gets an error if every provider fails', async (t) => {
   const app = await open(t, overloaded('https://api.openai.com'), overloaded('https://api.anthropic.com'))
-  await assert.rejects(collect(app.summarise('…')), { status: 503 })
+  await assert.rejects(collect(app.summarize('…')), { status: 503 })
 })
 
-test('the gateway rejects clients without a key, and all calls to its management API', async (t) => {
+test('the gateway rejects requests without a key, and all management requests', async (t) => {
   const { gateway } = await open(t)
   assert.equal((await gateway.fetch(new Request('http://gateway/v1/models'))).status, 401)
   assert.equal((await gateway.fetch(new Request('http://gateway/api/keys'))).status, 401)

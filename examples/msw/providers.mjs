@@ -1,6 +1,6 @@
 import { getResponse, HttpResponse, http } from 'msw'
 
-/** Creates a `fetch` whose calls are handled by msw. A call to a URL without a handler fails; nothing reaches the network. */
+/** Creates a `fetch` with calls handled by msw. Calls to URLs without a handler fail, so nothing reaches the network. */
 export const fetchFrom = (...handlers) =>
   async function fetch(input, init) {
     const request = new Request(input, init)
@@ -11,7 +11,7 @@ export const fetchFrom = (...handlers) =>
 
 const stream = (lines) => new HttpResponse(lines.join(''), { headers: { 'content-type': 'text/event-stream' } })
 
-/** Creates a handler for OpenAI that streams these words. It adds the requests it gets to `seen`. */
+/** Creates a handler for OpenAI that streams these words. It adds each request to `seen`. */
 export const openai = (words, seen = []) =>
   http.post('https://api.openai.com/v1/chat/completions', async ({ request }) => {
     const { model } = await request.json()

@@ -15,7 +15,7 @@ if (missing.length > 0) {
 
 // The timeouts let the client notice a dead connection.
 const pool = new pg.Pool({ connectionString: DATABASE_URL, connectionTimeoutMillis: 4_000, query_timeout: 4_000 })
-pool.on('error', (error) => console.error(`Postgres: ${error.message}`)) // an idle connection was lost
+pool.on('error', (error) => console.error(`Postgres: ${error.message}`)) // lost idle connections would otherwise crash the process
 
 const gateway = createGateway({
   storage: postgresStorage(pool), // creates its table on first use

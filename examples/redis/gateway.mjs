@@ -5,7 +5,7 @@ import { redisStorage } from 'signalbox/storage/redis'
 
 const { REDIS_URL, SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY, PORT = '4000' } = process.env
 
-// These limits let the client notice a dead connection and fail quickly. It gives up on the first connection after two seconds.
+// These limits let the client notice a dead connection and fail quickly. If the first connection attempt fails, it gives up after two seconds.
 let isConnected = false
 const client = createClient({
   url: REDIS_URL,

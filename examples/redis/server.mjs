@@ -6,7 +6,7 @@ const GATEWAY_COUNT = 2
 if (cluster.isPrimary) startAll()
 else await import('./gateway.mjs')
 
-/** Starts the gateways as processes that share one port, and restarts each one that exits. */
+/** Starts several gateway processes that share one port, and restarts any that exits. */
 function startAll() {
   if (existsSync('.env')) process.loadEnvFile()
   const { REDIS_URL, SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
@@ -22,7 +22,7 @@ function startAll() {
   cluster.on('listening', (worker) => listening.add(worker.id))
   cluster.on('exit', (worker) => {
     if (isStopping) return
-    if (!listening.delete(worker.id)) process.exit(1) // the process could not start, and has printed why
+    if (!listening.delete(worker.id)) process.exit(1) // the process couldn't start, and has printed the reason
     cluster.fork()
   })
   for (let count = 0; count < GATEWAY_COUNT; count++) cluster.fork()

@@ -12,5 +12,5 @@ export const auth = betterAuth({
   emailAndPassword: { enabled: true },
   user: { additionalFields: { isAdmin: { type: 'boolean', defaultValue: false, input: false } } },
   rateLimit: { storage: 'database' }, // limits sign-ins across all instances
-  advanced: { database: { joins: true, validateSchema: false } }, // reads a session with one query; the build has already created the tables
+  advanced: { database: { joins: true, validateSchema: false } }, // joins: reads a session with one query; validateSchema: the build has already created the tables
 })

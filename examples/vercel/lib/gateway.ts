@@ -18,8 +18,8 @@ export const gateway = createGateway({
   plans: {
     free: {
       models: ['chat'],
-      each: { requests: { day: 50 }, usd: { month: 1 } }, // for each user
-      limits: { usd: { month: 20 } }, // for all users together
+      each: { requests: { day: 50 }, usd: { month: 1 } }, // per user
+      limits: { usd: { month: 20 } }, // for all users combined
     },
   },
   accounts: { defaultPlan: 'free' },

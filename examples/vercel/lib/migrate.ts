@@ -3,7 +3,7 @@ import { postgresMigration } from 'signalbox/storage/postgres'
 import { auth } from './auth.ts'
 import { sql } from './database.ts'
 
-// Creates the tables before each build. If they exist, nothing changes.
+// Creates the tables before each build, if they don't exist yet.
 const { runMigrations } = await getMigrations(auth.options)
 await runMigrations()
 await sql.query(postgresMigration())

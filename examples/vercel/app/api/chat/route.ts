@@ -32,7 +32,7 @@ export async function POST(request: Request) {
   return createUIMessageStreamResponse({ stream: toUIMessageStream({ stream, onError: describe }) })
 }
 
-/** The gateway's errors are written for users; others could contain details of the app. */
+/** Shows the gateway's errors, which are written for users. Other errors could reveal details of the app. */
 function describe(error: unknown): string {
   const cause = RetryError.isInstance(error) ? error.lastError : error
   return APICallError.isInstance(cause) ? cause.message : 'Something went wrong. Try again.'
