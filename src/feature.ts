@@ -7,8 +7,8 @@ import type { ClientFormat, Kind } from './types.ts'
 
 /**
  * An extension of the gateway, passed in the `extend` option. The gateway's own limits, usage records, and observers are also features. Steps run in
- * list order, the first one outermost. API keys and permissions are checked first, and limits are checked before model calls and routes. If a step
- * throws, the request fails with a 500, unless the error comes from `reject`.
+ * list order, with the first step outermost. API keys and permissions are checked first, and limits are checked before model calls and routes. If a
+ * step throws, the request fails with a 500, unless the error comes from `reject`.
  */
 export interface Feature {
   /** Used in messages; must be unique within a gateway. */
@@ -22,9 +22,9 @@ export interface Feature {
    */
   aroundCall?(call: GatewayCall, next: (change?: GatewayCallChange) => Promise<Reply>): Promise<Reply | Response>
   /**
-   * Wraps each attempt at a target, before the request is written for it. `next` makes the attempt, and resolves to its record once it has
-   * settled (for a stream, after the last byte). It never rejects. Call `reject` instead of `next` to skip the target; the gateway then
-   * tries the next one.
+   * Wraps each attempt at a target, before the request is written for it. `next` makes the attempt, and resolves to its record once it has settled
+   * (for a stream, after the last byte). It never rejects. Call `reject` instead of `next` to skip the target; the gateway then tries the next
+   * target.
    */
   aroundAttempt?(attempt: GatewayAttempt, next: () => Promise<AttemptRecord>): Promise<unknown>
   /** Your own path prefixes, with routes that need a client key or with a function that serves every request. */

@@ -1,7 +1,7 @@
 /** Reasoning effort, from none to the maximum. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
-/** Request options, by canonical name: everything except its conversation and tools. */
+/** A request's options, by canonical name: everything except the conversation and tools. */
 export type OptionName =
   | 'cacheKey'
   | 'cacheOptions'

@@ -20,7 +20,7 @@ export interface UnstorageStorageOptions {
   clock?: Pick<Clock, 'now'>
   /** Maximum size of a value that the driver accepts, in bytes. Default: 1 MiB. */
   largestValueBytes?: number
-  /** Maximum length of a key, in bytes. Default: 512. The name that the driver gets is up to three times as long. */
+  /** Maximum length of a key, in bytes. Default: 512. The driver receives names up to three times as long. */
   longestKeyBytes?: number
 }
 
@@ -126,7 +126,7 @@ const MAX_READS = 5
 const PAUSE_MS = 10
 /** The version of an entry that is damaged or from another program. Such an entry doesn't hide others and can be replaced. */
 const DAMAGED_VALUE = 'damaged'
-/** How long a driver operation blocks the others, in ms. */
+/** How long a driver operation blocks other operations, in ms. */
 const OPERATION_TIMEOUT_MS = 4_000
 
 /** Calls the driver and keeps only an error's message, because some drivers' errors contain the arguments of the call, including values. */

@@ -41,7 +41,7 @@ export interface WorkersHandler<Env> {
   fetch(request: Request, env: Env, context: WorkersContext): Promise<Response>
 }
 
-/** The event that a service worker gets for each request from its pages. Contains only the members that the adapters use. */
+/** The event that a service worker receives for each request from its pages. Contains only the members that the adapters use. */
 export interface FetchEventLike {
   readonly request: Request
   respondWith(response: Promise<Response>): void

@@ -47,7 +47,7 @@ export interface NewCombo extends InputOf<typeof comboFields, 'create'> {}
 /** A change to a combo; omitted fields stay the same, `null` removes a field. */
 export interface ComboChange extends InputOf<typeof comboFields, 'update'> {}
 
-/** Input of `put`, which creates or changes a combo; a new one needs `models`. */
+/** Input of `put`, which creates or changes a combo; a new combo needs `models`. */
 export interface ComboPut extends InputOf<typeof comboFields, 'put'> {}
 
 export const comboInputs = {

@@ -74,7 +74,7 @@ function findFamilyProviders(catalog: Catalog, name: string): string[] {
     .slice(0, 1)
 }
 
-/** Throws `INVALID_REQUEST` if the prefixes of this connection and the others conflict (`findPrefixConflict`). */
+/** Throws `INVALID_REQUEST` if `findPrefixConflict` finds a conflict. */
 export function requireUniquePrefix(...args: Parameters<typeof findPrefixConflict>): void {
   const conflict = findPrefixConflict(...args)
   if (!conflict) return

@@ -37,7 +37,7 @@ const states = ['active', 'paused', 'expired'] as const
 
 /** A key without its value. */
 export interface HintedKey extends Omit<ShownKey, 'key'> {
-  /** The first six and the last two characters of the value, such as `sbx_ab…9f`. Empty if it can't be read. */
+  /** The first six and the last two characters of the value, such as `sbx_ab…9f`. Empty if the value can't be read. */
   hint: string
 }
 

@@ -155,7 +155,7 @@ export class KeyWriter {
     if (until !== undefined) await previousKeys.insert(from, { id, to, until: new Date(until).toISOString() })
   }
 
-  /** Removes a key's old record after the key got a new value. Keeps changes made by others in the meantime. */
+  /** Removes a key's old record after the key's value was replaced. Keeps changes made by others in the meantime. */
   async #move(record: KeyRecord, { from, to }: { from: string; to: string }): Promise<FoundKey> {
     const { keys } = this.#store
     for (let moved = record; ; ) {

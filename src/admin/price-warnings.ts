@@ -51,7 +51,7 @@ export function listTokenPriceWarnings(price: Price | undefined, place: string):
   ]
 }
 
-/** Lists token prices, including nested ones. */
+/** Lists token prices, including nested prices. */
 function listTokenPrices(value: unknown): [name: string, usd: number][] {
   if (Array.isArray(value)) return value.flatMap(listTokenPrices)
   if (!isObject(value)) return []

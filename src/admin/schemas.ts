@@ -309,7 +309,7 @@ const hasValidCooldowns = ({
   maxCooldownMs?: unknown
 }) => Number(cooldownMs) <= Number(maxCooldownMs)
 
-/** Creates the schema of an object that updates another one field by field; `null` removes a field. */
+/** Creates the schema of an object that updates another object field by field; `null` removes a field. */
 const createChangeSchema = ({ fields: members }: ObjectShape): v.GenericSchema =>
   v.pipe(
     rejectArray(),

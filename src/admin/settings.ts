@@ -98,8 +98,8 @@ function requireSameFields(changes: JsonObject, [code, now]: readonly [code: Jso
 }
 
 /**
- * Returns the fields to store. Omits those defined in code, so the stored ones apply again without the code. `requireApiKey` repairs the
- * settings.
+ * Returns the fields to store. Omits fields defined in code, so their stored values apply again once the code no longer sets them. Keeps
+ * `requireApiKey`, because storing it repairs the settings.
  */
 const pickStored = <T extends object>(fields: T, code: JsonObject) =>
   Object.fromEntries(

@@ -5,7 +5,7 @@ import { isClientKey } from '../records/key-format.ts'
 import type { Catalog } from '../types.ts'
 import { ENV_PREFIX, stripQuotes, type Variables } from './cli-options.ts'
 
-/** The usual variables for built-in providers' API keys. The first one that is set is used. */
+/** The usual variables for built-in providers' API keys. The first variable that is set is used. */
 const KEY_VARIABLES: Readonly<Record<string, readonly string[]>> = {
   openai: ['OPENAI_API_KEY'],
   anthropic: ['ANTHROPIC_API_KEY'],

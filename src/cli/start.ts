@@ -339,7 +339,7 @@ function toListenProblem(error: unknown, { port, host }: Pick<CliOptions, 'port'
   }
 }
 
-/** Returns whether a server on this host can be reached only from this machine. */
+/** Returns whether a server on this host can only be reached from this machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }

@@ -15,7 +15,7 @@ export interface RouteOptions {
   /**
    * Chooses the models for each model request, once, after its body has been read. The result replaces the requested name: a client that may use the
    * name `auto` may use the models that `auto` is routed to; otherwise, it needs access to each target. Limits still apply. If the function throws,
-   * returns an unknown name, or takes more than a second, the client gets a 503 `route_failed`, and `onError` gets the cause.
+   * returns an unknown name, or takes more than a second, the client gets a 503 `route_failed`, and `onError` receives the cause.
    */
   route?: (request: RouteCall, context: RouteContext) => RouteResult | Promise<RouteResult>
   /** `ignore` routes the request as usual if `route` fails. Default: `fail`. */

@@ -18,7 +18,7 @@ export interface Exchange {
   readonly path: string
   /** With its leading `?`. Empty if there is none. */
   readonly query: string
-  /** `http` or `https`, if the bridge knows it. */
+  /** `http` or `https`, if the bridge knows the scheme. */
   readonly scheme?: string
   /** Returns a header's value; `name` is lowercase. Repeated headers are joined with `, `. */
   header(name: string): string | undefined

@@ -4,7 +4,7 @@ import { startDeadline } from './deadline.ts'
 /** A list entry, returned by `add`. */
 export interface Slot<T> {
   readonly value: T
-  /** Its index in the list. */
+  /** The entry's index in the list. */
   at: number
 }
 

@@ -2,8 +2,8 @@ import { decodeUtf8Lenient } from './bytes.ts'
 import { replaceSpans, scanTopLevel } from './json-scan.ts'
 
 /**
- * Sets a JSON object's field: in place, or first if the object lacks it. Leaves every other character unchanged. `valueFor` gets the JSON of the
- * current value, if any.
+ * Sets a JSON object's field: in place, or first if the object lacks it. Leaves every other character unchanged. `valueFor` receives the current
+ * value's JSON, if any.
  */
 export function withMember(text: string, name: string, valueFor: (current?: string) => string): string {
   const { spans } = scanTopLevel(text, [name])
@@ -56,7 +56,7 @@ export function withMembers(
     const comma = /\s*,\s*/y
     comma.lastIndex = end
     position = comma.test(text) ? comma.lastIndex : end
-    if (position === end) output = output.trimEnd().replace(/,$/, '') // the removed field was the last one
+    if (position === end) output = output.trimEnd().replace(/,$/, '') // the removed field was the last field
   }
   output += text.slice(position)
   const members = JSON.stringify(added).slice(1, -1)

@@ -68,7 +68,7 @@ export function createExpiringMap<V>({
     },
     set(key, value) {
       if (!entries.delete(key)) evictOldest(entries, max)
-      entries.set(key, { value, until: clock.now() + ttlMs }) // moves the entry to the end, because `evictOldest` removes the first one
+      entries.set(key, { value, until: clock.now() + ttlMs }) // moves the entry to the end, because `evictOldest` removes the first entry
     },
     delete: (key) => void entries.delete(key),
   }

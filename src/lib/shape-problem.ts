@@ -51,7 +51,7 @@ interface Options {
   allowsUndefined?: boolean
 }
 
-/** Checks a value that was written in code. Returns `undefined` if it fits the shape. As strict as the management API, but loads no schemas. */
+/** Checks a value that was written in code. Returns `undefined` if it matches the shape. As strict as the management API, but loads no schemas. */
 export function findShapeProblem(
   shape: Shape,
   value: unknown,
@@ -93,7 +93,7 @@ export function findShapeProblem(
   }
 }
 
-/** Returns whether a value fits the shape; optional fields may be `undefined`. */
+/** Returns whether a value matches the shape; optional fields may be `undefined`. */
 export const isValidInput = (shape: Shape, value: unknown): boolean =>
   findShapeProblem(shape, value, '', { allowsUndefined: true }) === undefined
 

@@ -84,7 +84,8 @@ function trimCommonEnds(word: string, other: string): [string, string] {
 }
 
 /**
- * Returns whether `other` contains one of `pieces` equal pieces of the word. An edit changes one piece, so fewer edits than pieces leave one intact.
+ * Splits the word into `pieces` equal pieces, and returns whether `other` contains any of them. Each edit changes one piece, so with fewer edits than
+ * pieces, at least one piece is unchanged.
  */
 function sharesPiece(word: string, other: string, pieces: number): boolean {
   const size = Math.floor(word.length / pieces)

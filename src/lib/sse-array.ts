@@ -22,7 +22,7 @@ export function convertArrayToEvents(array: ByteStream): ByteStream {
   return { next, cancel: (reason) => array.cancel(reason) }
 }
 
-/** Creates a function that takes chunks of text and returns the events that each one completes. */
+/** Creates a function that takes chunks of text and returns the events that each chunk completes. */
 function createSplitter(): (text: string) => string {
   let depth = 0
   let isString = false

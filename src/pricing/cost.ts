@@ -110,7 +110,7 @@ function findMissingTokens(iterations: readonly Iteration[], { inputTokens, outp
   return isBlank(missing) ? [] : [missing]
 }
 
-/** Calculates the cost of an estimate that has both tokens and units, because the model may have a price for only one of them. */
+/** Calculates the cost of an estimate that has both tokens and units, because the model may only have prices for one of the two. */
 const calculateEitherCost = (price: Price | undefined, { units, ...tokens }: TokenUsage): number | undefined =>
   calculateCost(price, tokens) ?? (units && calculateCost(price, { inputTokens: 0, outputTokens: 0, units }))
 

@@ -9,7 +9,7 @@ import type { StoredEntry } from './stored-records.ts'
 /** Changes combos by ID. The storage keeps them by name, and other processes may change them concurrently. */
 interface ComboRecords {
   /**
-   * Adds a combo. `check` first gets all other combos, and can throw to prevent the addition. With `replacesDamaged`, also replaces an unusable
+   * Adds a combo. `check` first receives all other combos, and can throw to prevent the addition. With `replacesDamaged`, also replaces an unusable
    * record. Throws `NAME_TAKEN`.
    */
   add(
@@ -24,7 +24,7 @@ interface ComboRecords {
   /** Completes or undoes renames that a crashed process left behind, and returns the valid combos in the storage. */
   finishRenames(): Promise<StoredEntry<ComboRecord>[]>
   /**
-   * Replaces a combo's current state with the next one; `undefined` means no combo. Resolves to `false` if another write came first or the name is
+   * Replaces a combo's current state with the next state; `undefined` means no combo. Resolves to `false` if another write came first or the name is
    * taken.
    */
   replace(before: StoredEntry<ComboRecord> | undefined, after: ComboRecord | undefined): Promise<boolean>

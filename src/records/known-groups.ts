@@ -41,5 +41,5 @@ export function toClientGroup({ createdAt, mac, source, ...group }: GroupRecord)
   return group
 }
 
-/** Loads the errors for rejected keys and groups on demand, because few requests get one. */
+/** Loads the errors for rejected keys and groups on demand, because few requests need them. */
 export const loadRejections = () => import('./rejections.ts')

@@ -49,7 +49,7 @@ export function withReadAhead(storage: Storage, clock: Clock, maxAgeMs = MAX_AGE
       work: storage.list(prefix, { limit: MAX_LOOKUPS, ...(after !== undefined && { after }) }),
     }))
     for (const { work } of [...[...gets, ...lists].map(([, pending]) => pending), ...lookups])
-      Promise.resolve(work).catch(() => {}) // the reader gets the rejection
+      Promise.resolve(work).catch(() => {}) // the reader receives the rejection
     return { gets: new Map(gets), lists: new Map(lists), lookups }
   }
 

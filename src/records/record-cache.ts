@@ -15,9 +15,9 @@ interface RecordCacheOptions<T> {
 }
 
 /**
- * Looks up records of one type by ID. A new record takes one storage read, and a cached one none, regardless of how many records there are. A change
- * made here applies to the next request. A change made elsewhere applies as soon as `freshness` reports it. While the storage is unavailable, cached
- * records remain in use.
+ * Looks up records of one type by ID. Finding an uncached record takes one storage read; a cached record takes none, regardless of how many records
+ * there are. A change made here applies to the next request. A change made elsewhere applies as soon as `freshness` reports it. While the storage is
+ * unavailable, cached records remain in use.
  */
 export class RecordCache<T> {
   readonly #options: RecordCacheOptions<T>

@@ -47,8 +47,8 @@ export interface StoredGuard extends StoredOf<typeof guardFields> {}
 export interface ConnectionRecord extends StoredOf<typeof connectionFields> {}
 
 /**
- * A combo, under its name. During a rename, there are two records: the new one has the old name in `from`, and becomes valid when the old one gets
- * the new name in `movedTo`. A single write therefore commits the rename, even with concurrent writers and after a crash.
+ * A combo, under its name. During a rename, there are two records: the new record has the old name in `from`, and becomes valid when the old record's
+ * `movedTo` is set to the new name. A single write therefore commits the rename, even with concurrent writers and after a crash.
  */
 export interface ComboRecord extends StoredOf<typeof comboFields> {}
 

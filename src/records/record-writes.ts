@@ -18,7 +18,7 @@ export interface WritableRecords<T> extends Records<T> {
     id: string,
     change: (current: T, version: string) => T | undefined | Promise<T | undefined>,
   ): Promise<T | undefined>
-  /** Replaces or inserts a record, even if the stored one is unusable. */
+  /** Replaces or inserts a record, even if the stored record is unusable. */
   upsert(id: string, record: T): Promise<void>
   /** Replaces an unusable record. Resolves to `false` if there is none, or if another write came first. */
   replaceDamaged(id: string, record: T): Promise<boolean>

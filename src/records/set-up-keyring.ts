@@ -23,7 +23,10 @@ interface FoundKeyring {
   record: KeyringRecord
 }
 
-/** Creates or replaces the keyring. Resolves to `false` if the stored one has changed and must be read again. Rejects with the same errors as `openKeyring`. */
+/**
+ * Creates or replaces the keyring. Resolves to `false` if the stored keyring has changed and must be read again. Rejects with the same errors as
+ * `openKeyring`.
+ */
 export async function setUpKeyring(
   found: FoundKeyring | undefined,
   {

@@ -178,8 +178,8 @@ export async function decryptApiKey(
 const MAX_PRELOADED = 50
 
 /**
- * Decrypts each connection's credential once until its record changes; failures aren't cached. The first call also decrypts the others, because the
- * next attempt may need one, and because providers' error messages are scanned for all credentials.
+ * Decrypts each connection's credential once until its record changes; failures aren't cached. The first call also decrypts the other connections'
+ * credentials, because the next attempt may need one of them, and because providers' error messages are scanned for all credentials.
  */
 export function createCredentialCache(
   store: Pick<Store, 'keyring' | 'connections' | 'code'>,

@@ -38,7 +38,7 @@ export interface RecordKind<T> {
   read: Reader<T>
 }
 
-/** Creates access to stored records. `nextTurn` yields to other work between pages. `damage` gets each record's problem. */
+/** Creates access to stored records. `nextTurn` yields to other work between pages. `damage` receives each record's problem. */
 export function createStoredRecords<T extends object>(
   storage: Storage,
   { prefix, read }: RecordKind<T>,
@@ -132,7 +132,7 @@ export function decodeId(encoded: string): string | undefined {
 
 /** A damaged record in the storage. */
 export interface DamagedRecord {
-  /** Its storage key. */
+  /** The record's storage key. */
   key: string
   /** Describes the problem, and whether the record is skipped or how it is read. */
   problem: string

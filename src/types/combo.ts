@@ -36,7 +36,7 @@ export type ComboModel =
 
 /**
  * Facts about how a connection's account handles data, such as `{ region: 'eu', zdr: true, training: false }`, or the facts that a request requires.
- * Operators choose the names and values; nobody verifies them.
+ * Operators choose the names and values; they aren't verified.
  */
 export type DataTags = Record<string, string | boolean>
 

@@ -82,7 +82,7 @@ function createConnection(
   // A busy client reconnects on its own. An idle client is dropped when its connection ends.
   client.on('disconnect', () => void (isBusy || drop()))
 
-  /** Called before undici gets the socket, so the pool's error listener runs first. */
+  /** Called before undici receives the socket, so the pool's error listener runs first. */
   function adopt(connected: Socket) {
     broken = undefined
     throttle = createThrottle(connected)

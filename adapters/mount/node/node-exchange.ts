@@ -7,8 +7,8 @@ import type { RequestTarget } from './request-target.ts'
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
 /**
- * Calls `listener` when the socket closes. Returns the function that removes it. Needed for pipelining: while a request waits behind another one on
- * the same connection, its response emits no `close`. Each socket has only one listener, regardless of how many requests wait.
+ * Calls `listener` when the socket closes. Returns the function that removes it. Needed for pipelining: while a request waits behind another request
+ * on the same connection, its response emits no `close`. Each socket has only one listener, regardless of how many requests wait.
  */
 function onSocketClose(socket: Socket, listener: () => void): () => void {
   const listeners = waiting.get(socket) ?? watch(socket)
@@ -108,7 +108,7 @@ export class NodeExchange implements Exchange {
     if (!listeners) return
     this.gone = true
     this.#listeners = undefined
-    for (const listener of [...listeners]) listener() // a listener may remove itself or another one
+    for (const listener of [...listeners]) listener() // a listener may remove itself or another listener
   }
 }
 

@@ -80,7 +80,7 @@ export class KvChangeLog {
     }
   }
 
-  /** Reports every write since the last one that was seen. */
+  /** Reports every write since the last write that was seen. */
   async #reportWrites(): Promise<void> {
     const from = this.#position
     const now = await this.#readLastWrite()

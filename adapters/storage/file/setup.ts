@@ -69,7 +69,7 @@ export async function setUp(folder: Folder, lock: Lock, logger: Logger): Promise
     })
 }
 
-/** Returns the earlier release's data, from its previous version if the last one can't be read. A new folder has none. */
+/** Returns the earlier release's data, or its previous version if the last version can't be read. A new folder has no data. */
 async function readContents(folder: Folder, legacy: LegacyFile, logger: Logger): Promise<Contents> {
   if (legacy.kind === 'data') return legacy
   if (legacy.kind === 'missing' && (await isNewFolder(folder)))
@@ -114,7 +114,7 @@ async function build(path: string, { secretMark, rows }: Contents): Promise<void
   await file.sync().finally(() => file.close())
 }
 
-/** Renames the earlier release's files. Resolves to the last one's new name. */
+/** Renames the earlier release's files. Resolves to the last file's new name. */
 async function renameLegacyFiles(folder: Folder): Promise<string> {
   const importedFolder = folder.imported(formatTimeForName())
   await linkOrCopy(folder.store, importedFolder).catch(ignoreMissing)
@@ -167,7 +167,7 @@ function createCorruptStoreError(folder: Folder, current: LegacyFile, previous: 
 const createMissingError = ({ database }: Folder) =>
   createStorageError('STORAGE_MISSING', `The database ${database} is missing. ${ADVICE}`)
 
-/** Creates the error for a folder with two possible stores. Only the operator knows which one is outdated. */
+/** Creates the error for a folder with two possible stores. Only the operator knows which store is outdated. */
 function createAmbiguousStoreError({ store, database }: Folder, legacy: LegacyFile): Error {
   const reason = legacy.kind === 'corrupt' ? legacy.reason : 'it is from an earlier release'
   return createCorruptError(

@@ -17,7 +17,7 @@ export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
   for (let index = 0; index < sorted.length; index += MAX_RUN_LENGTH / 2)
     runs.push(sorted.slice(index, index + MAX_RUN_LENGTH / 2))
 
-  /** Finds the last run that starts at or before the key, or else the first one. */
+  /** Finds the last run that starts at or before the key, or else the first run. */
   const findRun = (key: string) => Math.max(0, findFirst(runs.length, (index) => (runs[index]?.[0] ?? '') > key) - 1)
   const findIndex = (run: readonly string[], key: string) => findFirst(run.length, (index) => (run[index] ?? '') >= key)
 

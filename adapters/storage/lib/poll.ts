@@ -1,6 +1,6 @@
 /**
  * Calls `check` immediately, and again `ms` after each call has settled, until the returned function is called. Ignores failures of `check`. If a
- * call takes longer than `timeoutMs`, the next one starts without waiting for it. Doesn't keep the process alive.
+ * call takes longer than `timeoutMs`, the next call starts without waiting for it. Doesn't keep the process alive.
  */
 export function poll(check: () => Promise<unknown>, ms: number, timeoutMs?: number): () => void {
   let isOver = false

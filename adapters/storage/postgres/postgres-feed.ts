@@ -28,8 +28,8 @@ export function watchTable(table: WatchedTable): () => void {
 }
 
 /**
- * Polls the table for changes. Each poll also covers the five seconds before the last one, because a
- * transaction that starts earlier may commit later.
+ * Polls the table for changes. Each poll also covers the five seconds before the last poll, because a transaction that starts earlier may commit
+ * later.
  */
 function pollChanges({ query, sql, pollMs, ownVersions, notify }: WatchedTable): () => void {
   const watchedAt = performance.now()
@@ -113,7 +113,7 @@ function listenForChanges({ query, pool, channel, pollMs, notify, warn }: Watche
   }
 }
 
-/** How long to wait for a poll, in ms. A slower one may have silently lost its connection, so the next one starts anyway. */
+/** How long to wait for a poll, in ms. A slower poll may have silently lost its connection, so the next poll starts anyway. */
 const POLL_TIMEOUT_MS = 2_000
 /** How long to wait before retrying a pool that received no notification, in ms, because the server may have been slow. */
 const NO_NOTIFICATIONS_MS = 60_000

@@ -17,11 +17,11 @@ export interface RedisConnection {
 const COMMAND_TIMEOUT_MS = 4_000
 const SHORT_TIMEOUT_MS = 250
 const PAUSE_MS = 50
-/** How long to wait for a new connection before trying another one, in ms. */
+/** How long to wait for a new connection before trying another connection, in ms. */
 const OPENING_MS = 1_000
 
 /**
- * Sends commands over your client's connection, and replaces it after a failure or silence, because the old one might return the reply to one
+ * Sends commands over your client's connection, and replaces it after a failure or silence, because the old connection might return the reply to one
  * command as the reply to another. All keys share the hash tag of `key`; `store` is the store's name in messages.
  */
 export function createRedisConnection(link: Link, key: string, store: string): RedisConnection {

@@ -15,7 +15,7 @@ const COMMAND_TIMEOUT_MS = 4_000
 const SHORT_TIMEOUT_MS = 1_000
 /** How long to wait for a request, in ms. A slower one has probably lost its connection, so it is sent again. */
 const REQUEST_TIMEOUT_MS = 2_500
-/** The pause before the first retry, in ms; it doubles with each one. */
+/** The pause before the first retry, in ms; it doubles with each retry. */
 const PAUSE_MS = 50
 
 /** Sends each command as one HTTP request; `store` is the store's name in messages. */

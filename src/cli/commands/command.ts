@@ -11,8 +11,8 @@ import type { Field } from './input-options.ts'
 export interface CliCommand {
   help: string
   /**
-   * The actions by name, such as `list` and `sessions revoke`. The first one is the default. A command with a single action stores it under an empty
-   * name.
+   * The actions by name, such as `list` and `sessions revoke`. The first action is the default. A command with a single action stores it under an
+   * empty name.
    */
   actions: Readonly<Record<string, CliAction>>
   /** Notes at the end of the help. */

@@ -24,9 +24,9 @@ export interface ActionDetails extends ResultFormat {
   parseWords?(words: readonly string[]): JsonObject
   /** Finds the path parameters for the words. */
   findPath?(call: ActionCall): Promise<readonly string[]>
-  /** Input fields that don't get an option. */
+  /** Input fields without an option. */
   hides?: readonly string[]
-  /** Additional options, or replacements for the default ones. */
+  /** Additional options, or replacements for the default options. */
   fields?: Readonly<Record<string, Field>>
   /** Formats the response. */
   show?(body: object, call: ActionCall): CommandOutput | Promise<CommandOutput>

@@ -32,7 +32,7 @@ export interface Deployment {
   isInCatalog: boolean
   /** Deployments with a lower order are tried first. Deployments without an order are tried last. */
   order: number | undefined
-  /** Its possible weights for `simple-shuffle`, in LiteLLM's order of precedence: `weight`, `rpm`, `tpm`. */
+  /** The deployment's possible weights for `simple-shuffle`, in LiteLLM's order of precedence: `weight`, `rpm`, `tpm`. */
   weights: readonly (number | undefined)[]
   /** In seconds. */
   timeout: number | undefined
@@ -125,7 +125,7 @@ export function readDeployments(config: JsonObject, router: JsonObject, plan: Im
   return { groups, wildcards }
 }
 
-/** Returns whether a name simply refers to its model and needs neither an alias nor a combo. */
+/** Returns whether a name just refers to its model and needs neither an alias nor a combo. */
 const isPlain = (name: string, params: JsonObject): boolean =>
   params.model === name && Object.keys(params).every((key) => PLAIN_PARAMS.includes(key) || LONG_PRICE.test(key))
 
@@ -139,7 +139,7 @@ function createFallbackCheck(router: JsonObject): (name: string) => boolean {
 }
 
 /**
- * Returns the entries of `model_list`, merged with the settings and with the credential that each one names. An entry's own parameters take
+ * Returns the entries of `model_list`, merged with the settings and with the credential that each entry names. An entry's own parameters take
  * precedence.
  */
 function addCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObject; place: string }[] {

@@ -175,7 +175,7 @@ function planCombos(
   }
 }
 
-/** Returns a combo's entries. An embedding combo keeps only one model, because embeddings from different models can't be mixed. */
+/** Returns a combo's entries. An embedding combo only keeps one model, because embeddings from different models can't be mixed. */
 function readEntries(
   combo: JsonObject,
   {

@@ -164,7 +164,7 @@ export class ImportPlan {
     return createReference(name)
   }
 
-  /** Reserves the name of a variable that the other program reads, so no plain-text secret gets the name. Call it before `addSecret`. */
+  /** Reserves the name of a variable that the other program reads, so no plain-text secret is stored under the name. Call it before `addSecret`. */
   reserveVariable(name: string): void {
     this.#reserved.add(name)
   }
@@ -176,9 +176,9 @@ export class ImportPlan {
   }
 
   /**
-   * Reserves a name that clients use. No combo created by the import gets the name, and no connection gets the part before its slash as a prefix.
-   * This is necessary because `openai/gpt-5` can mean another vendor's model, or several models. With `isItself`, the name means exactly that model.
-   * Call this before planning combos and connections.
+   * Reserves a name that clients use. The import creates no combo with the name, and no connection whose prefix is the part before its slash. This is
+   * necessary because `openai/gpt-5` can mean another vendor's model, or several models. With `isItself`, the name means exactly that model. Call
+   * this before planning combos and connections.
    */
   reserveName(name: string, { isItself = false }: { isItself?: boolean } = {}): void {
     this.#names.add(name)

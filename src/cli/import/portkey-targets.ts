@@ -4,7 +4,7 @@ import { readEntryParams } from './import-entry-params.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 import { ACCOUNT_FIELDS, type KnownNames, listAccountFields, planAccount } from './portkey-accounts.ts'
 
-/* Reads the targets of a Portkey config, with the fields that each one inherits from the surrounding config. */
+/* Reads the targets of a Portkey config, with the fields that each target inherits from the surrounding config. */
 
 /** A target that calls one model, unlike a `StrategyTarget`, which chooses among other targets. */
 export interface ModelTarget {

@@ -33,7 +33,7 @@ import {
  * and apiKey.
  */
 
-/** Portkey's strategies, and their equivalents. */
+/** Signalbox's equivalents of Portkey's strategies. */
 const STRATEGY_NAMES: Readonly<Record<string, string>> = {
   single: 'fallback',
   fallback: 'fallback',

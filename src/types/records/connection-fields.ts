@@ -103,7 +103,9 @@ export const connectionFields = {
   },
   /** Whether the gateway asks the provider to cache prompts. Default: the value in the settings. */
   promptCaching: { ...cachingField, inputs: removableAnywhere },
-  /** Facts about how the account handles data, at most 16, such as `{ region: 'eu', zdr: true }`. Nobody verifies them. A change replaces all of them. */
+  /**
+   * Facts about how the account handles data, at most 16, such as `{ region: 'eu', zdr: true }`. They aren't verified. A change replaces all of them.
+   */
   tags: { shape: dataTags, isOptional: true, inputs: removableAnywhere },
   /** The credential. The management API only shows its last four characters. */
   apiKey: {

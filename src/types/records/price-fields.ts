@@ -36,7 +36,7 @@ const tier = object({ ...tokenPrices, above: { shape: integer(1, 1_000_000_000) 
 
 const tiers = { shape: list(tier, { items: 'tiers', max: 10 }), isOptional: true } as const
 
-/** Prices of service tiers use the names that providers report. */
+/** Prices for service tiers, by the names that providers report. */
 const serviceTiers = map({
   name: text({ isNonEmpty: true, max: 64 }),
   of: object({ ...tokenPrices, tiers }) as Shape<ServiceTierPrice>,

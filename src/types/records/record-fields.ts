@@ -12,7 +12,7 @@ export interface RecordField<T = unknown> {
   /** The field's name in earlier builds. It can still be read, and signatures use it. */
   readonly formerName?: string
   readonly isOptional?: boolean
-  /** The value to use in place of an invalid stored one. Default: none if the field is optional, otherwise an empty string or the Unix epoch. */
+  /** The value to use in place of an invalid stored value. Default: none if the field is optional, otherwise an empty string or the Unix epoch. */
   readonly fallback?: T
   /** The value that the signature uses for a missing field. */
   readonly missingValue?: T

@@ -64,8 +64,8 @@ export const settingsFields = {
     inputs: { update: 'removable' },
   },
   /**
-   * Rejects or allows requests with a limit of this unit while the storage is unavailable. Default: `refuse` for `usd` and `tokens`, `allow` for the
-   * others.
+   * Rejects or allows requests with a limit of this unit while the storage is unavailable. Default: `refuse` for `usd` and `tokens`, `allow` for
+   * other units.
    */
   onStorageUnavailable: {
     formerName: 'whenStoreIsAway',
