@@ -14,7 +14,7 @@ import { assert, suite } from './support/suite.ts'
 
 const root = new URL('..', import.meta.url).pathname
 
-const source = suite('the source')
+const source = suite('the source code')
 
 source('every file follows the architecture rules', () => {
   const found = violations(readTree(['src', 'adapters']), Object.values(entries))
@@ -44,10 +44,7 @@ source('files and folders have no import cycles, not even for types', () => {
   assert.equal(findFolderCycles(files), [])
 })
 
-/**
- * The maximum number of names that are declared twice. Some are by design: the same helper types in two adapters, two formats, or two management
- * files.
- */
+/** The maximum number of type names declared twice. Some are by design, such as helper types in two adapters or two formats. */
 const MAX_REPEATED_NAMES = 8
 
 source('few type names are declared twice', () => {
@@ -126,7 +123,7 @@ source('detects any kind of comment that cites a missing document or rule', () =
 
 const rules = suite('the architecture rules')
 
-/** Files that must be rejected: path, text, and a part of the message. */
+/** Files that must be rejected: path, text, and part of the message. */
 const rejected: Record<string, [path: string, text: string, says: RegExp]> = {
   'an import from a higher layer': [
     'src/records/a.ts',
@@ -155,12 +152,12 @@ const rejected: Record<string, [path: string, text: string, says: RegExp]> = {
   ],
   'an import with a hidden type': ['adapters/mount/a.ts', "await import('preact' as string)", /imports preact: only/],
   'a computed import': ['src/cli/a.ts', 'const x = await import(name)', /a computed path/],
-  'an import from a folder that is not a stage': [
+  "an import from a folder that isn't a stage": [
     'src/request/limits/a.ts',
     "import type { X } from '../outcome.ts'",
     /limits\/ is not a stage/,
   ],
-  'an import of a later stage from an earlier one': [
+  'an import from a later stage in an earlier one': [
     'src/request/choose/a.ts',
     "import type { X } from '../reply/x.ts'",
     /a request comes to reply\/ after choose\//,
@@ -197,7 +194,7 @@ const rejected: Record<string, [path: string, text: string, says: RegExp]> = {
     "import { x } from '../limits/gate.ts'",
     /siblings/,
   ],
-  'a folder that is not on a layer': ['src/misc/a.ts', 'export const a = 1', /is in no layer/],
+  "a folder that isn't in a layer": ['src/misc/a.ts', 'export const a = 1', /is in no layer/],
   'a client that imports server code': [
     'src/client/a.ts',
     "import { routes } from '../request/door/routes.ts'",
@@ -224,7 +221,7 @@ const rejected: Record<string, [path: string, text: string, says: RegExp]> = {
     /only src\/errors.ts does/,
   ],
   'undici in the core': ['src/request/upstream/a.ts', "import { request } from 'undici'", /only adapters\/ does/],
-  'a package that is not a dependency': ['src/lib/a.ts', "import { debounce } from 'lodash'", /no dependency/],
+  "a package that isn't a dependency": ['src/lib/a.ts', "import { debounce } from 'lodash'", /no dependency/],
   'a Node module in the core': ['src/lib/a.ts', "import { randomUUID } from 'node:crypto'", /imports node:crypto/],
   Buffer: ['src/lib/a.ts', "export const a = Buffer.from('a')", /uses Buffer/],
   process: ['src/gateway.ts', 'export const a = process.env.HOME', /uses process/],
@@ -240,17 +237,17 @@ const rejected: Record<string, [path: string, text: string, says: RegExp]> = {
     'log.rule = (call) => rule(call)',
     /give it a name first/,
   ],
-  'ambient fetch by another name': ['src/request/upstream/a.ts', "globalThis.fetch('/')", /uses fetch/],
+  'ambient fetch through globalThis': ['src/request/upstream/a.ts', "globalThis.fetch('/')", /uses fetch/],
   'ambient fetch, bound': ['src/request/upstream/a.ts', 'export const call = fetch.bind(undefined)', /uses fetch/],
   'destructured ambient fetch': ['src/request/upstream/a.ts', 'export const { fetch } = globalThis', /uses globalThis/],
-  'ambient fetch in shorthand': ['src/request/upstream/a.ts', 'export const platform = { fetch }', /uses fetch/],
+  'shorthand for ambient fetch': ['src/request/upstream/a.ts', 'export const platform = { fetch }', /uses fetch/],
   'ambient fetch when another scope declares fetch': [
     'src/request/upstream/a.ts',
     "export function a(fetch: () => void) { fetch() }\nexport const b = () => fetch('/')",
     /a\.ts:2 uses fetch/,
   ],
   'the type any': ['src/lib/a.ts', 'export const a = (b: any) => b', /uses the type any/],
-  'a silenced compiler': ['adapters/mount/a.ts', '// @ts-ignore\nexport const a = 1', /silences the compiler/],
+  'a compiler-silencing comment': ['adapters/mount/a.ts', '// @ts-ignore\nexport const a = 1', /silences the compiler/],
   'a core file imported by an adapter': [
     'adapters/mount/bun.ts',
     "import { x } from '../../src/lib/bytes.ts'",
@@ -300,7 +297,7 @@ const allowed: Record<string, [path: string, text: string]> = {
     'src/lib/a.ts',
     "import type { A } from '../types.ts'\nimport { b } from '../errors.ts'",
   ],
-  'the entire composition': ['src/index.ts', "export { createGateway } from './gateway.ts'"],
+  "the composition root's exports": ['src/index.ts', "export { createGateway } from './gateway.ts'"],
   'a CLI that imports Node modules and adapters': [
     'src/cli/main.ts',
     "import { argv } from 'node:process'\nimport { s } from '../../adapters/mount/node.ts'\nconsole.log(Date.now(), argv, s)",

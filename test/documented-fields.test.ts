@@ -31,7 +31,7 @@ const records: Record<string, RecordFields> = {
   aliases: aliasFields,
 }
 
-/** The files with the form of each record, and with the buttons that change one field. */
+/** The files that contain the form of each record, and the buttons that change single fields. */
 const forms: Record<keyof typeof records, readonly string[]> = {
   keys: ['owner-form', 'keys'],
   groups: ['owner-form', 'keys'],
@@ -44,15 +44,15 @@ const forms: Record<keyof typeof records, readonly string[]> = {
   aliases: ['combos'],
 }
 
-/** The fields that a form renders from a table, without naming them. */
+/** Fields that a form renders from a table, without naming them. */
 const renderedFields: Partial<Record<keyof typeof records, readonly string[]>> = {
   guards: [sharedGuardFields, ...Object.values(guardKinds)].flatMap((options) => Object.keys(options)),
 }
 
-/** Fields that the dashboard doesn't set, unlike the API, the CLI, and the config file. Its buttons pause and resume accounts. */
+/** Fields that the dashboard doesn't set, unlike the API, the CLI, and the config file. Accounts are paused and resumed with buttons. */
 const withoutForm: readonly string[] = ['accounts.isActive', 'combos.health', 'settings.health', 'settings.timeouts']
 
-/** Lists the fields that a change of the record may set. Records without `update` are replaced with `put`. */
+/** Lists the fields that an update of the record may set. Records without `update` are replaced with `put`. */
 function listChangeable(fields: RecordFields) {
   const isReplaced = Object.values(fields).every(({ inputs }) => inputs?.update === undefined)
   return Object.entries(fields).flatMap(([name, { inputs = {} }]) => {
@@ -68,7 +68,7 @@ const listMissing = (isThere: (field: string, resource: string) => boolean | und
     listChangeable(fields).flatMap((field) => (isThere(field, resource) ? [] : [`${resource}.${field}`])),
   )
 
-/** Returns whether a form has a field with this path, a binding to it, or puts it into an input. A type that names it isn't enough. */
+/** Returns whether a form has a field with this path, a binding to it, or an input that sets it. Merely naming it in a type doesn't count. */
 function hasField(source: string, field: string): boolean {
   const code = source.replaceAll(/^(?:export )?(?:interface|type) [^\n]*\{\n[\s\S]*?^\}/gm, '')
   return [
@@ -81,7 +81,7 @@ function hasField(source: string, field: string): boolean {
   ].some((pattern) => new RegExp(pattern).test(code))
 }
 
-test('the dashboard has a form field for each field that can be changed, unless this test lists it', () => {
+test('the dashboard has a form field for each field that can be changed, unless this test lists it as an exception', () => {
   const sources = new Map(
     Object.entries(forms).map(([resource, files]) => [
       resource,

@@ -11,11 +11,11 @@ import { readPages } from './docs/pages.ts'
 import { getPrefixes } from './providers/page.ts'
 import { assert, suite } from './support/suite.ts'
 
-const test = suite('the names that users write')
+const test = suite('names that users write')
 
 const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 
-/** Returns the names at the start of each table row of a file. A cell may have several names. */
+/** Returns the names at the start of each table row in a file. A cell may contain several names. */
 function getRows(file: string): string[] {
   const cells = [...read(file).matchAll(/^\| ((?:`[\w-]+`(?:, )?)+) +\|/gm)]
   return cells.flatMap(([, names = '']) => [...names.matchAll(/[\w-]+/g)].map(([name]) => name))
@@ -48,7 +48,7 @@ test('docs/src/content/docs/guides/rerank.md mentions each rerank vendor', () =>
   assert.equal(findMissing(Object.keys(rerankVendors), words), [])
 })
 
-test('the options page has one row for each option, limit, and hook, and no other rows', () => {
+test('the options page has exactly one row for each option, limit, and hook', () => {
   const rows = getRows('docs/src/content/docs/reference/options.md')
   const options = [
     ...getMembers('src/options.ts', 'GatewayOptions'),
@@ -111,7 +111,7 @@ test('every management API call in the documentation exists', () => {
   )
 })
 
-/** Returns whether two calls are the same if either may have a value in place of an ID. */
+/** Returns whether two calls are the same, if either may have a value in place of an ID. */
 const matches = (known: string, call: string) => {
   const [first, second] = [known.split('/'), call.split('/')]
   return first.length === second.length && first.every((part, index) => part === second[index] || part === '*')
@@ -124,7 +124,7 @@ function getCalls(rows: object): string[] {
   })
 }
 
-test('the CLI page mentions each command', () => {
+test('the CLI page mentions every command', () => {
   const page = read('docs/src/content/docs/reference/cli.md')
   assert.equal(
     Object.keys(listCommands()).filter((name) => !new RegExp(`\`(?:npx signalbox )?${name}\\b`).test(page)),
@@ -132,7 +132,7 @@ test('the CLI page mentions each command', () => {
   )
 })
 
-test('the token estimates page lists the overhead of each model family', () => {
+test('the token estimates page lists the overhead of every model family', () => {
   const rows = [
     ...read('docs/src/content/docs/reference/token-estimates.md').matchAll(
       /^ +\| (?!Models|-)[\w .-]+?[^|]*\| ([\d,]+) +\|/gm,

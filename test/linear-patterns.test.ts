@@ -12,14 +12,14 @@ import { assert, suite } from './support/suite.ts'
 
 const root = new URL('..', import.meta.url).pathname
 
-const patterns = suite('every pattern in the source')
+const patterns = suite('regular expressions in the source')
 
 interface Found {
   where: string
   pattern: RegExp
 }
 
-/** Reads the literals of all files, and the files that build patterns at run time. */
+/** Reads the regular expression literals in all files, and lists the files that build patterns at run time. */
 function read(): { literals: Found[]; builders: string[] } {
   const literals: Found[] = []
   const builders = new Set<string>()
@@ -45,16 +45,16 @@ function toRegExp(text: string): RegExp {
   return new RegExp(text.slice(1, end), text.slice(end + 1))
 }
 
-/** The lengths of an input, in characters. They increase, so a slow pattern is found before it takes seconds. */
+/** The input lengths, in characters. They increase, so a slow pattern is found before it takes seconds. */
 const LENGTHS = [500, 1_000, 2_000, 8_000, 32_000]
 
-/** More than any linear pattern needs for the longest input on any machine, in ms. A quadratic pattern needs hundreds. */
+/** More than any linear pattern needs for the longest input on any machine, in ms. A quadratic pattern takes hundreds. */
 const MIN_MS = 15
 
-/** The limit on the growth for an input four times as long: 4 if the time is linear, and 16 if it is quadratic. */
+/** The maximum growth if the input is four times as long: linear time grows by 4, and quadratic time by 16. */
 const MAX_RATIO = 9
 
-/** Returns the growth of the work when its time becomes significant, or `undefined` if it never does. */
+/** Returns how much the time grows once it is significant, or `undefined` if it never is. */
 function growth(action: (text: string) => void, getInput: (length: number) => string): number | undefined {
   for (const length of LENGTHS) {
     const long = getInput(length)
@@ -64,7 +64,7 @@ function growth(action: (text: string) => void, getInput: (length: number) => st
   return undefined
 }
 
-/** Returns the shortest time of three runs in ms, because a busy machine may slow one of them down. */
+/** Returns the shortest of three runs in ms, because a busy machine may slow one of them down. */
 function measureLeastMs(action: (text: string) => void, input: string): number {
   let least = Number.POSITIVE_INFINITY
   for (let round = 0; round < 3; round++) {
@@ -77,10 +77,10 @@ function measureLeastMs(action: (text: string) => void, input: string): number {
   return least
 }
 
-/** The maximum number of measurements. Quadratic work looks quadratic each time, but linear work only does so on a busy machine. */
+/** The maximum number of measurements. Quadratic work looks quadratic every time, but linear work does so only on a busy machine. */
 const MOST_LOOKS = 5
 
-/** Returns the minimum growth of the work, measured as in `growth`. */
+/** Returns the least growth in several measurements. */
 function leastGrowth(action: (text: string) => void, getInput: (length: number) => string): number {
   let least = Number.POSITIVE_INFINITY
   for (let look = 0; look < MOST_LOOKS && least > MAX_RATIO; look++)
@@ -88,7 +88,7 @@ function leastGrowth(action: (text: string) => void, getInput: (length: number) 
   return least
 }
 
-/** Returns the input for which the work takes more than linear time. */
+/** Returns an input that takes more than linear time. */
 function worstInput(action: (text: string) => void, pattern: RegExp): string | undefined {
   const attacks = attacksOn(pattern)
   const worst = attacks.find((attack) => leastGrowth(action, attack) > MAX_RATIO)
@@ -120,7 +120,7 @@ for (let index = 0; index < literals.length; index += PART) {
   })
 }
 
-/** The code that uses patterns built at run time, or why they need no test. */
+/** The code that uses patterns built at run time, or the reason that it needs no test. */
 const built: Record<string, string | [use: (text: string) => unknown, like: RegExp]> = {
   'adapters/mount/node/node-proxies.ts': 'operators write it, and the host names that it is held against are short',
   'src/cli/commands/init.ts':

@@ -14,7 +14,7 @@ test('the storage adapter matrix matches the table on the storage page', () => {
   assert.is(table, matrixTable())
 })
 
-test("the storage adapter matrix has a row for each of the package's adapters, with a link to its documentation", () => {
+test('the storage adapter matrix has a row for every adapter in the package, with a link to its documentation', () => {
   const names = Object.keys(entries).flatMap((name) => /^storage\/(.+)/.exec(name)?.[1] ?? [])
   assert.equal(Object.keys(STORES).sort(), names.sort())
   const anchors = ['storage.md', 'serverless-stores.md'].flatMap((page) =>
@@ -32,8 +32,8 @@ test("the storage adapter matrix has a row for each of the package's adapters, w
   }
 })
 
-/** This test expects one test for each test of the suite and each store that the matrix has in its runtime. In CI, none may be skipped. */
-test('the storage adapter matrix has a test of all adapters for each runtime', () => {
+/** Each of these tests checks that every store in its runtime ran every test in the suite. In CI, none may be skipped. */
+test('the storage adapter matrix has a test of all adapters for every runtime', () => {
   for (const [runtime, path] of Object.entries(RUNTIMES)) {
     assert.ok(existsSync(new URL(`../${path}`, import.meta.url)), path)
     assert.match(read(path), `'${runtime}'`)

@@ -1,6 +1,6 @@
-/** The stores by runtime, for the table in docs/src/content/docs/reference/storage.md and the conformance tests. */
+/** The stores for each runtime, for the table in docs/src/content/docs/reference/storage.md and the conformance tests. */
 
-/** The test that runs each runtime's stores. */
+/** The test that covers each runtime's stores. */
 export const RUNTIMES = {
   'Node 20': 'test/services/stores/node-20.test.ts',
   'Node 22': 'test/services/stores/node-22.test.ts',
@@ -27,7 +27,7 @@ const inEveryRuntime = (cell: string, ...extra: Runtime[]) => {
   return Object.fromEntries(runtimes.map((runtime) => [runtime, cell]))
 }
 
-/** The stores by the name of their entry point, `signalbox/storage/…`. */
+/** The stores, by the name of their entry point `signalbox/storage/…`. */
 export const STORES: Record<string, StoreRow> = {
   memory: {
     section: '#choose-a-store',

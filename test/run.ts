@@ -3,13 +3,13 @@ import { parseArgs } from 'node:util'
 import { runTests } from './runner/main.ts'
 
 /*
- * The test runner: `node test/run.ts [--all] [--isolate] [--workers N] [part of a path ...]`. Without `--all`, it leaves out the folders in
- * `test/heavy.json`, whose packages only `npm test -- --all` installs. Without a filter, it also leaves out the files in `test/long.json`, which
- * lists their CPU time in seconds with `CI=true`. The longest files start first; files in a heavy folder are only listed for that. By default, files
- * share three processes, or one more than there are cores, because one lane mostly waits. With `--all`, there is another one, because those tests
- * wait more. With `--isolate`, each file has its own process. Property tests and `Math.random` repeat the same cases; `SEED=<number>` changes them. A
- * test may take 90 s, or 180 s with `CI=true`, unless it sets another limit. Loading a file may take three times that. The limit ends tests that
- * hang, even on a slow machine under load. The last line is `N passed, N failed, N skipped`. The exit code is 1 if anything failed.
+ * The test runner: `node test/run.ts [--all] [--isolate] [--workers N] [part of a path ...]`. Without `--all`, it skips the folders in
+ * `test/heavy.json`, whose packages are only installed by `npm test -- --all`. Without a filter, it also skips the files in `test/long.json`, which
+ * lists their CPU time in seconds with `CI=true`. The longest files start first; files in heavy folders are listed only for that order. By default,
+ * files share three processes, or one more than there are cores, because one of them mostly waits. With `--all`, there is one more, because those
+ * tests wait more. With `--isolate`, each file has its own process. Property tests and `Math.random` repeat the same cases; `SEED=<number>` changes
+ * them. A test may take 90 s, or 180 s with `CI=true`, unless it sets its own limit. Loading a file may take three times as long. The limit ends
+ * tests that hang, even on a slow machine under load. The last line is `N passed, N failed, N skipped`. The exit code is 1 if anything failed.
  */
 
 const isCi = /^(?:1|true)$/.test(process.env.CI ?? '')

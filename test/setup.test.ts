@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { assert, suite } from './support/suite.ts'
 
 const setup = fileURLToPath(new URL('../setup.mjs', import.meta.url))
-const test = suite('the setup', { folder: '' })
+const test = suite('the setup script', { folder: '' })
 
 test.before(async (context) => {
   context.folder = await mkdtemp(join(tmpdir(), 'setup-'))
@@ -16,7 +16,7 @@ test.before(async (context) => {
 
 test.after(({ folder }) => rm(folder, { recursive: true }))
 
-test('the setup lists its commands in one line', async () => {
+test('the setup lists its commands on one line', async () => {
   const { code, stderr } = await run(setup, ['nonsense'])
   assert.is(stderr, 'setup: choose a task: start, test, unit, generate, build, check, bench, docs, release, pack\n')
   assert.is(code, 1)
@@ -115,13 +115,13 @@ test('`check --all` builds and installs everything for the tests, and fails if t
   assert.equal([good.code, good.stderr], [0, ''])
 })
 
-/** Returns the folders of the packages that heavy tests need: their own, or that of the documentation site. */
+/** Returns the package folders that heavy tests need: their own, or the documentation site's. */
 async function heavyPackages(): Promise<string[]> {
   const names: string[] = JSON.parse(await readFile(join(dirname(setup), 'test/heavy.json'), 'utf8'))
   return names.map((name) => (name === 'site' ? 'docs' : `test/${name}`))
 }
 
-test('each heavy folder has separate packages and a lockfile', async () => {
+test('each heavy folder has its own packages and lockfile', async () => {
   const folders = await heavyPackages()
   assert.ok(folders.length > 0)
   for (const folder of folders) {
@@ -132,7 +132,7 @@ test('each heavy folder has separate packages and a lockfile', async () => {
   }
 })
 
-test('the lockfiles contain the dependencies of packages on every platform', async () => {
+test("lockfiles contain the packages' dependencies for every platform", async () => {
   for (const folder of ['', 'test/runtimes']) {
     const { packages }: Lock = JSON.parse(await readFile(join(dirname(setup), folder, 'package-lock.json'), 'utf8'))
     const missing = Object.entries(packages).flatMap(([path, { dependencies, optionalDependencies }]) =>
@@ -144,7 +144,7 @@ test('the lockfiles contain the dependencies of packages on every platform', asy
   }
 })
 
-test('the lockfiles contain the hash of each package, including those for other platforms', async () => {
+test('lockfiles contain the hash of each package, including those for other platforms', async () => {
   for (const folder of ['', 'test/runtimes', ...(await heavyPackages())]) {
     const { packages }: Lock = JSON.parse(await readFile(join(dirname(setup), folder, 'package-lock.json'), 'utf8'))
     const bare = Object.entries(packages).filter(
@@ -158,19 +158,19 @@ test('the lockfiles contain the hash of each package, including those for other 
   }
 })
 
-test('the setup reports in one line that npm is missing', async ({ folder }) => {
+test('if npm is missing, the setup says so in one line', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { PATH: dirname(process.execPath) })
   assert.is(stderr, 'setup: cannot run npm: spawn npm ENOENT\n')
   assert.is(code, 1)
 })
 
-test('the setup explains in one line why npm fails', async ({ folder }) => {
+test('if npm fails, the setup explains why in one line', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'])
   assert.match(stderr, /^setup: npm could not install dependencies: .*package-lock\.json.*\n$/)
   assert.is(code, 1)
 })
 
-test('two concurrent first starts succeed even if their builds end simultaneously', async ({ folder }) => {
+test('two concurrent first starts succeed, even if their builds finish at the same moment', async ({ folder }) => {
   const location = await project(await mkdtemp(join(folder, 'twice-')), BUILDS)
   for (let time = 0; time < 5; time++) {
     await rm(join(location, 'dist'), { recursive: true, force: true })
@@ -281,7 +281,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)
     assert.equal([code, killedBy], signal === 'SIGKILL' ? [null, signal] : [0, null])
   })
 
-test('the setup ends with the signal that ended the program', async ({ folder }) => {
+test('the setup ends with the same signal that ended the program', async ({ folder }) => {
   const path = await onOtherNode(folder, "process.kill(process.pid, 'SIGTERM')\nsetTimeout(() => {}, 5_000)")
   const child = spawn(process.execPath, [path, 'start'], { stdio: 'ignore' })
   assert.equal(await once(child, 'close'), [null, 'SIGTERM'])
@@ -308,13 +308,13 @@ interface Lock {
   >
 }
 
-/** Returns whether a package with this name is in the folder of the package that needs it, or in a folder above. */
+/** Returns whether a package with this name is in the folder of the package that needs it, or in a parent folder. */
 function isFound(name: string, path: string, packages: Lock['packages']): boolean {
   if (Object.hasOwn(packages, join(path, 'node_modules', name))) return true
   return path !== '' && isFound(name, path.slice(0, Math.max(0, path.lastIndexOf('node_modules/') - 1)), packages)
 }
 
-/** Writes a project with this setup and these files into a folder. */
+/** Writes a project with this setup script and these files to a folder. */
 async function project(location: string, files: Record<string, string>): Promise<string> {
   await mkdir(join(location, 'node_modules', '.bin'), { recursive: true })
   await symlink(process.execPath, join(location, 'node_modules', '.bin', 'node'))
@@ -326,7 +326,7 @@ async function project(location: string, files: Record<string, string>): Promise
   return location
 }
 
-/** A project whose builds have many parts that end together. */
+/** A project whose builds have many parts that finish together. */
 const BUILDS = {
   'package.json': '{"type":"module"}',
   'package-lock.json': '{"packages":{"":{}}}',
@@ -345,7 +345,7 @@ setTimeout(() => {}, 500 - (Date.now() % 500))
 `,
 }
 
-/** Ends some time after a signal, or by itself without one. */
+/** Ends some time after a signal, or on its own without one. */
 const DRAINS = `
 const left = setTimeout(() => process.exit(3), 5_000)
 process.on('SIGTERM', () => setTimeout(() => { console.log('drained'); clearTimeout(left) }, 100))

@@ -3,16 +3,16 @@ import { assert, suite } from './support/suite.ts'
 
 const root = new URL('..', import.meta.url).pathname
 
-const test = suite('src/README.md, the map of the source')
+const test = suite('src/README.md, the source map')
 
-/** Returns the files and folders that the map names, relative to the root of the repository. */
+/** Returns the files and folders that the source map mentions, relative to the repository root. */
 function namedPaths(): string[] {
   const text = readFileSync(`${root}src/README.md`, 'utf8')
   const names = [...text.matchAll(/`([\w./-]+(?:\/|\.ts))`/g)].map(([, name = '']) => name)
   return names.map((name) => (/^(?:adapters|test)\//.test(name) ? name : `src/${name}`))
 }
 
-test('every file and folder that the map mentions exists', () => {
+test('every file and folder that the source map mentions exists', () => {
   const paths = namedPaths()
   assert.ok(paths.length > 30, `only ${paths.length} paths were found`)
   assert.equal(
@@ -32,7 +32,7 @@ test('every path with a placeholder exists for at least one kind', () => {
   }
 })
 
-test('every function, type, and property that the pages for contributors mention exists', () => {
+test('every function, type, and property that the contributor pages mention exists', () => {
   const files = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const words = new Set(files.flatMap((file) => readFileSync(`${root}src/${file}`, 'utf8').match(/\w+/g) ?? []))
   const named = ['CONTRIBUTING.md', 'src/README.md', 'src/RECORDS.md'].flatMap((page) =>
@@ -48,7 +48,7 @@ test('every function, type, and property that the pages for contributors mention
   )
 })
 
-test('the map has a line for each folder of src', () => {
+test('the source map has a line for each folder in src', () => {
   const text = readFileSync(`${root}src/README.md`, 'utf8')
   const folders = readdirSync(`${root}src`, { withFileTypes: true }).filter((entry) => entry.isDirectory())
   assert.ok(folders.length > 10, `only ${folders.length} folders were found`)
@@ -56,7 +56,7 @@ test('the map has a line for each folder of src', () => {
   assert.equal(missing, [])
 })
 
-test('the map has a reason for each package that is published or bundled', () => {
+test('the source map gives a reason for each package that is published or bundled', () => {
   const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
     readFileSync(`${root}package.json`, 'utf8'),
   )

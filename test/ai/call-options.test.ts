@@ -11,7 +11,7 @@ import { assert, suite } from '../support/suite.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-/** What the models of both clients have in common. */
+/** The functions that the models of both clients have in common. */
 interface Provider {
   languageModel(id: string): ai7.LanguageModel
   embeddingModel(id: string): ai7.EmbeddingModel
@@ -21,13 +21,13 @@ interface Provider {
   transcriptionModel(id: string): Parameters<typeof ai7.experimental_transcribe>[0]['model']
 }
 
-/** Each client that sends call options. */
+/** The clients that can send call options. */
 const clients: Readonly<Record<string, (gateway: Gateway) => { ai: typeof ai7; models: Provider }>> = {
-  'createGateway of AI SDK 7': ({ fetch }) => ({
+  'createGateway from AI SDK 7': ({ fetch }) => ({
     ai: ai7,
     models: ai7.createGateway({ baseURL: 'http://gateway/v4/ai', apiKey: 'x', fetch }),
   }),
-  'createGateway of AI SDK 6': ({ fetch }) => ({
+  'createGateway from AI SDK 6': ({ fetch }) => ({
     ai: ai6,
     models: ai6.createGateway({ baseURL: 'http://gateway/v3/ai', apiKey: 'x', fetch }),
   }),
@@ -38,7 +38,7 @@ const clients: Readonly<Record<string, (gateway: Gateway) => { ai: typeof ai7; m
 const toolCall = { id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }
 const calling = { index: 0, message: { role: 'assistant', content: null, tool_calls: [toolCall] } }
 
-/** Fails for every connection except `two`. A request with tools but without a tool result gets a tool call. */
+/** Fails for every connection except `two`. A request with tools but no tool result gets a tool call. */
 function respond({ url, body, provider }: Call): Response {
   if (provider !== 'two') return json({ error: { message: 'It broke.' } }, 500)
   const answered = answerAt(url.pathname)
@@ -64,7 +64,7 @@ for (const [name, open] of Object.entries(clients)) {
   }
   const requestOptions = { providerOptions: { signalbox }, maxRetries: 0 }
 
-  test("the call's models generate and stream text", async () => {
+  test("text generation and streaming use the call's models", async () => {
     const { ai, models, upstream } = await openCall()
     const model = models.languageModel('said')
     const full = await ai.generateText({ ...requestOptions, model, prompt: 'Hi' })
@@ -121,7 +121,7 @@ for (const [name, open] of Object.entries(clients)) {
     )
   })
 
-  test('an error in the options contains the path of the invalid field', async () => {
+  test('an error about the options contains the path of the invalid field', async () => {
     const { ai, models, upstream } = await openCall()
     const model = models.languageModel('said')
     const providerOptions = { signalbox: { timeoutMs: 'soon' } }

@@ -14,7 +14,7 @@ const clients: ReadonlyArray<[name: string, ai: typeof ai7, path: string]> = [
 ]
 
 for (const [name, ai, path] of clients) {
-  const test = suite(`providerOptions.gateway by createGateway of ${name}`)
+  const test = suite(`providerOptions.gateway with createGateway from ${name}`)
 
   async function open() {
     const upstream = fakeUpstream(({ body }) =>
@@ -41,7 +41,7 @@ for (const [name, ai, path] of clients) {
     return { upstream, send, fail, models, api }
   }
 
-  test("applied options aren't in the warnings", async () => {
+  test('applied options cause no warnings', async () => {
     const { send, upstream, api } = await open()
     const { warnings } = await send({
       ...{
@@ -59,7 +59,7 @@ for (const [name, ai, path] of clients) {
     assert.equal([requests[0]?.tags, requests[0]?.user], [['beta'], 'u'])
   })
 
-  test('ignored options are in the warnings', async () => {
+  test('ignored options cause warnings', async () => {
     const { send } = await open()
     const { warnings } = await send({
       ...{ sort: 'tps', caching: 'auto', idempotencyKey: 'k', invented: 1 },

@@ -12,7 +12,7 @@ import { assert, suite } from '../support/suite.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-/* Compiles only if the provider fits the interfaces of both versions, and can replace a provider of any version. */
+/* Compiles only if the provider fits the interfaces of both versions, and can replace a provider of either version. */
 export const checkTypes = (four: Signalbox, three: Signalbox<'v3'>, gateway: Gateway) => {
   const [provider, provider3]: [ProviderV4, ProviderV3] = [four, three]
   const created: ProviderV4 | ProviderV3 = createSignalbox(gateway)
@@ -27,8 +27,8 @@ export const checkTypes = (four: Signalbox, three: Signalbox<'v3'>, gateway: Gat
 }
 
 /**
- * The functions of each `ai` version that take a provider. Those of AI SDK 6 get the types of version 7 here, which also accept a provider for
- * version 6.
+ * The functions of each `ai` version that take a provider. For AI SDK 6, they have the types of version 7, which also accept a provider for version
+ * 6.
  */
 const generations = [
   { name: 'AI SDK 7', ai: ai7, specification: 'v4' },
@@ -122,7 +122,7 @@ for (const { name, ai, specification } of generations) {
     }
   })
 
-  test('the old name for embedding models creates the same models', async () => {
+  test('the old method name for embedding models creates the same models', async () => {
     const { signalbox, names } = await openProvider()
     await ai.embed({ ...once, model: signalbox.textEmbeddingModel('one/e'), value: 'Hi' })
     assert.equal([signalbox.specificationVersion, names()], [specification, ['one/e']])

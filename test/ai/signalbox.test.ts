@@ -44,7 +44,7 @@ export const checkTypes = (four: Signalbox, three: Signalbox<'v3'>) => {
   return [language, embedding, reranking, language3, embedding3, reranking3, ...others]
 }
 
-/** The two transports to a gateway, for both versions. */
+/** The ways to reach a gateway, for both versions. */
 const ways = {
   'in process': <S extends Specification>(gateway: Gateway, _: string, specification: S) =>
     createSignalbox(gateway, { specification }),
@@ -70,10 +70,10 @@ for (const [way, open] of Object.entries(ways))
       })
       await api.settings.update({ requireApiKey: true })
       const { key } = await api.keys.create({ name: 'k' })
-      return { ...world, api, signalbox: open(gateway, key, specification) as Signalbox } // AI SDK 7 also takes V3
+      return { ...world, api, signalbox: open(gateway, key, specification) as Signalbox } // AI SDK 7 also accepts V3
     }
 
-    test('text generation works with and without streaming while API keys are required', async () => {
+    test('text generation and streaming work while API keys are required', async () => {
       const { signalbox } = await openSignalbox(
         fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse()))),
       )
@@ -167,7 +167,7 @@ for (const [way, open] of Object.entries(ways))
       )
     })
 
-    test('options apply to a model name, and a call can use its own list', async () => {
+    test('options can be bound to a model name, and a call can use its own list', async () => {
       const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? json({}, 500) : json(chatResponse())))
       const { signalbox } = await openSignalbox(upstream)
       const named = signalbox('fast', { maxAttempts: 1 })
@@ -196,7 +196,7 @@ for (const [way, open] of Object.entries(ways))
       assert.is(upstream.calls.length, 2)
     })
 
-    test("the AI SDK doesn't retry a request that the gateway has tried on all targets", async () => {
+    test("the AI SDK doesn't retry a request that the gateway has already tried on all targets", async () => {
       const upstream = fakeUpstream(() => json({ error: { message: 'It broke.' } }, 500))
       const { signalbox } = await openSignalbox(upstream)
       const reason = await ai.generateText({ model: signalbox('fast'), prompt: 'Hi' }).catch((error: unknown) => error)
@@ -213,7 +213,7 @@ for (const [way, open] of Object.entries(ways))
       assert.match(upstream.calls[0]?.body ?? '', 'iVBORw0KGgoA')
     })
 
-    test('an abort with a custom reason ends a stream, and the AI SDK reports it', async () => {
+    test('aborting with a custom reason ends a stream, and the AI SDK reports the reason', async () => {
       const upstream = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
       const { signalbox } = await openSignalbox(upstream)
       const controller = new AbortController()
@@ -232,7 +232,7 @@ for (const [way, open] of Object.entries(ways))
       assert.equal([recorded, upstream.open], [['told', 'left'], 0])
     })
 
-    test('an abort rejects with its reason and ends the provider call', async () => {
+    test('aborting rejects with the abort reason, and ends the provider call', async () => {
       const controller = new AbortController()
       const upstream = fakeUpstream(() => {
         queueMicrotask(() => controller.abort(new Error('left')))

@@ -1,18 +1,18 @@
 import { posix } from 'node:path'
 
-/** The documents that comments may cite. */
+/** Documents that comments may cite. */
 export interface Documents {
-  /** Returns whether a file exists at this path, relative to the root of the repository. */
+  /** Returns whether a file exists at this path, relative to the repository root. */
   exists(path: string): boolean
-  /** The headings of `src/rules.md`. */
+  /** The headings in `src/rules.md`. */
   headings: readonly string[]
 }
 
-/** Returns the headings of a Markdown text, without its title. */
+/** Returns the headings in a Markdown text, except its title. */
 export const getHeadings = (text: string): string[] =>
   Array.from(text.matchAll(/^## (.+)$/gm), ([, heading = '']) => heading)
 
-/** Finds comments that cite a missing document, or a missing heading of `src/rules.md`. Returns one line per citation. */
+/** Finds comments that cite a missing document or a missing heading in `src/rules.md`. Returns one line per citation. */
 export function findBrokenCitations(files: ReadonlyMap<string, string>, { exists, headings }: Documents): string[] {
   return getComments(files).flatMap(({ path, line, comment }) => [
     ...Array.from(comment.matchAll(DOCUMENT), ([name]) => name)
@@ -30,13 +30,13 @@ export function findUncitedHeadings(files: ReadonlyMap<string, string>, headings
   return headings.filter((heading) => !rules.some((rule) => rule.startsWith(heading)))
 }
 
-/** The path of a document that isn't part of a URL. */
+/** Matches the path of a document, unless it is part of a URL. */
 const DOCUMENT = /(?<![\w./:-])[\w./-]*\w\.md\b/g
 
-/** Returns the text that follows the path of the rules and a comma, for each citation. */
+/** For each citation, returns the text that follows the path of the rules and a comma. */
 const citedRules = (comment: string): string[] => comment.split('src/rules.md, ').slice(1)
 
-/** Matches block comments, comment lines, and trailing comments. Consecutive lines count as one text. */
+/** Matches block comments, line comments, and trailing comments. Consecutive lines count as one text. */
 const COMMENT = /(?<=^|\s)\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+|(?<=\s)\/\/ .*$/gm
 
 function getComments(files: ReadonlyMap<string, string>) {

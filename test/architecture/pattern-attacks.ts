@@ -1,25 +1,25 @@
 /*
- * Inputs that take quadratic time if a pattern backtracks or restarts at every position. They are derived from the pattern: for each quantifier
- * without an upper bound, a prefix that leads to it, the text it repeats, and an ending that doesn't match.
+ * Inputs that take quadratic time if a pattern backtracks or restarts at every position. They are derived from the pattern: for each unbounded
+ * quantifier, a prefix that leads to it, text that it repeats, and an ending that doesn't match.
  */
 
-/** A pattern as a tree, reduced to the parts that matter for inputs. */
+/** A pattern as a tree, reduced to what matters for the inputs. */
 type Node =
   | { kind: 'text'; samples: readonly string[] }
   | { kind: 'sequence'; parts: readonly Node[] }
   | { kind: 'choice'; options: readonly Node[] }
   | { kind: 'repeat'; of: Node; min: number; isUnbounded: boolean }
 
-/** One character of each class that patterns distinguish. */
+/** One character from each class that patterns distinguish. */
 const CHARACTERS = [...'aAeE05_- \t\n/\\:.,;"\'`{}[]()<>=@%+?!*&|~$#^', '\r', '\u0000', 'é', 'ÿ', '模', '😀']
 
-/** The maximum number of samples per class. More would take longer without showing anything else. */
+/** The maximum number of samples per class. More would take longer without revealing anything new. */
 const MAX_SAMPLES = 4
 
 /** Returns an input of about this many characters. */
 export type Attack = (length: number) => string
 
-/** Returns the inputs for a pattern. There are none if all its quantifiers have an upper bound. */
+/** Returns the inputs for a pattern, or none if all its quantifiers are bounded. */
 export function attacksOn({ source, flags }: RegExp): Attack[] {
   const tree = parse(source, flags.replace(/[gy]/g, ''))
   const attacks = new Map<string, Attack>()
@@ -45,7 +45,7 @@ export function attacksOn({ source, flags }: RegExp): Attack[] {
 
 const ENDS = ['\u0000', '\n\u0001', '!']
 
-/** Finds the quantifiers without an upper bound, with a text that leads to each and texts that it repeats. */
+/** Finds unbounded quantifiers, with a text that leads to each and texts that it repeats. */
 function findRepeats(node: Node, before: string): { before: string; repeated: string[] }[] {
   switch (node.kind) {
     case 'text':
@@ -85,7 +85,7 @@ function getSamples(node: Node): string[] {
   }
 }
 
-/** Parses a pattern that the engine has accepted. */
+/** Parses a pattern that is known to be valid. */
 function parse(source: string, flags: string): Node {
   let index = 0
   return choice()
@@ -144,7 +144,7 @@ function matching(value: string, flags: string): string[] {
   throw new Error(`No character matches ${value}.`)
 }
 
-/** Returns the first item, the last, and some in between. */
+/** Returns the first item, the last item, and some in between. */
 const spread = (all: readonly string[]): string[] =>
   all.length <= MAX_SAMPLES
     ? [...all]

@@ -1,6 +1,6 @@
 import { parseSource, type Source } from './source.ts'
 
-/** The layers, in order. A file may import from its own module and from lower layers. Its module is the longest matching path. */
+/** The layers, from lowest to highest. A file may import from its own module and from lower layers. Its module is the longest matching path. */
 const LAYERS: readonly (readonly string[])[] = [
   ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors.ts', 'src/lib/'],
   ['src/protocols/formats/', 'src/protocols/providers/', 'src/records/'],
@@ -52,10 +52,10 @@ const LAYERS: readonly (readonly string[])[] = [
   ],
 ]
 const TOP = LAYERS.length - 1
-/** The layer of features that no other layer names. */
+/** The layer for features that no layer lists. */
 const FEATURES = LAYERS.findIndex((modules) => modules.includes('src/features/limits/'))
 
-/** The modules of the lowest layer are in order: each imports only those before it. */
+/** The modules in the lowest layer are in order: each may import only the ones before it. */
 const LOWEST_LAYER = ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors.ts', 'src/lib/']
 
 /** The packages that may be imported, and the files that may import them. */
@@ -80,25 +80,25 @@ const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
   { name: /^node:/, where: /^(?:src\/cli|adapters)\// },
 ]
 
-/** Globals that only the composition root may take from the platform. Other files get them as parameters. */
+/** Globals that only the composition root may take from the platform. Other files receive them as parameters. */
 const PLATFORM = /^(?:Date\.now|new Date\(\)|set(?:Timeout|Interval|Immediate)|Math\.random|fetch|console|globalThis)$/
 const DEFAULTS = /^src\/(?:(?:gateway|platform|client\/client-platform)\.ts$|features\/dashboard\/page\/)/ // the page only runs in browsers
-/** Globals that only Node has, or that belong to the app that embeds the library. */
+/** Globals that exist only in Node, or that belong to the app that embeds the library. */
 const HOST = /^(?:Buffer|process)$/
 
 /**
- * The files that serve requests. V8 allocates a function that is assigned to a member in the old space, so everything it refers to stays until a
- * major collection. With one per request, entire requests stayed, and a limit took twice the CPU time.
+ * The files that serve requests. V8 allocates a function assigned to a member in old space, so everything it refers to stays alive until a major
+ * collection. With one such function per request, entire requests stayed alive, and a limit took twice the CPU time.
  */
 const OF_REQUESTS = /^src\/(?:protocols\/(?:formats|kinds)|pricing|request|features\/(?:limits|usage))\//
 
 const isNoFreeName = (name: string) => HOST.test(name) || PLATFORM.test(name)
 
 const MAX_LINES = 400
-/** Generated data, which nobody reads from end to end. */
+/** Generated data, which nobody reads from start to finish. */
 const GENERATED = /\.data\.ts$/
 
-/** Checks files (text by path from the root) against the rules of the architecture. Returns one line per violation. */
+/** Checks files (text by path from the root) against the architecture rules. Returns one line per violation. */
 export function violations(files: ReadonlyMap<string, string>, entries: readonly string[] = []): string[] {
   return [...files].flatMap(([path, text]) => {
     const source = parseSource(path, text, isNoFreeName)
@@ -143,7 +143,7 @@ function whyNotPath(path: string, target: string, isTypeOnly: boolean, entries: 
   return whyNotSide(path, target) ?? whyNotStage(path, target) ?? whyNotDown(path, target)
 }
 
-/** Formats must not import each other. Within a format, the client side and the provider side must not either. */
+/** Formats must not import each other. Within a format, the client side and the provider side must not import each other either. */
 function whyNotSide(path: string, target: string): string | undefined {
   const from = FORMAT.exec(path)?.groups
   const to = FORMAT.exec(target)?.groups
@@ -157,7 +157,7 @@ const FORMAT = /^src\/protocols\/formats\/(?<format>[^/]+)\/(?:(?<side>client|pr
 /** The modules that every format is built on. */
 const SHARED_FORMATS = /^src\/protocols\/formats\/(?:canonical|errors)\//
 
-/** The stages of a request, in order. They aren't modules of their own, and each may import the earlier ones. */
+/** The stages of a request, in order. They aren't modules. Each may import only earlier stages. */
 const STAGES = ['choose', 'attempt', 'reply']
 
 function whyNotStage(path: string, target: string): string | undefined {
@@ -210,7 +210,7 @@ function* formViolations({ path, anys, assigned, silenced }: Source): Generator<
     for (const line of assigned) yield `${path}:${line} writes a function at an assignment: give it a name first`
 }
 
-/** The module that a file belongs to, and its layer. */
+/** The module that a file belongs to, and the module's layer. */
 export function getModule(path: string): { layer: number; module: string } | undefined {
   const fitting = LAYERS.flatMap((modules, layer) => modules.map((module) => ({ layer, module }))).filter(
     ({ module }) => path === module || (module.endsWith('/') && path.startsWith(module)),

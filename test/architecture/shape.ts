@@ -5,8 +5,8 @@ const SHARED = ['errors.ts', 'fields.ts', 'format.ts', 'translator.ts', 'wire.ts
 const SIDE = ['conversation.ts', 'request.ts', 'response.ts', 'stream.ts', 'tools.ts']
 
 /**
- * Finds the files that a format lacks, because all formats have the same files. A format without clients has no `client/`, and one without providers
- * has no `provider/`.
+ * Finds the files that a format lacks. All formats have the same files, except that a format without clients has no `client/` and one without
+ * providers has no `provider/`.
  */
 export function findMissingFormatFiles(paths: Iterable<string>): string[] {
   const known = new Set(paths)
@@ -27,7 +27,7 @@ export function findMissingFormatFiles(paths: Iterable<string>): string[] {
 }
 
 /**
- * Finds type names that several files declare, exported or not. Returns one line per name, with the files. The formats' `Wire…` types are excluded,
+ * Finds type names that several files declare, exported or not. Returns one line per name, with its files. The formats' `Wire…` types are excluded,
  * because all formats use the same names for them.
  */
 export function findRepeatedTypeNames(files: ReadonlyMap<string, string>): string[] {
@@ -38,7 +38,7 @@ export function findRepeatedTypeNames(files: ReadonlyMap<string, string>): strin
   return [...declaredIn].filter(([, paths]) => paths.length > 1).map(([name, paths]) => `${name}: ${paths.join(', ')}`)
 }
 
-/** Counts the tests and finds titles that begin with a verb, which don't tell readers who acts. */
+/** Counts the tests, and finds titles that begin with a verb and so don't say what acts. */
 export function findTitlesWithoutSubject(files: ReadonlyMap<string, string>): { tests: number; found: string[] } {
   const titles = [...files].flatMap(([path, text]) =>
     [...text.matchAll(TITLE)].map(([, , title = '']) => `${path}: ${title}`),
@@ -46,13 +46,13 @@ export function findTitlesWithoutSubject(files: ReadonlyMap<string, string>): { 
   return { tests: titles.length, found: titles.filter((line) => VERB.test(line)) }
 }
 
-/** Matches the title of a test: the first argument, followed by optional options and an anonymous function. */
+/** Matches a test title: the first argument, if followed by optional options and an anonymous function. */
 const TITLE = /^ *[a-z]\w*\(\s*(['"`])((?:(?!\1).|\\\1)+)\1,\s*(?:\{[^}]*\},\s*)?(?:async )?\(/gm
 
 const VERB =
   /^\S+: (?:is|are|was|has|have|does|may|can|cannot|says|takes|keeps|ends|reads|refuses|lets|hands|holds|gives|waits|makes|goes|runs|reports|fails|cuts|sends|reaches|passes|finds|costs|asks|answers (?!are|is|of|to|with)|returns|stops|begins|shows|works|uses|needs|leaves|starts|changes (?!are|of|to)|loses) /
 
-/** Finds groups of files that import each other, directly or indirectly, except for types. Returns one line per group. */
+/** Finds groups of files that import each other, directly or indirectly, ignoring types. Returns one line per group. */
 export function findImportCycles(files: ReadonlyMap<string, string>): string[] {
   const imports = [...files].map(([path, text]): [string, string[]] => [
     path,
@@ -73,7 +73,7 @@ export function findFolderCycles(files: ReadonlyMap<string, string>): string[] {
   return getCycles(imports)
 }
 
-/** Returns the file's module, or `undefined` if that is a single file. */
+/** Returns the file's module, or `undefined` if the module is a single file. */
 function getFolder(path: string): string | undefined {
   const module = getModule(path)?.module
   return module?.endsWith('/') ? module.slice(0, -1) : undefined

@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import ts from 'typescript'
 
 export interface Import {
-  /** A path from the root of the repository, or the name of a package as written. */
+  /** A path from the repository root, or a package name as written. */
   readonly target: string
   readonly isTypeOnly: boolean
   readonly line: number
@@ -20,17 +20,17 @@ export interface Source {
   readonly ambients: Ambient[]
   /** Lines with the `any` type. */
   readonly anys: number[]
-  /** Lines where a function is assigned to a member. */
+  /** Lines that assign a function to a member. */
   readonly assigned: number[]
-  /** Lines with a comment that silences the compiler. */
+  /** Lines with comments that silence the compiler. */
   readonly silenced: number[]
 }
 
-/** Skips parsing JSDoc, because comments are read as text. */
+/** Skips JSDoc parsing, because comments are read as text. */
 const READING = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }
 
 /**
- * Collects the facts about one file that the rules need. It only looks up the ambient names that `isAsked` accepts, because each lookup searches all
+ * Collects the facts about a file that the rules need. Looks up only the ambient names that `isAsked` accepts, because each lookup searches all
  * scopes.
  */
 export function parseSource(path: string, text: string, isAsked: (name: string) => boolean): Source {
@@ -100,7 +100,7 @@ function literal(input: ts.Node | undefined, isTypeOnly: boolean) {
   return { from: 'a computed path', isTypeOnly }
 }
 
-/** Returns `Date.now`, `new Date()` if it reads the clock, `fetch` for `globalThis.fetch`, or else the plain name. */
+/** Returns `Date.now`, `new Date()` if it reads the clock, `fetch` for `globalThis.fetch`, or otherwise the plain name. */
 function getName(node: ts.Identifier): string {
   const { parent, text } = node
   if (ts.isNewExpression(parent) && parent.expression === node && !parent.arguments?.length) return `new ${text}()`
@@ -109,7 +109,7 @@ function getName(node: ts.Identifier): string {
   return isObject && /^(?:Date|Math)$/.test(text) ? `${text}.${parent.name.text}` : text
 }
 
-/** Returns whether this identifier reads a value, and isn't the name of a property, a label, a declaration, or a type. */
+/** Returns whether this identifier reads a value, rather than naming a property, a label, a declaration, or a type. */
 function isUse(node: ts.Identifier): boolean {
   const { parent } = node
   if (ts.isPropertyAccessExpression(parent) || ts.isQualifiedName(parent)) return nodeIsLeft(node)

@@ -3,7 +3,7 @@ import type { Price } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { base, changeCatalog, findModel, openCatalog } from './world.ts'
 
-const test = suite('consent to a rejected copy of the catalog')
+const test = suite('consent to a rejected catalog copy')
 
 test("consent to a rejected copy doesn't apply to a later copy from the source", async () => {
   let gone: Record<string, Price | 'gone'> = { a: 'gone', b: 'gone' }
@@ -26,7 +26,7 @@ test("consent to a rejected copy doesn't apply to a later copy from the source",
   assert.is((await findModel(world, 'c'))?.retired, true)
 })
 
-test('if there are too many suspicious prices to review one by one, the entire copy is rejected, in any storage', async () => {
+test('if too many prices are suspicious to review one by one, the entire copy is rejected, on any storage', async () => {
   const price = { input: 10, output: 20 }
   const ids = Array.from({ length: 2_000 }, (_, index) => `a-model-whose-name-is-long-enough-to-matter-${index}`)
   const many = { one: { ...base.one, models: ids.map((id) => ({ id, price })) } }

@@ -57,7 +57,7 @@ test('check P4: if the instance that fetches is killed, another one fetches with
   assert.is((await findModel(other, 'a'))?.price?.input, 11)
 })
 
-test("check P5: if the source is unchanged, the stored copy isn't written again", async () => {
+test("check P5: if the source hasn't changed, the stored copy isn't written again", async () => {
   const etags: Array<string | undefined> = []
   const world = await openCatalog(async ({ etag }) => {
     etags.push(etag)
@@ -73,7 +73,7 @@ test("check P5: if the source is unchanged, the stored copy isn't written again"
   assert.equal(await listVersions(), before)
 })
 
-test('check P7: a price that drops to 0 or disappears is held for review, and the old price applies', async () => {
+test('check P7: a price that drops to 0 or disappears is held for review, and the old price still applies', async () => {
   const world = await openCatalog(async () => changeCatalog({ a: { input: 0, output: 20 }, b: null, newest: null }))
   await world.send()
   const { held } = await world.api.catalog.review()
@@ -120,7 +120,7 @@ test('check P9: a copy that lacks 30% of the models is rejected entirely', async
   assert.is((await findModel(world, 'a'))?.retired, true)
 })
 
-test('check P10: a model that disappears from the source stays callable, and is marked as retired', async () => {
+test('check P10: a model that disappears from the source remains callable, and is marked as retired', async () => {
   const world = await openCatalog(async () => changeCatalog({ a: 'gone' }))
   await world.send()
   assert.equal(await findModel(world, 'a'), { id: 'a', price: { input: 10, output: 20 }, retired: true })
@@ -144,7 +144,7 @@ test('check P11: accepting a change applies it on all instances', async () => {
   for (const world of [first, other]) assert.is((await findModel(world, 'a'))?.price?.input, 0)
 })
 
-test('the accept option applies the suspicious changes that it allows', async () => {
+test('the accept option applies only the suspicious changes that it allows', async () => {
   const world = await openCatalog(
     async () => changeCatalog({ a: { input: 0, output: 20 }, b: { input: 0, output: 20 } }),
     {
@@ -173,7 +173,7 @@ test("check P12: a rollback restores the previous copy, and the next refresh doe
   assert.is((await findModel(world, 'a'))?.price?.input, 13)
 })
 
-test('check P13: a damaged copy is replaced by the previous one, then the built-in catalog, and the log reports it', async () => {
+test('check P13: a damaged copy is replaced by the previous copy or else the built-in catalog, and the log reports it', async () => {
   let price = 11
   const storage = memoryStorage()
   const world = await openCatalog(async () => changeCatalog({ a: { input: price, output: 20 } }), { storage })
@@ -202,7 +202,7 @@ test('check P13: a damaged copy is replaced by the previous one, then the built-
   assert.is((await findModel(third, 'a'))?.price?.input, 10)
 })
 
-test('check P14: built-in data that is newer than the stored copy wins', async () => {
+test('check P14: built-in data takes precedence if it is newer than the stored copy', async () => {
   const storage = memoryStorage()
   const world = await openCatalog(async () => changeCatalog({ a: { input: 11, output: 20 } }), { storage })
   await world.send()
@@ -225,7 +225,7 @@ test("check P15: a connection's price overrides a refreshed one", async () => {
   assert.equal(sources.get('b'), { by: 'live', of: 'one/b', asOf: '2026-01-02' })
 })
 
-test('check P16: a request uses the price at its start, even if the price changes while it runs', async () => {
+test('check P16: a request uses the price at its start, even if the price changes during the request', async () => {
   let release = () => {}
   const world = await openCatalog(async () => changeCatalog({}))
   const answered = new Promise<void>((resolve) => {
@@ -270,7 +270,7 @@ test('check P16: a request uses the price at its start, even if the price change
   ])
 })
 
-test('check P24: prices per token instead of per million tokens change nothing', async () => {
+test('check P24: a copy with prices per token instead of per million tokens changes nothing', async () => {
   const wrong = Object.fromEntries('abcdef'.split('').map((id) => [id, { input: 0.00001, output: 0.00002 }]))
   const world = await openCatalog(async () => changeCatalog({ ...wrong, newest: { input: 0.00001, output: 0.00002 } }))
   await world.send()
@@ -280,7 +280,7 @@ test('check P24: prices per token instead of per million tokens change nothing',
   assert.is(await findModel(world, 'newest'), undefined)
 })
 
-test('prices above $1,000, unknown fields, and unknown providers are left out', async () => {
+test('prices above $1,000, unknown fields, and unknown providers are ignored', async () => {
   const { providers } = changeCatalog({ a: { input: 2_000, output: 20 }, newest: { input: 1, output: 2 } })
   const [first, ...others] = Object.values(providers)[0]
   const world = await openCatalog(async () => ({
@@ -296,7 +296,7 @@ test('prices above $1,000, unknown fields, and unknown providers are left out', 
   )
 })
 
-test('accepting a change for a model without pending changes fails, and accepts nothing', async () => {
+test('accepting changes fails, and accepts nothing, if one of the models has no pending change', async () => {
   const world = await openCatalog(async () => changeCatalog({ a: { input: 0, output: 20 } }))
   await world.send()
   for (const models of [['one/nothing'], ['one/a', 'one/nothing'], ['__proto__']]) {
@@ -337,7 +337,7 @@ test('a source that returns invalid data is reported', async () => {
   }
 })
 
-test('the health response shows the date of the current prices', async () => {
+test('the health response contains the date of the current prices', async () => {
   const world = await openCatalog(async () => changeCatalog({ a: { input: 11, output: 20 } }))
   const show = async () => (await world.api.health.list()).catalog
   assert.equal(await show(), { asOf: '2026-01-01', isLive: false })
@@ -345,7 +345,7 @@ test('the health response shows the date of the current prices', async () => {
   assert.equal(await show(), { asOf: '2026-01-02', isLive: true })
 })
 
-test('check P9: a copy with less than half of the data is rejected entirely, even if it has all models', async () => {
+test('check P9: a copy with less than half of the data is rejected entirely, even if it contains all models', async () => {
   const details = { contextWindow: 1_000_000, maxOutputTokens: 100_000, price: { input: 10, output: 20 } }
   const detailed: Catalog = { one: { ...base.one, models: ['a', 'b', 'c'].map((id) => ({ id, ...details })) } }
   const poor = { one: ['a', 'b', 'c'].map((id) => ({ id, price: details.price })) }
@@ -378,7 +378,7 @@ test('a provider that disappears from the source keeps its refreshed models and 
   assert.equal(models, [{ id: 'x', price: { input: 2 }, retired: true }])
 })
 
-test('a refresh scheduled far in the future by a wrong clock is due after one period', async () => {
+test('a refresh that a wrong clock scheduled far in the future is due after one period', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
   const world = await openCatalog(async () => changeCatalog({}), { storage, clock, every: '1d' })

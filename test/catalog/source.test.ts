@@ -49,7 +49,7 @@ for (const [label, fetch] of Object.entries(broken))
     assert.ok((await world.api.catalog.review()).error)
     await world.clock.advance(MINUTE)
     await world.send()
-    assert.is(world.fetches(), 1) // the next attempt waits five minutes
+    assert.is(world.fetches(), 1) // the next attempt is five minutes later
     await world.clock.advance(5 * MINUTE)
     await world.send()
     assert.is(world.fetches(), 2)
@@ -66,7 +66,7 @@ const functions: Record<string, FetchCatalog> = {
 }
 
 for (const [label, refresh] of Object.entries(functions))
-  test(`check P22: a function that ${label} changes nothing`, async () => {
+  test(`check P22: a source function that ${label} changes nothing`, async () => {
     const world = await openCatalog(refresh)
     assert.is((await world.send()).status, 200)
     await world.clock.advance(MINUTE)
@@ -77,7 +77,7 @@ for (const [label, refresh] of Object.entries(functions))
     assert.ok(rejected ?? error)
   })
 
-test('the error of a refresh explains why the source failed', async () => {
+test('a refresh error explains why the source failed', async () => {
   const key = `sk-${'a1B2'.repeat(12)}`
   const failures: [() => unknown, RegExp][] = [
     [() => JSON.parse('<html>'), /^The catalog source failed: Unexpected token .* is not valid JSON$/],
@@ -179,7 +179,7 @@ test('check P23: a copy is split into values small enough for Deno KV and Worker
   assert.is((await findModel(other, 'model-ü-4999'))?.price?.input, 1)
 })
 
-test('check P23: eventually consistent storage without conditional writes stores the copy', async () => {
+test('check P23: an eventually consistent storage without conditional writes can store the copy', async () => {
   const storage = { ...memoryStorage(), atomic: false, keepsUsage: false as const }
   const { watch: _, ...unwatched } = storage
   const world = await openCatalog(async () => changeCatalog({ a: { input: 11, output: 20 } }), { storage: unwatched })
@@ -194,7 +194,7 @@ test('check P25: the notices contain the license of models.dev', async () => {
   assert.match(notices, /## models\.dev[\s\S]*MIT License[\s\S]*Copyright \(c\) 2025 models\.dev/)
 })
 
-test('invalid options of a refreshed catalog are rejected', () => {
+test('invalid options for catalog refresh are rejected', () => {
   const create = (catalog: object) => () =>
     createGateway({ storage: memoryStorage(), logger: false, catalog: catalog as never })
   assert.throws(create({ refresh: 'models' }), /catalog\.refresh must be "models\.dev" or a function/)

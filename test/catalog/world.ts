@@ -30,10 +30,10 @@ export interface CatalogWorld {
   api: Gateway['api']
   clock: FakeClock
   storage: Storage
-  /** Returns how many times the source was called. */
+  /** Returns how often the source was called. */
   fetches(): number
   warnings: string[]
-  /** Sends a chat request to `one/<model>`, and waits for the work that follows. */
+  /** Sends a chat request to `one/<model>`, and waits for background work. */
   send(model?: string): Promise<Response>
   settle(): Promise<void>
 }
@@ -74,7 +74,7 @@ export async function openCatalog(
   const { api } = gateway
   if ((await api.connections.list()).connections.length === 0)
     await api.connections.create({ provider: Object.keys(options.base ?? base)[0] ?? '', apiKey: 'k' })
-  /** Waits for background work, for at most 0.1 s. */
+  /** Waits for background work, for 0.1 s at most. */
   const settle = async () => {
     for (let turn = 0; turn < 50; turn++) {
       await new Promise((resolve) => setTimeout(resolve, 2))
@@ -96,6 +96,6 @@ export async function openCatalog(
   }
 }
 
-/** Returns a model's price as the management API shows it. */
+/** Returns a model's price, as shown by the management API. */
 export const findModel = async ({ api }: Pick<CatalogWorld, 'api'>, id: string) =>
   (await api.providers.get('one')).models?.find((model) => model.id === id)

@@ -4,7 +4,7 @@ import { base, changeCatalog, findModel, openCatalog } from './world.ts'
 
 const test = suite('catalog sources with wrong prices')
 
-test("a price of 0 that the catalog didn't have counts as unknown, not free", async () => {
+test('a price of 0 that is new counts as unknown, not as free', async () => {
   const [first, second] = [
     { ...base.one?.models?.[0], id: 'a', price: undefined as never },
     { id: 'b', price: { input: 10, output: 20 } },
@@ -30,7 +30,7 @@ test("a price of 0 that the catalog didn't have counts as unknown, not free", as
   assert.is((await findModel(world, 'newest'))?.price, undefined)
 })
 
-test('a price that is already free stays free', async () => {
+test('a price of a model that was already free stays 0', async () => {
   const known = { one: { ...base.one, models: [{ id: 'a', price: { input: 0, output: 0 } }] } }
   const world = await openCatalog(
     async () => ({ providers: { one: [{ id: 'a', price: { input: 0, output: 0 } }] }, asOf: '2026-01-02' }),
@@ -43,10 +43,10 @@ test('a price that is already free stays free', async () => {
 const highPrices: Record<string, Price> = {
   'a tier': { input: 10, output: 20, tiers: [{ above: 1, input: 900 }] },
   'a service tier': { input: 10, output: 20, serviceTiers: { priority: { input: 900, output: 900 } } },
-  'writes to the cache': { input: 10, output: 20, cacheWrite: 900 },
+  'cache writes': { input: 10, output: 20, cacheWrite: 900 },
 }
 for (const [label, price] of Object.entries(highPrices))
-  test(`a new price of ${label} that is more than ten times the regular one is held`, async () => {
+  test(`a new price for ${label} that is more than ten times the regular price is held`, async () => {
     const world = await openCatalog(async () => changeCatalog({ a: price }))
     await world.send()
     assert.equal((await findModel(world, 'a'))?.price, { input: 10, output: 20 })
@@ -59,20 +59,20 @@ for (const [label, price] of Object.entries(highPrices))
     assert.equal((await findModel(world, 'a'))?.price, price)
   })
 
-test("a model with invalid data stays unchanged, and isn't retired", async () => {
+test("a model with invalid data keeps its old data, and isn't retired", async () => {
   const world = await openCatalog(async () => changeCatalog({ a: { input: 5_000, output: 20 } }))
   await world.send()
   assert.equal(await findModel(world, 'a'), { id: 'a', price: { input: 10, output: 20 } })
   assert.ok((await world.api.catalog.review()).current)
 })
 
-test('a price per unit above $1,000 is treated as a mistake', async () => {
+test('a price per unit above $1,000 counts as a mistake', async () => {
   const world = await openCatalog(async () => changeCatalog({ newest: { image: 1e9 } }))
   await world.send()
   assert.is(await findModel(world, 'newest'), undefined)
 })
 
-test('a date in the future is reported, because newer releases would never replace the copy', async () => {
+test('a date in the future is reported, because newer releases would never replace that copy', async () => {
   const world = await openCatalog(async () => ({
     ...changeCatalog({ a: { input: 11, output: 20 } }),
     asOf: '9999-12-31',
@@ -83,7 +83,7 @@ test('a date in the future is reported, because newer releases would never repla
   assert.match(`${error}`, /future/)
 })
 
-test('a limit that changes by more than ten times is held, and the rest of the model applies', async () => {
+test("a limit that changes by more than a factor of ten is held, and the model's other changes apply", async () => {
   const price = { input: 10, output: 20 }
   const known = { contextWindow: 200_000, maxOutputTokens: 8_192, price }
   const after = [
@@ -161,7 +161,7 @@ test('a model keeps its kind and limits if the source changes them implausibly',
   assert.equal(await findModel(world, 'c'), { id: 'c', ...details, contextWindow: 400_000 })
 })
 
-test('models with IDs that are too long or have control characters are left out', async () => {
+test('models whose IDs are too long or contain control characters are ignored', async () => {
   const long = 'x'.repeat(1_000_000)
   const world = await openCatalog(async () =>
     changeCatalog({ [long]: { input: 1 }, 'a\nb': { input: 1 }, 'a b': { input: 1 }, 'n-1': { input: 1 } }),

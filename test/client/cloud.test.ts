@@ -3,7 +3,7 @@ import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from '../management/cloud/fake-pro
 import { openManagement, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** Opens a client of a server that looks up its responses in a table by action. Each request is recorded as `METHOD /path body`. */
+/** Opens a client for a server that returns a response from a table, by action. Each request is recorded as `METHOD /path body`. */
 function open(responses: Record<string, object> = {}) {
   const sent: string[] = []
   const client = createClient({
@@ -23,7 +23,7 @@ function open(responses: Record<string, object> = {}) {
 const conflict = (id: string) => ({ collection: 'keys', id, kept: 'gateway' })
 const done = (...ids: string[]) => ({ success: true, conflicts: ids.map(conflict) })
 
-const actions = suite('cloud sync in the client')
+const actions = suite('cloud sync in the management client')
 
 actions('each operation sends the right method, path, and body', async () => {
   const { client, sent } = open({ disable: done(), sync: done(), enable: { ...done(), verified: true } })
@@ -105,9 +105,9 @@ actions('a forced disable turns cloud sync off within 15 s, even if the proxy ne
   await gateway.close()
 })
 
-const settings = suite('the cloudUrl that a client saves')
+const settings = suite('cloudUrl values that a client saves')
 
-/** The base URL as written, and the URL that is called. */
+/** The base URL as written, and the URL that is sent. */
 const addresses: Array<[written: string, sent: string]> = [
   ['https://cloud.test', 'https://cloud.test'],
   ['https://cloud.test/', 'https://cloud.test'],

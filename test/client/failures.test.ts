@@ -6,11 +6,11 @@ import { plant } from '../support/canaries.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** Creates a client of a server that always sends this response. */
+/** Creates a client for a server that always sends this response. */
 const createTestClient = (fetch: ClientOptions['fetch'], options: Partial<ClientOptions> = {}) =>
   createClient({ baseUrl: 'http://gateway.test/ai/', token: TOKEN, ...(fetch && { fetch }), ...options })
 
-/** Returns the error with which a call rejects. */
+/** Returns the error that a call rejects with. */
 async function catchError(call: Promise<unknown>): Promise<ClientError> {
   const error = await call.then(
     () => assert.unreachable('it was answered'),
@@ -27,7 +27,7 @@ async function failure(call: Promise<unknown>) {
   return [status, code, message]
 }
 
-const refusals = suite('errors of a gateway')
+const refusals = suite('gateway errors')
 
 refusals('gateway errors have their status and message, and no code', async () => {
   const { gateway } = openManagement()
@@ -53,7 +53,7 @@ refusals('errors from the model routes are parsed too, for example if the base U
   assert.match(String(message), 'GET /v1/api/keys does not exist here')
 })
 
-const answers = suite('responses that are not from a gateway')
+const answers = suite("responses that don't come from a gateway")
 
 const page = (status: number, body: string, type = 'text/html; charset=utf-8') =>
   new Response(body, { status, headers: { 'content-type': type } })
@@ -80,7 +80,7 @@ for (const [name, respond, expected] of strange) {
   })
 }
 
-const redirects = suite('a redirect')
+const redirects = suite('redirects')
 
 redirects('a redirect is not followed, and the error contains its target without the query', async () => {
   plant(TOKEN)
@@ -153,9 +153,9 @@ network('a fetch that throws synchronously causes an error with status 0', async
   assert.equal((await failure(call)).slice(0, 2), [0, 'UNREACHABLE'])
 })
 
-const timeouts = suite('the timeouts of a client')
+const timeouts = suite('client timeouts')
 
-const hang = () => new Promise<Response>(() => {}) // a `fetch` that never ends and ignores its signal
+const hang = () => new Promise<Response>(() => {}) // a `fetch` that never settles and ignores its signal
 
 const times: Array<[name: string, ms: number, call: (client: ReturnType<typeof createClient>) => Promise<unknown>]> = [
   ['cloud.enable', 15_000, ({ cloud }) => cloud.enable({ enrollmentToken: 'e'.repeat(32) })],
@@ -232,7 +232,7 @@ timeouts("a client's timeout ends with the response, and uses the clock's own ti
   assert.equal(events, [30_000, 'cancelled'])
 })
 
-const inputs = suite('input that a client rejects before it sends anything')
+const inputs = suite('input that a client rejects before sending anything')
 
 const never: ClientOptions['fetch'] = async () => {
   assert.unreachable('it was sent')
@@ -244,7 +244,7 @@ for (const id of ['', '.', '..', '\ud800', undefined, null, 7]) {
     const { keys, health, customModels } = createTestClient(never)
     const untyped = id as string // callers may be untyped
     const calls = [keys.delete(untyped), customModels.delete('a', untyped), customModels.delete(untyped, 'a')]
-    if (id !== undefined) calls.push(health.reset(untyped)) // omitting it would reset all connections
+    if (id !== undefined) calls.push(health.reset(untyped)) // without the ID, all connections would be reset
     for (const call of calls) {
       const [status, code, message] = await failure(call)
       assert.equal([status, code], [400, 'INVALID_ARGUMENT'])

@@ -31,7 +31,7 @@ async function openGateway() {
   return { gateway, send }
 }
 
-/** Opens a client whose connection can be cut or moved to another gateway. The client's clock is real. */
+/** Opens a client whose connection can be cut or moved to another gateway. Reconnection delays take 10 ms. */
 function connectClient(first: Gateway, token = TOKEN) {
   const state = { gateway: first as Gateway | undefined, cut: () => {}, requests: [] as Array<string | null> }
   const clock = fakeClock()
@@ -122,7 +122,7 @@ test("throws the gateway's error for a wrong token or an invalid parameter", asy
   }
 })
 
-test('ends the request when the loop exits', async () => {
+test('exiting the loop ends the request', async () => {
   const { gateway } = await openGateway()
   const { client, state } = connectClient(gateway)
   for await (const { type } of client.live()) {

@@ -9,7 +9,7 @@ import { assert, suite } from '../support/suite.ts'
 
 type Call = (...args: unknown[]) => Promise<unknown>
 
-/** Opens a client of a gateway in this process, and records its requests as `METHOD /path`. */
+/** Opens a client for an in-process gateway, and records its requests as `METHOD /path`. */
 function open(options: Parameters<typeof openManagement>[0] = {}) {
   const { gateway } = openManagement(options)
   const sent: string[] = []
@@ -25,7 +25,7 @@ function open(options: Parameters<typeof openManagement>[0] = {}) {
   return { api: gateway.api, client, sent }
 }
 
-const table = suite('the operations of a client')
+const table = suite('client operations')
 
 /** Lists the functions of a client or an API by path, such as `keys.list`. */
 function listFunctions(tree: object, prefix = ''): Map<string, Call> {
@@ -68,7 +68,7 @@ table("a client's operations use the gateway's methods and paths", async () => {
 
 table("a client's operations have the same types as gateway.api", () => {
   const { api, client } = open()
-  const likeApi: Omit<Client, 'live' | 'keys'> & { keys: Omit<Client['keys'], 'list'> } = api // these lines only compile if the arguments and results are the same
+  const likeApi: Omit<Client, 'live' | 'keys'> & { keys: Omit<Client['keys'], 'list'> } = api // this only compiles if the arguments and results are the same
   const ofClient: { keys: Omit<Management['keys'], 'list'> } & Pick<
     Management,
     | ('groups' | 'guards' | 'accounts' | 'tokens')
@@ -80,7 +80,7 @@ table("a client's operations have the same types as gateway.api", () => {
   assert.type(ofClient.cloud.sessions.revoke, 'function')
 })
 
-const gateways = suite('a client of a gateway')
+const gateways = suite('a client with a gateway')
 
 for (const basePath of ['', '/tools/ai']) {
   gateways(
@@ -123,7 +123,7 @@ for (const basePath of ['', '/tools/ai']) {
       await assertSame(client.keys.list(), api.keys.list({ values: 'none' }))
       await assertSame(client.keys.list({ values: 'all' }), api.keys.list())
       await assertSame(
-        client.keys.list({ values: undefined } as object), // JavaScript callers may pass an option that isn't set
+        client.keys.list({ values: undefined } as object), // JavaScript callers may pass an option whose value is undefined
         api.keys.list({ values: 'none' }),
       )
       assert.not.equal((await client.keys.rotate(id)).key, key)
@@ -210,7 +210,7 @@ for (const basePath of ['', '/tools/ai']) {
       await assertSame(findMissing(client.usage.request('x')), findMissing(api.usage.request('x')))
 
       await assertSame(client.cloud.get(), api.cloud.get())
-      await api.settings.update({ cloudUrl: '' }) // these calls are rejected without a proxy
+      await api.settings.update({ cloudUrl: '' }) // without a proxy, these calls are rejected
       const getError = (call: Promise<unknown>) =>
         call.then(
           () => 'done',
@@ -237,7 +237,7 @@ for (const basePath of ['', '/tools/ai']) {
   )
 }
 
-/** Characters that a URL would drop or misread. */
+/** Characters that a URL would drop or misinterpret. */
 const ids = [
   'a b',
   'a/b',
@@ -316,7 +316,7 @@ gateways("a client uses the platform's fetch by default", async () => {
   }
 })
 
-const guarded = suite("changes conditional on the record's revision")
+const guarded = suite("conditional changes by a record's revision")
 
 type Table = typeof operations
 /** The names of operations with `ifMatch`, by resource. */
@@ -327,7 +327,7 @@ type NamesIn<Rows> = { [Name in keyof Rows]: Rows[Name] extends { ifMatch: true 
 
 guarded("the client's types list exactly the operations in the table that accept ifMatch", () => {
   const getNames = <T extends IfMatchOperations>(table?: T) => table
-  const table: InTable | undefined = getNames<InTable>() // these lines only compile if both list all operations
+  const table: InTable | undefined = getNames<InTable>() // this only compiles if both list the same operations
   const listed: IfMatchOperations | undefined = table
   const back: InTable | undefined = listed
   assert.is(back, undefined)

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 export interface Received {
   path: string
   headers: IncomingMessage['headers']
-  /** The parameters of the query and the form. */
+  /** Query and form parameters. */
   fields: Record<string, string>
 }
 
@@ -15,15 +15,13 @@ interface Reply {
   body: string
 }
 
-/**
- * Writes the response of an endpoint. `nth` is the number of credentials issued so far, including this one. `seconds` is the credential's lifetime.
- */
+/** Writes an endpoint's response. `nth` is the number of credentials issued so far, including this one. `seconds` is the credential's lifetime. */
 type Endpoint = (received: Received, issued: { nth: number; seconds: number }) => Reply
 
 const json = (body: object): Reply => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 const expiresAt = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString().replace(/\.\d+/, '')
 
-/** Returns the nth set of keys that AWS issues. */
+/** Returns the nth key pair that AWS issues. */
 export const awsKeys = (index: number) => ({
   id: `ASIAIOSFODNN7EXAMPL${index}`,
   secret: `wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKE${index}`,
@@ -93,7 +91,7 @@ const ISSUERS: Readonly<Record<string, Endpoint>> = {
   'GET /metadata/identity/oauth2/token/': entraToken,
 }
 
-/** The endpoints that vendors' packages call first. Below `/revoked`, AWS rejects the refresh token of an SSO session. */
+/** The endpoints that the vendors' packages call first. Below `/revoked`, AWS rejects the refresh token of an SSO session. */
 const OTHERS: Readonly<Record<string, Reply>> = {
   'GET /computeMetadata/v1/instance': { headers: METADATA_SERVER, body: '{}' },
   'PUT /latest/api/token': { headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '21600' }, body: 'the-session-token' },
@@ -112,7 +110,7 @@ const OTHERS: Readonly<Record<string, Reply>> = {
 
 /**
  * Starts the endpoints from which the packages of Google, AWS, and Azure get credentials. The first credential expires after 61 s, so the gateway
- * renews it after 1 s. Later credentials are valid for an hour.
+ * renews it after 1 s. Later credentials last an hour.
  */
 export async function startEndpoints(): Promise<{ url: string; received: Received[]; close(): Promise<void> }> {
   const received: Received[] = []

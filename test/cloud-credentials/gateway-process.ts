@@ -8,17 +8,18 @@ import { signV4 } from '../support/sigv4.ts'
 import { awsKeys } from './cloud-endpoints.ts'
 
 /*
- * A gateway in a separate process, because the packages read the environment and cache credentials for the entire process: `gateway-process.ts
- * google|aws|azure [options as JSON]`. It prints an `Outcome` as JSON.
+ * A gateway in its own process, because the packages read the environment and cache credentials process-wide: `gateway-process.ts google|aws|azure
+ * [options as JSON]`. It prints an `Outcome` as JSON.
  */
 
 /**
- * The results of the process. Each credential is given by its last character, which is its number. AWS keys only count if the signature is correct.
+ * The results of the process. A credential is represented by its last character, which is its number. AWS keys count only if the signature is
+ * correct.
  */
 export interface Outcome {
   /** The credentials of twenty concurrent requests, without duplicates. */
   first: string[]
-  /** The credential of a request shortly before the first credential expires. */
+  /** The credential of a request that is sent shortly before the first credential expires. */
   renewed: string[]
   /** The credentials of a request whose first call the provider rejects. */
   rejected: string[]
@@ -89,7 +90,7 @@ const gateway = createGateway({
   },
 })
 
-/** Returns whether the request is signed with the nth keys that AWS issued. */
+/** Returns whether the request was signed with the nth key pair that AWS issued. */
 async function isSigned(request: Request, index: number): Promise<boolean> {
   const { method, url, headers } = request
   const { host, pathname, search } = new URL(url)

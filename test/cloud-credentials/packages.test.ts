@@ -8,7 +8,7 @@ import { assert, suite } from '../support/suite.ts'
 import { startEndpoints } from './cloud-endpoints.ts'
 import type { Outcome } from './gateway-process.ts'
 
-const test = suite("credentials from cloud vendors' packages", { folder: '' })
+const test = suite("credentials from the cloud vendors' packages", { folder: '' })
 
 test.before(async (context) => {
   context.folder = await mkdtemp(join(tmpdir(), 'cloud-credentials-'))
@@ -17,7 +17,7 @@ test.after(async ({ folder }) => {
   if (folder) await rm(folder, { recursive: true })
 })
 
-/** Runs the gateway process with only a cloud's environment. */
+/** Runs the gateway process with only one cloud's environment variables. */
 async function run(cloud: 'google' | 'aws' | 'azure', env: Record<string, string>, home: string, options = {}) {
   const script = join(import.meta.dirname, 'gateway-process.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [script, cloud, JSON.stringify(options)], {
@@ -27,7 +27,7 @@ async function run(cloud: 'google' | 'aws' | 'azure', env: Record<string, string
   return outcome
 }
 
-/** Checks that each credential is renewed before it expires, and again when it is rejected. */
+/** Checks that each credential is renewed before it expires, and after it is rejected. */
 function assertRenewed(outcome: Outcome): void {
   assert.equal(outcome, {
     first: ['1'],
@@ -58,7 +58,7 @@ test('Google: gets tokens from the metadata server, and renews them', async ({ f
   })
 })
 
-test('Google: exchanges the token of a workload identity, and renews the result', async ({ folder }) => {
+test('Google: exchanges a workload identity token, and renews the result', async ({ folder }) => {
   await withEndpoints(async ({ url, received }) => {
     const tokenFile = join(folder, 'oidc-token')
     const configFile = join(folder, 'federation.json')
@@ -94,14 +94,14 @@ test('AWS: gets the keys of a container role, and refreshes them', async ({ fold
   })
 })
 
-test('AWS: gets the keys of an instance role with a session token, and refreshes them', async ({ folder }) => {
+test("AWS: gets an instance role's keys with an IMDS session token, and refreshes them", async ({ folder }) => {
   await withEndpoints(async ({ url, received }) => {
     assertRenewed(await run('aws', { AWS_EC2_METADATA_SERVICE_ENDPOINT: url }, folder))
     assert.is(received[0]?.headers['x-aws-ec2-metadata-token'], 'the-session-token')
   })
 })
 
-test('AWS: assumes a role with a web identity, and assumes it again when its keys expire', async ({ folder }) => {
+test('AWS: assumes a role with a web identity, and assumes it again when the keys expire', async ({ folder }) => {
   await withEndpoints(async ({ url, received }) => {
     const tokenFile = join(folder, 'web-identity')
     await writeFile(tokenFile, 'the-token-of-the-pod')
@@ -118,7 +118,7 @@ test('AWS: assumes a role with a web identity, and assumes it again when its key
   })
 })
 
-test('AWS: assumes the role of a profile', async ({ folder }) => {
+test('AWS: assumes the role in a profile', async ({ folder }) => {
   await withEndpoints(async ({ url, received }) => {
     const config = join(folder, 'aws-config')
     const profiles = [
@@ -132,7 +132,7 @@ test('AWS: assumes the role of a profile', async ({ folder }) => {
   })
 })
 
-/** Writes a profile with an SSO login and the token that `aws sso login` would store. The SDK finds the token by the hash of `login`. */
+/** Writes a profile with an SSO login, and the token that `aws sso login` would store. The SDK finds the token by the hash of `login`. */
 async function writeSsoProfile(folder: string, login: string, profile: readonly string[], token: object) {
   const cache = join(folder, '.aws/sso/cache')
   await mkdir(cache, { recursive: true })
@@ -155,7 +155,7 @@ const expiredToken = () => ({
   refreshToken: 'the-refresh-token',
 })
 
-test('AWS: gets the keys of an SSO role with a stored token, and refreshes them', async ({ folder }) => {
+test("AWS: gets an SSO role's keys with a stored token, and refreshes them", async ({ folder }) => {
   await withEndpoints(async ({ url, received }) => {
     const services = ['services = local', '[services local]', 'sso =', `  endpoint_url = ${url}`]
     const token = { accessToken: 'the-sso-token', expiresAt: inMinutes(60) }
@@ -168,7 +168,7 @@ test('AWS: gets the keys of an SSO role with a stored token, and refreshes them'
   })
 })
 
-test('AWS: renews the expired token of an SSO session, and gets keys with the new one', async ({ folder }) => {
+test('AWS: renews the expired token of an SSO session, and gets keys with the new token', async ({ folder }) => {
   await withEndpoints(async ({ url, received }) => {
     const env = await writeSsoProfile(folder, 'acme', SSO_SESSION, expiredToken())
     const endpoints = { AWS_ENDPOINT_URL_SSO: url, AWS_ENDPOINT_URL_SSO_OIDC: url }
@@ -184,7 +184,7 @@ for (const [login, id, profile] of [
   ['a session that AWS no longer renews', 'acme', SSO_SESSION],
   ['a profile without a session', START_URL, SSO_LOGIN],
 ] as const)
-  test(`AWS: fails the target when the SSO token of ${login} has expired, and tells onError to log in`, async ({
+  test(`AWS: fails the target if the SSO token of ${login} has expired, and tells onError to log in`, async ({
     folder,
   }) => {
     await withEndpoints(async ({ url, received }) => {
@@ -208,14 +208,14 @@ for (const [login, id, profile] of [
     })
   })
 
-/** Checks that Azure's package keeps a managed identity's token until shortly before it expires, for the entire process. */
+/** Checks that Azure's package caches a managed identity's token process-wide until shortly before it expires. */
 function assertKept({ failures, ...outcome }: Outcome): void {
   assert.equal(outcome, { first: ['1'], renewed: ['2'], rejected: ['2'], statuses: [200, 502], errors: [] })
   assert.is(failures.length, 1)
   assert.match(failures[0] ?? '', "rejected the connection's credentials (status 401)")
 }
 
-test('Azure: gets and renews managed identity tokens of an app service', async ({ folder }) => {
+test("Azure: gets and renews an app service's managed identity tokens", async ({ folder }) => {
   await withEndpoints(async ({ url, received }) => {
     assertKept(await run('azure', { IDENTITY_ENDPOINT: `${url}/msi/token`, IDENTITY_HEADER: 'the-header' }, folder))
     assert.is(received[0]?.headers['x-identity-header'], 'the-header')
@@ -223,7 +223,7 @@ test('Azure: gets and renews managed identity tokens of an app service', async (
   })
 })
 
-test('Azure: gets managed identity tokens of a virtual machine by client ID', async ({ folder }) => {
+test("Azure: gets a virtual machine's managed identity tokens by client ID", async ({ folder }) => {
   await withEndpoints(async ({ url, received }) => {
     const options = { clientId: '11111111-2222-3333-4444-555555555555', scope: 'https://ai.azure.com/.default' }
     assertKept(await run('azure', { AZURE_POD_IDENTITY_AUTHORITY_HOST: url }, folder, options))
@@ -250,7 +250,7 @@ export const sources = [
 ]
 `
 
-test("the options accept the objects of the vendors' packages", async () => {
+test("the options accept objects from the vendors' packages", async () => {
   const root = join(import.meta.dirname, '../..')
   const location = join(import.meta.dirname, `node_modules/.cache/types-${process.pid}`)
   await mkdir(location, { recursive: true })

@@ -5,7 +5,7 @@ import {
 } from '../../src/features/dashboard/page/pages/guard-verdicts.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite("guards' verdicts on the dashboard")
+const test = suite('guard verdicts on the dashboard')
 
 test('a verdict shows its category, and whether its guard only watches', () => {
   assert.is(describeVerdict({ verdict: 'refuse' }, 'word'), 'rejected (word)')

@@ -35,7 +35,7 @@ for (const basePath of ['', '/ai', '/a/b']) {
   })
 }
 
-test("the content security policy allows only the page's scripts and no framing", async () => {
+test("the content security policy allows only the page's own scripts, and no framing", async () => {
   const { headers } = await gatewayWith().fetch(`${ORIGIN}/admin/`)
   const policy = headers.get('content-security-policy') ?? ''
   for (const rule of [
@@ -67,7 +67,7 @@ test('a cached page gets a 304', async () => {
   assert.is(await again.text(), '')
 })
 
-test('the page supports only GET and HEAD', async () => {
+test('the page responds only to GET and HEAD', async () => {
   const gateway = gatewayWith()
   const head = await gateway.fetch(`${ORIGIN}/admin/`, { method: 'HEAD' })
   assert.is(head.status, 200)
@@ -77,7 +77,7 @@ test('the page supports only GET and HEAD', async () => {
   assert.is(posted.headers.get('allow'), 'GET, HEAD')
 })
 
-test('the page loads without a token, and only on local hostnames if management is unauthenticated', async () => {
+test('the page loads without a token, but only on local hostnames if management is unauthenticated', async () => {
   assert.is((await gatewayWith().fetch(`${ORIGIN}/admin/`)).status, 200)
   const open = gatewayWith({ management: { dangerouslyAllowUnauthenticated: true } })
   const asBrowser = (url: string) =>
@@ -86,14 +86,14 @@ test('the page loads without a token, and only on local hostnames if management 
   assert.is((await asBrowser('http://rebound.example/admin/')).status, 403)
 })
 
-test('without the `dashboard` option, the path returns a 404', async () => {
+test('without the `dashboard` option, the dashboard path returns a 404', async () => {
   const gateway = createGateway({ storage: memoryStorage(), logger: false })
   assert.is((await gateway.fetch(`${ORIGIN}/admin/`)).status, 404)
   assert.not.ok(gateway.matches(`${ORIGIN}/admin/`))
   assert.is(await gateway.handle(new Request(`${ORIGIN}/admin/`)), undefined)
 })
 
-test("a dashboard option that dashboard() didn't create is rejected", () => {
+test("a `dashboard` option that dashboard() didn't create is rejected", () => {
   assert.throws(
     () => Reflect.apply(createGateway, undefined, [{ storage: memoryStorage(), dashboard: true }]),
     /dashboard\(\)/,

@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 /** In bytes after `gzip -9`. */
 const BUDGETS = { all: 60_000, first: 26_000 }
 
-const test = suite('the size of the dashboard')
+const test = suite('dashboard size')
 
 test('the dashboard stays within its size budgets, in total and for the first page', async () => {
   const files = await pageFiles()
@@ -19,12 +19,12 @@ test('the dashboard stays within its size budgets, in total and for the first pa
   assert.ok(first <= BUDGETS.first, `the first page has ${first} bytes`)
 })
 
-test('the first page needs one script and one style sheet', async () => {
+test('the first page needs only one script and one style sheet', async () => {
   const names = [...firstFiles(await pageFiles())].map((name) => name.replace(/.*\./, ''))
   assert.equal(names.sort(), ['', 'css', 'js'])
 })
 
-/** The document, the files it references, and their static imports. */
+/** Returns the document, the files that it references, and their static imports. */
 function firstFiles(files: Awaited<ReturnType<typeof pageFiles>>): Set<string> {
   const wanted = new Set([''])
   for (const name of wanted) {

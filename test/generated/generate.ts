@@ -1,4 +1,4 @@
-/* Writes all generated files and the tables of the reference pages: npm run generate */
+/* Writes all generated files, and the tables on the reference pages: npm run generate */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { generateFiles, ignoreAlignment, root } from './generated-files.ts'
 

@@ -7,7 +7,7 @@ import { generateResultTypes, RESULT_TYPES } from './result-types.ts'
 
 export const root = new URL('../../', import.meta.url)
 
-/** Returns the files that are generated entirely or in part, by path from the root, with their current contents. */
+/** Returns the files that are generated entirely or in part, by path from the root, with the contents they should have. */
 export async function generateFiles(): Promise<Map<string, string>> {
   const files = new Map([
     ...generateOperationData(),
@@ -22,5 +22,5 @@ export async function generateFiles(): Promise<Map<string, string>> {
   return files
 }
 
-/** Removes the spaces and dashes that align the columns of a table. */
+/** Removes the spaces and dashes that align a table's columns. */
 export const ignoreAlignment = (text: string): string => text.replace(/ +\|/g, ' |').replace(/-{3,}/g, '---')

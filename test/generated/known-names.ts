@@ -1,7 +1,7 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { getProviderNames } from '../../src/protocols/providers/provider-names.ts'
 
-/** The file with the names of providers and models that editors complete. */
+/** The file with the provider and model names that editors complete. */
 export const KNOWN_NAMES = 'src/config/known-names.data.ts'
 
 export function generateKnownNames(): string {

@@ -3,7 +3,7 @@ import { listServedOperations, operations } from '../../src/management/operation
 
 const HEAD = '/* Generated from src/management/operations.ts by npm run generate. */\n\n'
 
-/** Generates the files that contain parts of the operation table as data, and their text. */
+/** Generates the files that contain parts of the operation table as data. Returns their text. */
 export const generateOperationData = (): ReadonlyMap<string, string> =>
   new Map([
     ['src/management/operation-names.data.ts', generateNames()],

@@ -5,7 +5,7 @@ import { operations } from '../../src/management/operations.ts'
 import type { RecordField } from '../../src/types/records/record-fields.ts'
 import type { Shape } from '../../src/types/records/shapes.ts'
 
-/** The file that contains the types of all results. */
+/** The file that contains all result types. */
 export const RESULT_TYPES = 'src/admin/http/openapi/result-types.data.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const MANAGEMENT = 'src/management/operations.ts'
 const ACCOUNT = 'src/features/limits/account-reader.ts'
 
-/** Types whose name is different in the OpenAPI document. */
+/** Types whose name in the OpenAPI document is different. */
 const documentNames: Readonly<Record<string, string>> = {
   ShownKey: 'ApiKey',
   HintedKey: 'HintedApiKey',
@@ -88,7 +88,7 @@ export async function generateResultTypes(): Promise<string> {
     const name = symbol && (documentNames[symbol.name] ?? symbol.name)
     if (name === undefined || !components.has(name)) return printContent(type)
     if (!types.has(name)) {
-      types.set(name, '') // a type may contain itself
+      types.set(name, '') // a type may refer to itself
       const text = printContent(type)
       types.delete(name)
       types.set(name, text)
@@ -129,7 +129,7 @@ export async function generateResultTypes(): Promise<string> {
     return printType(checker.getNonNullableType(checker.getTypeOfSymbol(property)))
   }
 
-  /** Returns the shapes of a type's fields, if it derives from the description of a record. */
+  /** Returns the shapes of a type's fields, if the type is derived from a record description. */
   function findShapes(type: ts.Type): FieldShapes {
     const found: FieldShapes = new Map()
     const visit = (node: ts.Node): void => {
@@ -185,7 +185,7 @@ export async function generateResultTypes(): Promise<string> {
     return joinTypes(isBoolean ? [...texts.filter((text) => text !== 'true' && text !== 'false'), 'boolean'] : texts)
   }
 
-  /** Prints a shape. `type` is the type of the value, which can require fields that are optional in the record. */
+  /** Prints a shape. `type` is the type of the value. It may require fields that are optional in the record. */
   function printShape(shape: Shape, type?: ts.Type): string {
     switch (shape.type) {
       case 'text':
@@ -238,7 +238,7 @@ const joinTypes = (texts: readonly string[]) => [...new Set(texts)].join('|')
 
 type FieldShapes = Map<string, Shape>
 
-/** Reads the shapes of each record's fields, by the name of its description, such as `keyFields`. */
+/** Reads the shapes of each record's fields, by the name of the description, such as `keyFields`. */
 async function readShapes(program: ts.Program): Promise<Map<string, FieldShapes>> {
   const shapes = new Map<string, FieldShapes>()
   for (const { fileName } of program.getSourceFiles()) {

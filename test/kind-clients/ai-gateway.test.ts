@@ -33,7 +33,7 @@ async function openSounds(vendors: typeof soundVendors | typeof hearingVendors) 
   return openWorld({ fetch: upstream, catalog, connections: Object.keys(vendors) })
 }
 
-/** Runs `call` with the models of a gateway that listens on a port. */
+/** Calls `run` with the models of a gateway that listens on a port. */
 async function runOver<T>(
   { gateway }: { gateway: Gateway },
   { ai, path }: (typeof generations)[number],
@@ -51,7 +51,7 @@ for (const generation of generations) {
   const { ai, path, generateSpeech, transcribe } = generation
 
   for (const name of ['openai', 'google'] as const) {
-    test(`images are generated and edited at ${name} through ${path}`, async () => {
+    test(`generateImage generates and edits images at ${name} through ${path}`, async () => {
       const shown = await runOver(await openImages(), generation, async (models) => {
         const model = models.image(imageVendors[name].model)
         const one = await ai.generateImage({ model, prompt: 'a walk', size: '1024x1024', n: 2, maxRetries: 0 })
@@ -75,7 +75,7 @@ for (const generation of generations) {
     })
   }
 
-  test(`a client that disconnects ends the call to the provider through ${path}`, async () => {
+  test(`a client disconnect ends the provider call through ${path}`, async () => {
     const controller = new AbortController()
     const upstream = fakeUpstream(() => {
       queueMicrotask(() => controller.abort(new Error('left')))

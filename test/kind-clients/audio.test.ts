@@ -90,7 +90,7 @@ for (const name of Object.keys(hearingVendors)) {
   })
 }
 
-test("OpenAI's client throws its standard errors", async () => {
+test("OpenAI's client throws its own error class for an invalid request", async () => {
   const { openai, close } = await open(soundVendors)
   try {
     const error = await openai.audio.speech

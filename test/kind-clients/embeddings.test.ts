@@ -76,7 +76,7 @@ for (const name of ['OpenAI', 'Cohere', 'Google', 'Voyage', 'Ollama']) {
     return { seen, ...(await serve(gateway)) }
   }
 
-  test(`Cohere's client embeds at ${name}`, async () => {
+  test(`Cohere's client creates embeddings at ${name}`, async () => {
     const { origin, close, seen } = await open()
     try {
       const cohere = new CohereClient({ environment: origin, token: 'x' })
@@ -93,7 +93,7 @@ for (const name of ['OpenAI', 'Cohere', 'Google', 'Voyage', 'Ollama']) {
     }
   })
 
-  test(`Voyage's client creates embeddings with ${name}`, async () => {
+  test(`Voyage's client creates embeddings at ${name}`, async () => {
     const { origin, close } = await open()
     try {
       const voyage = new VoyageAIClient({ environment: `${origin}/v1`, apiKey: 'x' })
@@ -110,7 +110,7 @@ for (const name of ['OpenAI', 'Cohere', 'Google', 'Voyage', 'Ollama']) {
     }
   })
 
-  test(`LangChain embeds at ${name} with its OpenAI and Google clients`, async () => {
+  test(`LangChain creates embeddings at ${name} with its OpenAI and Google clients`, async () => {
     const { origin, close } = await open()
     try {
       for (const client of [

@@ -7,11 +7,11 @@ import { imageVendors, openImages, type VendorName } from '../kinds/image/vendor
 import { assert, suite } from '../support/suite.ts'
 import { serve } from './support.ts'
 
-Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it warns about sizes and seeds that it doesn't send
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // the AI SDK warns about sizes and seeds that it doesn't send
 
 const test = suite('unmodified image clients')
 
-/** The images of vendors that respond without a job. */
+/** The images of vendors that respond immediately, without a job. */
 const made: Partial<Record<VendorName, string>> = {
   openai: png,
   azure: png,
@@ -109,7 +109,7 @@ for (const name of ['google', 'vertex'] as const)
     }
   })
 
-test("OpenAI's client throws errors that identify the field", async () => {
+test("OpenAI's client throws an error that names the invalid field", async () => {
   const { openai, upstream, close } = await open()
   try {
     const error: unknown = await openai.images

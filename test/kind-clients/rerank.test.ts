@@ -14,7 +14,7 @@ const test = suite('unmodified rerank and moderation clients')
 const query = 'a rainy day'
 const texts = ['sunny day at the beach', 'rainy afternoon in the city', 'a rainy day']
 
-/** Opens the clients in front of a gateway with all vendors, served on a port. */
+/** Serves a gateway with all vendors on a port, and opens the clients for it. */
 async function open() {
   const { world } = await openVendors()
   const { origin, close } = await serve(world.gateway)
@@ -28,7 +28,7 @@ async function open() {
 for (const name of Object.keys(rerankVendors) as VendorName[]) {
   const model = getModel(name)
 
-  test(`Cohere's client reads responses from ${name} in both API versions`, async () => {
+  test(`Cohere's client can read responses from ${name} in both API versions`, async () => {
     const { cohere, close } = await open()
     try {
       const second = await cohere.v2.rerank({ model, query, documents: texts, topN: 2 })
@@ -60,7 +60,7 @@ for (const name of Object.keys(rerankVendors) as VendorName[]) {
     }
   })
 
-  test(`Voyage's client reads responses from ${name}`, async () => {
+  test(`Voyage's client can read responses from ${name}`, async () => {
     const { voyage, close } = await open()
     try {
       const { data, usage } = await voyage.rerank({ model, query, documents: texts, topK: 1, returnDocuments: true })
@@ -100,7 +100,7 @@ test("Cohere's and Voyage's clients throw errors with the status and the message
   }
 })
 
-test("OpenAI's client moderates at OpenAI and Mistral", async () => {
+test("OpenAI's client calls the moderation models of OpenAI and Mistral", async () => {
   const upstream = fakeUpstream((call) => {
     const vendor = Object.values(moderationVendors).find(({ url }) => new URL(url).host === call.url.host)
     return vendor ? respondToModeration(vendor, call) : json({}, 404)

@@ -11,7 +11,7 @@ const test = suite('gateway options in AI SDK calls')
 const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
 const PATH = '/v4/ai/language-model'
 
-/** A body for each route, without options. */
+/** A request body for each route, without options. */
 const bodies: Readonly<Record<string, object>> = {
   'language-model': { prompt },
   'embedding-model': { values: ['Hi'] },
@@ -50,7 +50,7 @@ const error = async (response: Response) => {
 
 const failingFirst: Respond = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatResponse()))
 
-test("a list's models are tried in order instead of the call's model, which appears in records", async () => {
+test("a list's models are tried in order instead of the call's model, and records show the call's model", async () => {
   const { send, upstream, recorded, sent } = await open(failingFirst)
   const models = ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m']
   const response = await send({ models }, { model: 'said' })
@@ -65,7 +65,7 @@ test("a list's models are tried in order instead of the call's model, which appe
   assert.is(recorded.requests[0]?.attempts[1]?.via, 'providerOptions.signalbox:fallback')
 })
 
-test("parameters override the call's options for the call's model, and an entry's parameters override both", async () => {
+test("parameters in the options override the call's own, and an entry's parameters override both", async () => {
   const { send, sent } = await open(failingFirst)
   const params = { maxTokens: 7, temperature: 0.5 }
   await send({ params }, { body: { maxOutputTokens: 900, topP: 0.25 } })
@@ -80,7 +80,7 @@ test("parameters override the call's options for the call's model, and an entry'
   )
 })
 
-test("fields of a list apply to the call's model if there is no list", async () => {
+test("fields of a list apply to the call's model if the options contain no models", async () => {
   const { send, upstream } = await open(({ provider }) => json(chatResponse(provider === 'two' ? '{}' : 'Hello')))
   const body = { responseFormat: { type: 'json', schema: { type: 'object' } } }
   assert.is((await send({ on: ['schema'] }, { body })).status, 200)
@@ -90,7 +90,7 @@ test("fields of a list apply to the call's model if there is no list", async () 
   assert.equal(failing.upstream.providers, ['one'])
 })
 
-test("a combo's limits apply to a call whose options contain no models, and options can only lower them", async () => {
+test("a combo's limits apply to a call whose options contain no models, and the options can only lower them", async () => {
   const models = ['one/m', 'two/m', 'three/m', 'claude/m']
   const few = { models, strategy: 'fallback' as const, maxAttempts: 1 }
   const combos = { few, many: { ...few, maxAttempts: 4 } }
@@ -107,7 +107,7 @@ test("a combo's limits apply to a call whose options contain no models, and opti
   }
 })
 
-test("with a list in the header, the options' fields win, the lower limit applies, and the call's model is ignored", async () => {
+test("with a list in the header, the options take precedence, the lower limit applies, and the call's model is ignored", async () => {
   const { send, upstream, sent } = await open(() => json({}, 500))
   const listed = { models: [{ model: 'two/m', params: { maxTokens: 5 } }, 'three/m', 'one/m'], maxAttempts: 2 }
   const headers = { 'x-signalbox-models': JSON.stringify(listed) }
@@ -150,16 +150,16 @@ for (const [by, options, headers, ms] of [
     assert.is(upstream.open, 0)
   })
 
-test('a strict call is rejected if its target lacks a feature, and other calls follow the header', async () => {
+test("a strict call is rejected if its target lacks a feature, and a call that isn't strict follows the header", async () => {
   const { send } = await open()
   const body = { seed: 7 }
   const model = 'claude/c'
   assert.is((await send({ strict: true }, { model, body })).status, 400)
-  assert.is((await send({ strict: false }, { model, body })).status, 502) // it is called, but its response has another format
+  assert.is((await send({ strict: false }, { model, body })).status, 502) // the target is called, but its response is in another format
   assert.is((await send({ strict: false }, { model, body, headers: { 'x-signalbox-strict': 'true' } })).status, 400)
 })
 
-test('calls in one session go to the same target, as with the header', async () => {
+test('calls in one session go to the same target, as with the session header', async () => {
   const models = ['one/m', 'two/m', 'three/m']
   const { send, upstream } = await open(undefined, { combos: { sticky: { models, strategy: 'sticky' } } })
   const sessions = Array.from({ length: 8 }, (_, index) => `session ${index}`)
@@ -172,7 +172,7 @@ test('calls in one session go to the same target, as with the header', async () 
   assert.equal(others, [first, first])
 })
 
-test('the end user is sent to the provider and recorded, and the effort applies to the model', async () => {
+test('the end user is sent to the provider and recorded, and the reasoning effort applies to the model', async () => {
   const { send, sent, api } = await open(undefined, { usage: true })
   await send({ user: 'me', reasoning: 'low' })
   assert.equal([sent()[0]?.user ?? sent()[0]?.safety_identifier, sent()[0]?.reasoning_effort], ['me', 'low'])
@@ -224,7 +224,7 @@ const refusals: Array<[options: unknown, message: string | RegExp]> = [
   [{ reasoning: 'hard' }, /^"providerOptions\.signalbox\.reasoning" must be one of "none"/],
 ]
 for (const [options, message] of refusals)
-  test(`each route rejects ${JSON.stringify(options)} with the path of the field, and calls no provider`, async () => {
+  test(`each route rejects ${JSON.stringify(options)} with the field's path, and calls no provider`, async () => {
     const { send, upstream } = await open()
     for (const route of routes) {
       const response = await send(options, { path: `/v4/ai/${route}` })
@@ -236,7 +236,7 @@ for (const [options, message] of refusals)
     assert.is(upstream.calls.length, 0)
   })
 
-test('options that only chat supports are rejected for other kinds', async () => {
+test('chat-only options are rejected for other kinds', async () => {
   const { send, upstream } = await open()
   for (const route of routes.slice(1))
     for (const [options, member] of [
@@ -251,13 +251,13 @@ test('options that only chat supports are rejected for other kinds', async () =>
   assert.is(upstream.calls.length, 0)
 })
 
-test('null options are treated as missing', async () => {
+test('null options count as missing', async () => {
   const { send, upstream } = await open()
   for (const none of [null, undefined, {}]) assert.is((await send(none)).status, 200)
   assert.equal(upstream.providers, ['one', 'one', 'one'])
 })
 
-test("a key must allow every model, and the call's model if it has parameters", async () => {
+test("a key must allow every model in the options, and the call's own model if that is used", async () => {
   const combos = { chain: ['two/m'] }
   const { post, upstream, key, keyId, gateway } = await openGate({ models: ['one/m', 'chain'], combos })
   assert.ok(key)
@@ -282,7 +282,7 @@ test("a key must allow every model, and the call's model if it has parameters", 
   assert.is(refusal?.code, 'MODEL_NOT_ALLOWED')
 })
 
-test('limits apply to each model in the call', async () => {
+test("a key's limits apply to each model in the options", async () => {
   const { post, upstream, used } = await openGate({ limits: { tokens: { total: 3_000 } } })
   const signalbox = { models: ['two/m'], params: { maxTokens: 100 } }
   const body = { prompt, maxOutputTokens: 4_000, providerOptions: { signalbox } }
@@ -291,7 +291,7 @@ test('limits apply to each model in the call', async () => {
   assert.is(await used('tokens'), 12)
 })
 
-test('the setting allowRequestModels forbids everything that creates a list, and nothing else', async () => {
+test('turning allowRequestModels off forbids the options that create a list, and no others', async () => {
   const { send, upstream, api } = await open()
   await api.settings.update({ allowRequestModels: false })
   for (const options of [{ models: ['one/m'] }, { params: { seed: 1 } }, { on: ['content'] }]) {
@@ -303,7 +303,7 @@ test('the setting allowRequestModels forbids everything that creates a list, and
   assert.is((await send({ user: 'me', session: 's', timeoutMs: 60_000, strict: true, reasoning: 'low' })).status, 200)
 })
 
-test('explanations show where a call with options would go', async () => {
+test('explanations show where a call with these options would go', async () => {
   const { api, upstream } = await open()
   const explain = (signalbox: object) =>
     api.explain({ model: 'fast', path: PATH, body: { prompt, providerOptions: { signalbox } } })
@@ -320,7 +320,7 @@ test('explanations show where a call with options would go', async () => {
   assert.is(upstream.calls.length, 0)
 })
 
-test("options of a message or a part don't apply to the call", async () => {
+test("options on a message or a part don't apply to the call", async () => {
   const { send, upstream } = await open()
   const own = { providerOptions: { signalbox: { models: ['three/m'], nonsense: true } } }
   const content = [{ type: 'text', text: 'Hi', ...own }]
@@ -329,7 +329,7 @@ test("options of a message or a part don't apply to the call", async () => {
   assert.equal(upstream.providers, ['one'])
 })
 
-test("other formats don't have these options", async () => {
+test("requests in other formats don't have these options", async () => {
   const { chat, upstream } = await open()
   const providerOptions = { signalbox: { models: ['two/m'], nonsense: true } }
   const messages = [{ role: 'user', content: 'Hi' }]
@@ -339,7 +339,7 @@ test("other formats don't have these options", async () => {
 
 const TIMES = process.env.CI ? 5_000 : 120
 
-test('no options cause an internal error, and rejected options call no provider', async () => {
+test('no combination of options causes an internal error, and rejected options call no provider', async () => {
   const random = createRandom(11)
   const { send, upstream, recorded } = await open((_, index) => json(chatResponse(), index % 7 === 0 ? 503 : 200))
   const one = <T>(values: readonly T[]) => values[random.below(values.length)]
@@ -357,13 +357,13 @@ test('no options cause an internal error, and rejected options call no provider'
     statuses.add(response.status)
     assert.ok(response.status !== 500, `${JSON.stringify(options)} ${text}`)
     if (response.status === 400) assert.is(upstream.calls.length, calls, `${JSON.stringify(options)} ${text}`)
-    if (response.status === 400 && options.strict !== true) assert.match(text, 'providerOptions.signalbox') // without it, the option may be dropped
+    if (response.status === 400 && options.strict !== true) assert.match(text, 'providerOptions.signalbox') // in strict mode, the 400 may be about a dropped option
   }
   assert.ok(statuses.has(200) && statuses.has(400), [...statuses].join(', '))
   assert.equal(recorded.errors, [])
 })
 
-/** Values that each member may have. */
+/** Valid values for each option. */
 const members: Readonly<Record<string, readonly unknown[]>> = {
   models: [['one/m'], ['two/m', { model: 'fast', params: { seed: 1 } }], ['nowhere/x', 'one/m'], ['fast', 'fast']],
   params: [{}, { maxTokens: 5 }, { temperature: 0, reasoning: 'low' }, { stopSequences: ['x'] }],

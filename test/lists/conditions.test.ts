@@ -42,11 +42,11 @@ const blockedGemini = {
 }
 const refusedMessage = { ...messageResponse('No'), stop_reason: 'refusal' }
 
-/** Responses that a content filter ended, and the models that return them. */
+/** Filtered responses, and the models that return them. */
 const filtered: Array<[what: string, model: string, body: object, status?: number]> = [
   ['a filtered chat completion', 'one/m', filteredChat],
   ['a refusal', 'one/m', refusingChat],
-  ['a refused message', 'claude/c', refusedMessage],
+  ['a Messages refusal', 'claude/c', refusedMessage],
   ['a blocked Gemini prompt', 'google/g', blockedGemini],
   ['a content filter error', 'one/m', { error: { message: 'The response was filtered', code: 'content_filter' } }, 400],
 ]
@@ -108,7 +108,7 @@ test(`under "schema", a response that doesn't match the schema falls back, and i
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /schema/)
 })
 
-test('the client gets the last unwanted response unchanged if there is no other, even after other failures', async () => {
+test('if every response is unwanted, the client gets the last one unchanged, even after other failures', async () => {
   for (const [stream, last] of [
     [false, 'two'],
     [true, 'two'],
@@ -135,7 +135,7 @@ test('the client gets the last unwanted response unchanged if there is no other,
   }
 })
 
-test('"schema" has no effect without an output format or for a tool call', async () => {
+test('"schema" has no effect on tool calls or without an output format', async () => {
   const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
   const calling = {
     ...chatResponse(),
@@ -150,7 +150,7 @@ test('"schema" has no effect without an output format or for a tool call', async
 })
 
 for (const [name, models] of [
-  ['passed-through', ['one/m', 'two/m']],
+  ['passthrough', ['one/m', 'two/m']],
   ['translated', ['claude/c', 'two/m']],
 ] as const) {
   const events = (provider: string, text: string) => (provider === 'claude' ? messageEvents(text) : chatEvents(text))
@@ -195,7 +195,7 @@ for (const [name, models] of [
     )
   })
 
-  test(`returns an error if the ${name} stream is cut off for every model`, async () => {
+  test(`the client gets an error if the ${name} stream of every model breaks off`, async () => {
     const { send, recorded } = await open(
       ({ provider }) =>
         new Response(
@@ -216,7 +216,7 @@ for (const [name, models] of [
     assert.is(recorded.requests[0]?.end, 'failed')
   })
 
-  test(`aborting a buffered ${name} stream ends its call`, async () => {
+  test(`aborting a buffered ${name} stream ends the provider call`, async () => {
     const controller = new AbortController()
     const { send, upstream, recorded } = await open(({ provider }) => {
       setTimeout(() => controller.abort(), 5)
@@ -245,7 +245,7 @@ for (const [name, models] of [
 }
 
 const form = { type: 'json_schema', name: 'place', schema }
-/** Each format's request for streamed JSON with a schema, and the end of its streams. */
+/** A request for streamed JSON with a schema in each format, and how its stream ends. */
 const streaming: Array<[path: string, body: object, end: RegExp]> = [
   ['/v1/chat/completions', { stream: true, response_format }, /data: \[DONE\]\n\n$/],
   ['/v1/responses', { stream: true, text: { format: form } }, /event: response\.completed\n/],
@@ -325,7 +325,7 @@ test('the client gets keep-alives while a stream is buffered', async () => {
   assert.match(text, /data: \[DONE\]\n\n$/)
 })
 
-test("a stream that the content filter ends before any content falls back, and one that has begun doesn't", async () => {
+test("a stream that the content filter ends falls back if it has no content yet, and otherwise doesn't", async () => {
   const end = chatChunk({}, 'content_filter')
   const { send, recorded } = await open(({ provider }, index) => {
     if (provider === 'two') return sse(chatEvents())
@@ -369,9 +369,9 @@ const schemas: Array<[what: string, schema: object, value: unknown, isMatch: boo
   ['a reference', { $defs: { a: { type: 'string' } }, type: 'array', items: { $ref: '#/$defs/a' } }, ['x', 5], false],
   ['draft 7', { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] }, [5], false],
   ['a field named like a keyword', { properties: { pattern: { type: 'string' } } }, { pattern: 5 }, false],
-  ['a pattern, which is not checked', { type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(50)}!`, true],
+  ["a pattern, which isn't checked", { type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(50)}!`, true],
   [
-    'pattern properties, which are not checked',
+    "pattern properties, which aren't checked",
     { patternProperties: { '^a': {} }, additionalProperties: false },
     { b: 1 },
     true,
@@ -379,9 +379,9 @@ const schemas: Array<[what: string, schema: object, value: unknown, isMatch: boo
   ['an unresolvable reference', { $ref: '#/nowhere' }, 5, true],
 ]
 for (const [label, input, value, isMatch] of schemas)
-  test(`validates a value against its schema: ${label}`, () => assert.is(matchesSchema(value, { ...input }), isMatch))
+  test(`validates a value against a schema: ${label}`, () => assert.is(matchesSchema(value, { ...input }), isMatch))
 
-test('checking against a schema that would take years stops quickly', () => {
+test('checking against a schema that would take years stops early', () => {
   const $defs: Record<string, object> = { d0: { type: 'string' } }
   for (let index = 1; index < 60; index++)
     $defs[`d${index}`] = { allOf: [{ $ref: `#/$defs/d${index - 1}` }, { $ref: `#/$defs/d${index - 1}` }] }

@@ -10,7 +10,7 @@ const test = suite("options for the AI SDK's gateway")
 const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
 const PATH = '/v4/ai/language-model'
 
-/** A body for each route. */
+/** A request body for each route. */
 const bodies: Readonly<Record<string, object>> = {
   'language-model': { prompt },
   'embedding-model': { values: ['Hi'] },
@@ -78,7 +78,7 @@ for (const [option, value, providers] of [
   ['models', ['claude/c'], ['one', 'two', 'three', 'claude']],
   ['models', [], ['one', 'two', 'three']],
 ] as const)
-  test(`${option}: ${JSON.stringify(value)} decides which targets are called, and isn't in the warnings`, async () => {
+  test(`${option}: ${JSON.stringify(value)} determines which targets are called, and causes no warning`, async () => {
     const limits = { maxAttempts: 9 }
     const { send, upstream } = await open(respondWithError, { limits })
     await send({ [option]: value })
@@ -115,7 +115,7 @@ test('sort: "ttft" prefers the fastest target, and "tps" does the same with a wa
   assert.is(strict.status, 400)
 })
 
-test('names in `order` and `only` may be aliases, provider IDs, and connection IDs', async () => {
+test('`order` and `only` accept aliases, provider IDs, and connection IDs', async () => {
   const catalogWithAlias = { ...prices, two: { ...prices.two, alias: 'zwei' } }
   const combos = { fast: ['one/m', 'zwei/m', 'three/m'] }
   const { send, upstream, api } = await open(undefined, { catalog: catalogWithAlias, combos })
@@ -146,7 +146,7 @@ for (const [option, value, message] of [
 ] as const)
   test(`${option}: ${JSON.stringify(value).slice(0, 40)} returns a 400, and no provider is called`, async () => {
     const { send, upstream, recorded } = await open()
-    const requested = String(message).includes('"fast"') ? ['language-model'] : routes // the message is about a combo of chat models
+    const requested = String(message).includes('"fast"') ? ['language-model'] : routes // the message refers to a combo of chat models
     for (const route of requested) {
       const response = await send({ [option]: value }, { path: `/v4/ai/${route}` })
       const { status, message: output } = await readError(response)
@@ -158,7 +158,7 @@ for (const [option, value, message] of [
     assert.not.match(JSON.stringify(recorded), 'sk-secret')
   })
 
-test('has: ["vision"] keeps models that the catalog or a custom model describes as reading images', async () => {
+test('has: ["vision"] keeps models that support image input according to the catalog or a custom model', async () => {
   const { send, upstream, api } = await open(undefined, { combos: { fast: ['one/m', 'three/seer'] } })
   assert.equal(await getWarnings(await send({ has: ['vision'] })), [])
   assert.equal(upstream.providers, ['three'])
@@ -167,7 +167,7 @@ test('has: ["vision"] keeps models that the catalog or a custom model describes 
   assert.equal(upstream.providers, ['three', 'one'])
 })
 
-test('has: ["vision"] keeps models at a connection with the tag', async () => {
+test('has: ["vision"] keeps models of a connection with that tag', async () => {
   const connections = ['one', { provider: 'two', tags: { vision: true } }]
   const { send, upstream } = await open(undefined, { connections, combos: { fast: ['one/m', 'two/m'] } })
   assert.is((await send({ has: ['vision'] })).status, 200)
@@ -178,7 +178,7 @@ for (const [option, tags] of [
   ['zeroDataRetention', { zdr: true }],
   ['disallowPromptTraining', { training: false }],
 ] as const) {
-  test(`${option} only uses connections with the tag, on each route and in streams`, async () => {
+  test(`${option} uses only connections with the tag, on every route and in streams`, async () => {
     const connections = ['one', { provider: 'two', tags }, 'three']
     const { send, upstream } = await open(
       ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatResponse())),
@@ -209,7 +209,7 @@ for (const [option, tags] of [
     assert.equal(upstream.providers, ['one'])
   })
 
-  test(`${option} also applies to fallback models and never to a warning in strict mode`, async () => {
+  test(`${option} also applies to fallback models, and never becomes just a warning in strict mode`, async () => {
     const { send, upstream } = await open()
     const options = { [option]: true, models: ['two/m'], order: ['three'], sort: 'cost' }
     const { status } = await readError(await send(options, { headers: { 'x-signalbox-strict': 'true' } }))
@@ -217,13 +217,13 @@ for (const [option, tags] of [
   })
 }
 
-test('the error mentions the data policy if other targets aren\'t in "only"', async () => {
+test('if `only` leaves no compliant target, the error mentions the data policy', async () => {
   const { send } = await open()
   const { code } = await readError(await send({ only: ['two'], zeroDataRetention: true }))
   assert.is(code, 'no_compliant_target')
 })
 
-test('tags and the user are recorded, and a warning reports tags over the limit of 10 tags or 64 characters', async () => {
+test('tags and the user are recorded, and a warning reports tags beyond 10 or longer than 64 characters', async () => {
   const { send, api } = await open(undefined, { usage: true })
   const tags = ['beta', ...Array.from({ length: 9 }, (_, index) => `t${index}`)]
   assert.equal(await getWarnings(await send({ tags, user: 'u1' })), [])
@@ -239,7 +239,7 @@ test('tags and the user are recorded, and a warning reports tags over the limit 
   )
 })
 
-test("a request whose quotaEntityId isn't the caller's account gets a 403", async () => {
+test("a quotaEntityId other than the caller's account returns a 403", async () => {
   const { send, upstream } = await open()
   const { status, code } = await readError(await send({ quotaEntityId: 'bob' }))
   assert.equal([status, code, upstream.calls.length], [403, 'account_not_allowed', 0])
@@ -252,7 +252,7 @@ for (const [option, value] of Object.entries({
   headquarters: ['DE'],
   invented: true,
 }))
-  test(`${option} causes a warning on each route, and is rejected in strict mode`, async () => {
+  test(`${option} causes a warning on every route, and is rejected in strict mode`, async () => {
     const { send, upstream } = await open(undefined, { connections: ['one'] })
     const name = `providerOptions.gateway.${option}`
     for (const route of routes) {
@@ -278,7 +278,7 @@ test('serviceTier is sent to the provider', async () => {
   assert.is(JSON.parse(upstream.calls[0]?.body ?? '').service_tier, 'flex')
 })
 
-test("a key must allow each fallback model, and the gateway's order can't reach other models", async () => {
+test("a key must allow each fallback model, and `order` can't reach any other model", async () => {
   const { post, upstream, key, gateway, keyId } = await openGate({ models: ['one/m', 'two/m'] })
   assert.ok(key)
   const send = (options: object) =>
@@ -293,7 +293,7 @@ test("a key must allow each fallback model, and the gateway's order can't reach 
   assert.is(error?.code, 'MODEL_NOT_ALLOWED')
 })
 
-test('the setting allowRequestModels forbids models, but not the other options', async () => {
+test('turning allowRequestModels off forbids `models`, but not the other options', async () => {
   const { send, upstream, api } = await open()
   await api.settings.update({ allowRequestModels: false })
   const { status, message } = await readError(await send({ models: ['one/m'] }))
@@ -303,7 +303,7 @@ test('the setting allowRequestModels forbids models, but not the other options',
   assert.equal(upstream.providers, ['two'])
 })
 
-test('explanations show the order, the cost, and the targets that options exclude', async () => {
+test('explanations show the order, the cost, and the targets that the options exclude', async () => {
   const { api, upstream } = await open()
   const explain = (gateway: object) =>
     api.explain({ model: 'fast', path: PATH, body: { prompt, providerOptions: { gateway } } })
@@ -329,14 +329,14 @@ test('the options of a list in a header also apply, and its models come first', 
   assert.equal([...new Set(upstream.providers)], ['two', 'three'])
 })
 
-test('null options are treated as missing', async () => {
+test('null options count as missing', async () => {
   const { send, upstream } = await open()
   const nothing = { order: null, only: null, sort: null, models: null, tags: null, byok: null, has: null }
   assert.equal(await getWarnings(await send({ ...nothing, zeroDataRetention: null, quotaEntityId: null })), [])
   assert.equal(upstream.providers, ['one'])
 })
 
-test("other formats don't have these options, except for the account", async () => {
+test("requests in other formats don't have these options, except for the account", async () => {
   const { chat, upstream } = await open()
   const providerOptions = { gateway: { only: ['nowhere'], byok: {} } }
   assert.is((await chat({ messages: [{ role: 'user', content: 'Hi' }], providerOptions })).status, 200)

@@ -82,7 +82,7 @@ const deadEnds: [models: string[], message: string][] = [
   ],
 ]
 for (const [models, message] of deadEnds) {
-  test(`a list that doesn't resolve (${models}) is rejected with an error that lists its names, and the model in the body is ignored`, async () => {
+  test(`a list that doesn't resolve (${models}) is rejected with an error that contains its names, and the model in the body is ignored`, async () => {
     const provider = { baseUrl: 'http://provider.test/v1', models: [{ id: 'm' }] }
     const extra = { catalog: { one: provider, away: provider }, connections: ['one'] }
     const { send, upstream } = await open(undefined, { ...extra, combos: { said: { models: [] } } })
@@ -93,7 +93,7 @@ for (const [models, message] of deadEnds) {
   })
 }
 
-test('conditions, weights, and strategies of a list apply', async () => {
+test("a list's conditions, weights, and strategy apply", async () => {
   const { send, upstream } = await open()
   await send({ models: [{ model: 'one/m', when: { tools: true } }, 'two/m'] })
   await send({
@@ -153,7 +153,7 @@ for (const [list, message] of refusals) {
   })
 }
 
-test("a list can lower the gateway's number of attempts, but not raise it", async () => {
+test("a list can lower the gateway's maximum number of attempts, but not raise it", async () => {
   const { send, upstream } = await open(() => json({}, 500), { limits: { maxAttempts: 2 } })
   const models = ['one/m', 'two/m', 'three/m']
   await send({ models, maxAttempts: 50 })
@@ -162,7 +162,7 @@ test("a list can lower the gateway's number of attempts, but not raise it", asyn
   assert.is(upstream.calls.length, 3)
 })
 
-test('the setting allowRequestModels also forbids lists for the host app', async () => {
+test('turning allowRequestModels off also forbids lists for the host app', async () => {
   const { send, upstream, api, gateway, chat } = await open()
   await api.settings.update({ allowRequestModels: false })
   const response = await send({ models: ['one/m'] })
@@ -221,7 +221,7 @@ test("a combo in a list never calls targets that the key doesn't allow, even aft
   assert.equal(upstream.providers, ['one', 'cheap'])
 })
 
-test('limits apply to each target of a list', async () => {
+test('limits apply to each target in a list', async () => {
   const { post, upstream, used } = await openGate({ limits: { tokens: { total: 3_000 } } })
   const models = [{ model: 'one/m', params: { maxTokens: 100 } }, 'two/m']
   const response = await post('/v1/chat/completions', { model: 'x', messages, max_tokens: 4_000 }, listed({ models }))
@@ -230,7 +230,7 @@ test('limits apply to each target of a list', async () => {
   assert.is(await used('tokens'), 12)
 })
 
-test('unwanted responses also count against limits', async () => {
+test('unwanted responses also count toward limits', async () => {
   const { post, used, reserved } = await openGate({ limits: { tokens: { total: 30_000 }, usd: { total: 1 } } })
   const response_format = { type: 'json_object' }
   for (const stream of [false, true]) {
@@ -243,7 +243,7 @@ test('unwanted responses also count against limits', async () => {
   assert.is(await reserved(), 0)
 })
 
-test('parameters are rejected in lists for kinds other than chat, and embedding lists must have one model', async () => {
+test("lists for kinds other than chat can't have parameters, and embedding lists must have one model", async () => {
   const { post, upstream } = await openGate()
   const send = (list: object) => post('/v1/embeddings', { model: 'x', input: 'Hi' }, listed(list))
   const wrong = await send({ models: [{ model: 'other/embedding', params: { maxTokens: 1 } }] })
@@ -257,7 +257,7 @@ test('parameters are rejected in lists for kinds other than chat, and embedding 
 })
 
 for (const stream of [false, true])
-  test(`an unwanted response that the client gets is reported and charged once${stream ? ', streamed' : ''}`, async () => {
+  test(`if the client gets an unwanted response, it is reported and charged once${stream ? ', streamed' : ''}`, async () => {
     const { post, upstream, recorded } = await open(() => (stream ? sse(chatEvents('{}')) : json(chatResponse('{}'))), {
       catalog: { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 1 } }] } },
       connections: ['one'],

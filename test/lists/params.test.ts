@@ -8,7 +8,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('parameters of combo entries')
 
-/** One provider of each format. */
+/** One provider per format. */
 const catalog = {
   one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm' }] },
   open: { baseUrl: 'http://open.test/v1', format: 'openai-responses' as const, models: [{ id: 'r' }] },
@@ -57,7 +57,7 @@ const params: EntryParams = {
   frequencyPenalty: -0.5,
 }
 
-/** The request that each provider gets, and the options it has no field for. */
+/** The request that each provider gets, and the options for which it has no field. */
 const expected = {
   'one/m': {
     sent: {
@@ -87,7 +87,7 @@ const expected = {
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** Removes the fields with the output limit, and Gemini's configuration. */
+/** Removes the output limit fields and Gemini's configuration. */
 const withoutLimit = ({
   max_tokens,
   max_completion_tokens,
@@ -100,7 +100,7 @@ type Sent = Record<string, unknown>
 
 for (const [format, path] of Object.entries(clients))
   for (const [model, { sent, lost }] of Object.entries(expected)) {
-    test(`a request uses the parameters of the combo entry (${format} client, ${model})`, async () => {
+    test(`a request uses the combo entry's parameters (${format} client, ${model})`, async () => {
       const { send, upstream } = await open(params)
       const name = model.replace('/', '-')
       const plain = await send(path, model)
@@ -123,7 +123,7 @@ for (const [format, path] of Object.entries(clients))
 
 const CHAT = '/v1/chat/completions'
 
-/** A client's body for a provider of the same format, with fields that the entry replaces, and the body that is sent. */
+/** A client's body for a provider of the same format, with fields that the entry overrides, and the body that is sent. */
 const passed: Array<[what: string, { path: string; name: string; body: object; params: EntryParams; sent: Sent }]> = [
   [
     'the output limit under either name',
@@ -134,7 +134,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
     },
   ],
   [
-    "the reasoning effort instead of another vendor's fields",
+    "the reasoning effort instead of other vendors' fields",
     {
       ...{ path: CHAT, name: 'one-m', params: { reasoning: 'low' } },
       body: { thinking: { type: 'disabled' }, reasoning: { max_tokens: 9 }, temperature: 0.5 },
@@ -150,7 +150,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
     },
   ],
   [
-    'the effort as a budget, and loses a temperature that the model does not accept with it',
+    "the effort as a budget, and loses a temperature that the model doesn't support with it",
     {
       ...{ path: '/v1/messages', name: 'claude-c', params: { reasoning: 'high' } },
       body: { max_tokens: 64_000, thinking: { type: 'adaptive' }, output_config: { effort: 'low' }, temperature: 0.5 },
@@ -162,7 +162,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
     },
   ],
   [
-    "the entry's effort, and keeps the output format",
+    "the entry's effort, and keeps its output format",
     {
       ...{ path: '/v1/messages', name: 'claude-c', params: { reasoning: 'none' } },
       body: { output_config: { effort: 'low', format: { type: 'json_schema', schema: {} } } },
@@ -189,7 +189,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
     },
   ],
   [
-    'the parameters of a legacy completion',
+    'the parameters in a legacy completion',
     {
       ...{ path: '/v1/completions', name: 'one-m', params: { maxTokens: 5, temperature: 0.1 } },
       body: { temperature: 1, suffix: 'x' },
@@ -199,7 +199,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
 ]
 
 for (const [label, { path, name, body, params: set, sent }] of passed) {
-  test(`a passed-through request gets ${label}`, async () => {
+  test(`a passthrough request gets ${label}`, async () => {
     const { send } = await open(set)
     const { status, text, sent: found } = await send(path, name, body)
     assert.is(status, 200, text)
@@ -207,7 +207,7 @@ for (const [label, { path, name, body, params: set, sent }] of passed) {
   })
 }
 
-test('nothing else changes in a passed-through request', async () => {
+test('entry parameters change nothing else in a passthrough request', async () => {
   const { post, upstream } = await open({ temperature: 0.1 })
   const text =
     '{ "model": "one-m",\n "messages": [{"role":"user","content":"Hi \\u00e9"}], "temperature":1.50, "big":12345678901234567890, "top_p": 0.50 }'
@@ -220,20 +220,20 @@ test('nothing else changes in a passed-through request', async () => {
   assert.is(JSON.parse(upstream.calls[0]?.body ?? '').temperature, 0.1)
 })
 
-test('token counting requests are unchanged', async () => {
+test("entry parameters don't change token counting requests", async () => {
   const { send } = await open({ maxTokens: 5, temperature: 0.1 })
   const counted = await send('/v1/messages/count_tokens', 'claude-c', { max_tokens: undefined })
   assert.equal([counted.sent.max_tokens, counted.sent.temperature], [undefined, undefined])
 })
 
-test('in nested combos, the innermost entry decides each parameter', async () => {
+test('in nested combos, the innermost entry determines each parameter', async () => {
   const { send, api } = await open({ maxTokens: 5, temperature: 0.1 })
   await api.combos.create({ name: 'outer', models: [{ model: 'one-m', params: { temperature: 0.9, topP: 0.5 } }] })
   const { sent } = await send(CHAT, 'outer')
   assert.equal([sent.max_tokens, sent.temperature, sent.top_p], [5, 0.1, 0.5])
 })
 
-test('the same model is called again for an entry with other parameters', async () => {
+test('the same model is called again for an entry with different parameters', async () => {
   const respond = metered({}, { tokens: 0 })
   const upstream = fakeUpstream((call, index) =>
     index === 1 ? new Response('{}', { status: 503 }) : respond(call, index),
@@ -258,7 +258,7 @@ test('the same model is called again for an entry with other parameters', async 
   )
 })
 
-test('entries with equal parameters are one target in requests and explanations, regardless of their source', async () => {
+test('entries with equal parameters count as one target in requests and explanations, regardless of where the parameters come from', async () => {
   const halved = { models: [{ model: 'one/m', params: { topP: 0.5 } }] }
   const upstream = fakeUpstream(() => new Response('{}', { status: 500 }))
   const world = await openWorld({
@@ -290,7 +290,7 @@ test('entries with equal parameters are one target in requests and explanations,
   }
 })
 
-test('limits respect the output limit of an entry, and lower it if less is left', async () => {
+test("a key's limits take an entry's output limit into account, and lower it if less is left", async () => {
   const { gateway, upstream, chat } = await openGate({ limits: { tokens: { total: 2_000 } } })
   const combo = (name: string, maxTokens: number) =>
     gateway.api.combos.create({ name, models: [{ model: 'one/m', params: { maxTokens } }] })

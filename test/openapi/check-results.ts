@@ -7,9 +7,9 @@ import { closeObjects, type Described, describedOperations } from './description
 /** A request to the management API over HTTP, and its response. */
 interface Exchanged {
   method: string
-  /** The path below the base path, including the query. */
+  /** The path after the base path, including the query. */
   path: string
-  /** The body of the request, if it was JSON. */
+  /** The request body, if it was JSON. */
   sent?: unknown
   status: number
   body: unknown
@@ -39,9 +39,8 @@ const served = listServedOperations().map((item) => ({
 }))
 
 /**
- * Fails unless a response matches its description. The status must be one of the operation's, a success must have exactly the described members, and
- * an error must be one text. The request must be as described. Ignores paths without an operation. Resolves to the name of the operation if it
- * succeeded.
+ * Fails unless a response matches its description: its status is documented, a success has exactly the described fields, and an error is a single
+ * message. The request must match as well. Ignores paths without an operation. Resolves to the name of the operation if it succeeded.
  */
 export async function checkResponse({ method, path, sent, status, body }: Exchanged): Promise<string | undefined> {
   described ??= describe()
@@ -54,7 +53,7 @@ export async function checkResponse({ method, path, sent, status, body }: Exchan
   const response = operation.response(status)
   assert.ok(response(body), `${label}: ${JSON.stringify(response.errors)}`)
   if (status >= 400) {
-    const others = status === 409 ? ['current'] : [] // the current record, if a change was based on an older one
+    const others = status === 409 ? ['current'] : [] // the current record, if the change was based on an older one
     assert.equal(
       Object.keys(Object(body)).filter((name) => !others.includes(name)),
       ['error'],
@@ -86,6 +85,6 @@ const findOperation = (method: string, path: string, action: unknown) =>
       item.pattern.test(path),
   )
 
-/** Removes surrounding whitespace from texts, as the gateway does. */
+/** Trims strings, as the gateway does. */
 const trim = (sent: unknown): unknown =>
   JSON.parse(JSON.stringify(sent), (_, value) => (typeof value === 'string' ? value.trim() : value))

@@ -1,19 +1,19 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { OpenApiDocument } from '../../src/admin/openapi-document.ts'
 
-/** An operation of a description with its references resolved. */
+/** An operation in a description, with its references resolved. */
 export interface Described {
   method: string
   path: string
   operationId: string
   statuses: string[]
-  /** The schema of the request's body, or `undefined` if it takes none. */
+  /** The schema of the request body, or `undefined` if the operation takes none. */
   readonly request: ValidateFunction | undefined
-  /** Returns the schema of the JSON body of a response with this status. Throws if there is none. */
+  /** Returns the schema of the JSON response body for this status. Throws if there is none. */
   response(status: number): ValidateFunction
 }
 
-/** Returns the operations of a description. Their schemas are compiled when they are first used. */
+/** Returns the operations in a description. Their schemas are compiled on first use. */
 export function describedOperations(document: OpenApiDocument): Described[] {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
   ajv.addSchema(document, 'description')
@@ -48,14 +48,14 @@ export function describedOperations(document: OpenApiDocument): Described[] {
   )
 }
 
-/** Returns the document with schemas that don't allow unknown fields. */
+/** Returns the document with schemas that reject unknown fields. */
 export const closeObjects = (document: OpenApiDocument): OpenApiDocument =>
   JSON.parse(JSON.stringify(document), (_, value) => {
     const isObject = value?.type === 'object' && value.properties && value.additionalProperties === undefined
     return isObject ? { ...value, additionalProperties: false } : value
   })
 
-/** Creates the check of a named schema in a description. */
+/** Creates a check for a named schema in a description. */
 export const createCheck = (document: OpenApiDocument, name: string): ValidateFunction =>
   new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
     .addSchema(document, 'description')

@@ -10,7 +10,7 @@ const test = suite('the OpenAPI document')
 
 const describe = () => openManagement().gateway.api.openapi()
 
-/** Yields every object in a value, including the value itself. */
+/** Yields a value and all objects nested in it. */
 function* listObjects(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return
   if (!Array.isArray(value)) yield value as Record<string, unknown>
@@ -26,7 +26,7 @@ test('the document is valid OpenAPI 3.1', async () => {
   assert.is(validator.version, '3.1')
 })
 
-test('every reference has a component, and every component is referenced', async () => {
+test('every reference points to a component, and every component is referenced', async () => {
   const document = await describe()
   const text = JSON.stringify(document)
   const getNames = (kind: string) =>
@@ -62,7 +62,7 @@ test('each operation has a unique id, a summary, and a declared tag', async () =
   assert.ok(ids.includes('keysList') && ids.includes('cloudSessionsRevoke') && ids.includes('chatCompletions'))
 })
 
-test('only fields in the schema have a description', async () => {
+test('every field description belongs to a field in a schema', async () => {
   const { components } = await describe()
   const described = new Set<string>()
   for (const [name, { properties }] of Object.entries(components.schemas ?? {}))
@@ -81,7 +81,7 @@ test('only fields in the schema have a description', async () => {
     )
 })
 
-test('the document is protected like the rest of /api, and is the same in process', async () => {
+test('the document is protected like the rest of /api, and in-process calls return the same one', async () => {
   const { gateway, expect, send } = openManagement()
   await gateway.api.settings.update({ requireApiKey: false })
   const { key } = await gateway.api.keys.create({ name: 'client' })
@@ -93,7 +93,7 @@ test('the document is protected like the rest of /api, and is the same in proces
   assert.equal([status, headers.get('content-type')], [200, 'application/json'])
 })
 
-test('the document has the base path as its server and the package version', async () => {
+test('the document contains the base path as its server, and the package version', async () => {
   const getServers = async (basePath: string) => (await openManagement({ basePath }).gateway.api.openapi()).servers
   assert.equal(await getServers(''), [{ url: '/' }])
   assert.equal(await getServers('/ai/'), [{ url: '/ai' }])

@@ -99,7 +99,7 @@ const guard = {
   ...{ allow: ['a'], deny: ['b'], hosted: 'refuse', model: 'm', thresholds: { violence: 0.5 }, policy: 'p' },
 }
 
-/** A valid input for each operation, with every member it may have. */
+/** A valid input for each operation, with every field that it may have. */
 const samples: Record<string, object> = {
   'keys.create': newKey,
   'keys.update': { ...key, isActive: true },
@@ -193,7 +193,7 @@ const samples: Record<string, object> = {
   'damagedRecords.put': { record: {} },
 }
 
-/** Returns each operation with a body: its schema, if it has one, and the description's schema. */
+/** Returns each operation that has a body, with its input schema (if it has one) and the schema in the description. */
 async function listDescribed() {
   const operations = describedOperations(await openManagement().gateway.api.openapi())
   return listServedOperations().flatMap(({ names, path, method, action, input }) => {
@@ -203,7 +203,7 @@ async function listDescribed() {
   })
 }
 
-/** Returns whether a description accepts an input, ignoring whitespace around texts. */
+/** Returns whether a description accepts an input, ignoring whitespace around strings. */
 const isAccepted = (request: ValidateFunction, input: object, action: string | undefined) =>
   request(
     JSON.parse(JSON.stringify({ ...(action && { action }), ...input }), (_, value) =>
@@ -232,7 +232,7 @@ test('input schemas have exactly the fields that operations accept', async () =>
   }
 })
 
-test('the value of `action` is limited to the known actions', async () => {
+test('the document limits `action` to the known actions', async () => {
   const cloud = (await listDescribed()).find(({ name }) => name === 'cloud.sync')
   const is = (body: object) => cloud?.request(body)
   assert.equal([{ action: 'check' }, { action: 'none' }, {}, { action: 'sync', force: true }].map(is), [
@@ -243,7 +243,7 @@ test('the value of `action` is limited to the known actions', async () => {
   ])
 })
 
-/** Returns the paths to all values in a value. */
+/** Returns the paths to a value and to everything nested in it. */
 function listPaths(value: unknown, before: readonly string[] = []): (readonly string[])[] {
   const inner = Object.entries(typeof value === 'object' && value !== null ? value : {})
   return [before, ...inner.flatMap(([name, member]) => listPaths(member, [...before, name]))]
@@ -256,7 +256,7 @@ function withValue(target: unknown, [first, ...rest]: readonly string[], value: 
   return copy
 }
 
-test('the gateway rejects inputs that their schemas reject', async () => {
+test("the gateway rejects every input that the document's schema rejects", async () => {
   const odd = fc.oneof(
     fc.constantFrom<unknown>(
       null,
@@ -295,7 +295,7 @@ test('the gateway rejects inputs that their schemas reject', async () => {
   assert.ok(refusals > 1_000, `${refusals} were refused`)
 })
 
-test('each field of an input has a description', () => {
+test('every input field has a description', () => {
   const missing = listServedOperations().flatMap((operation) => {
     const words = describeInput(operation)
     const fields = Object.keys(operation.input?.entries ?? {}).filter(
@@ -310,5 +310,5 @@ test('each field of an input has a description', () => {
   )
 })
 
-/** Fields that clients may send back, and that are ignored. */
+/** Fields that clients may send back, but that the gateway ignores. */
 const PLAIN = ['id', 'createdAt', 'updatedAt', 'warnings', 'error', 'health']

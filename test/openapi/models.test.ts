@@ -12,9 +12,9 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { closeObjects, createCheck, describedOperations } from './description.ts'
 
-const test = suite('responses to model clients, and their descriptions')
+const test = suite('responses to model clients, compared with their descriptions')
 
-/** The headers that identify a client of each format. */
+/** The headers that make a client use each format. */
 const senders: Record<WireFormat, Record<string, string>> = {
   'openai-chat': {},
   'openai-responses': {},
@@ -46,7 +46,7 @@ test('model lists and single models match the schema of each format', async () =
       const response = await get(path.replace(':id+', 'one/m'))
       const body: unknown = await response.json()
       assert.is(response.status, 200, path)
-      check(full, formatTypes[format][kinds ? 'list' : 'model'], body) // no member more, and none less
+      check(full, formatTypes[format][kinds ? 'list' : 'model'], body) // exactly the described fields
       const isDescribed = operation?.response(200)
       assert.ok(isDescribed?.(body), `${path} ${JSON.stringify(isDescribed?.errors)}`)
       const missing = await get(`${path.replace(':id+', 'nobody')}${kinds ? '?limit=x&pageSize=x' : ''}`)
@@ -56,7 +56,7 @@ test('model lists and single models match the schema of each format', async () =
   }
 })
 
-test('the list for OpenAI clients has `object`, `data`, and entries with four fields', async () => {
+test('the model list for OpenAI clients has `object`, `data`, and entries with four fields', async () => {
   const { gateway } = await openWorld({ connections: ['one'], combos: { fast: ['one/m'] } })
   const body = await (await gateway.fetch(new Request('http://gateway/v1/models'))).json()
   const [entry] = body.data
@@ -67,7 +67,7 @@ test('the list for OpenAI clients has `object`, `data`, and entries with four fi
   )
 })
 
-test('model lists support the query parameters described for their format', async () => {
+test('model lists support the query parameters described for each format', async () => {
   const { gateway } = await openWorld({ connections: ['one'] })
   for (const [name, headers] of Object.entries(senders) as [WireFormat, Record<string, string>][]) {
     const fetchModels = async (query: string) =>
@@ -80,7 +80,7 @@ test('model lists support the query parameters described for their format', asyn
   }
 })
 
-test('errors with each status match the schema of each format', async () => {
+test('error bodies for every status match the schema of each format', async () => {
   for (const { name, loadErrors } of formats) {
     const errors = await loadErrors()
     for (const status of [400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504, 529]) {
@@ -89,7 +89,7 @@ test('errors with each status match the schema of each format', async () => {
   }
 })
 
-test("errors of every endpoint match the schema of the endpoint's format", async () => {
+test("errors from every endpoint match the schema of the endpoint's format", async () => {
   const { gateway } = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())), connections: ['one'] })
   for (const { path, format } of endpoints) {
     const headers = { 'content-type': 'application/json' }
@@ -100,7 +100,7 @@ test("errors of every endpoint match the schema of the endpoint's format", async
   }
 })
 
-/** A request that each format accepts. */
+/** A request body for each format. */
 const bodies: Record<ClientFormat, object> = {
   'openai-chat': { messages: [{ role: 'user', content: 'Hi' }], prompt: 'Hi' },
   'openai-responses': { input: 'Hi' },
@@ -109,7 +109,7 @@ const bodies: Record<ClientFormat, object> = {
   'ai-sdk': { prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] },
 }
 
-test('every endpoint responds with the media type and the headers in its description, streamed or not', async () => {
+test('every endpoint responds with the described media type and headers, streamed or not', async () => {
   const upstream = fakeUpstream(({ url, body }) => {
     const input = answerAt(url.pathname)
     if (input) return input
@@ -150,7 +150,7 @@ test('every endpoint responds with the media type and the headers in its descrip
   assert.equal([...seen].sort(), described.sort())
 })
 
-test('the document describes the stateful fields that an endpoint rejects', async () => {
+test('the document describes the stateful fields that each endpoint rejects', async () => {
   const { api } = await openWorld()
   const { paths } = await api.openapi()
   const content = Object(paths['/v1/responses']?.post?.requestBody).content

@@ -10,7 +10,7 @@ import { checkResponse } from './check-results.ts'
 
 const test = suite('management API results')
 
-test('each operation resolves to a result that matches its description', async () => {
+test("each operation's result matches its description", async () => {
   const { storage } = await fillStore()
   const hurt = await damageStore(storage, 'aliases/', () => 'damaged')
   const proxy = fakeProxy()
@@ -216,7 +216,7 @@ test("results that don't match their description are detected", async () => {
   assert.match(await assertMismatch({ ...created, sent: { name: 'n', more: 1 } }), /description refuses it/)
 })
 
-test('errors of a failing storage and a closed gateway match their description', async () => {
+test('errors from a failing storage and from a closed gateway match their description', async () => {
   const fail = async () => {
     throw new Error('The disk is gone.')
   }

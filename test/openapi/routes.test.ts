@@ -13,17 +13,17 @@ const test = suite('routes in the OpenAPI document')
 /** The routes of the gateway and its features, and routes that aren't operations. */
 const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
   ...servedRoutes,
-  liveRoute({} as Parameters<typeof liveRoute>[0]), // only its path is read
+  liveRoute({} as Parameters<typeof liveRoute>[0]), // only the path is read
   liveUsageRoute(undefined),
-  createTryRoute({} as Parameters<typeof createTryRoute>[0]), // only its path is read
+  createTryRoute({} as Parameters<typeof createTryRoute>[0]), // only the path is read
 ]
 
 const template = (path: string) => path.replace(/:(\w+)\+?/g, '{$1}')
 
-/** Matches a model with or without a method such as `:generateContent`. With a method, it shares a line of the table with others. */
+/** Matches a model with or without a method such as `:generateContent`. Routes with a method share an entry in the route table. */
 const METHOD = /\{model\}(?::\w+)?$/
 
-test('the document contains /health and the routes in all tables, and no others', async () => {
+test('the document contains /health and the routes in all tables, and nothing else', async () => {
   const described = describedOperations(await openManagement().gateway.api.openapi()).map(
     ({ method, path }) => `${method} ${path.replace(METHOD, '{id}')}`,
   )
@@ -40,7 +40,7 @@ test('the document contains every Gemini model method that is an endpoint', asyn
   assert.equal(described.sort(), named.sort())
 })
 
-test('every route in the document exists, and responds with a status and a body from its description', async () => {
+test('every documented route exists, and responds with a documented status and body', async () => {
   const { gateway } = openManagement()
   for (const { method, path, statuses, response, request } of describedOperations(await gateway.api.openapi())) {
     for (const credential of [TOKEN, undefined]) {

@@ -1,4 +1,4 @@
-/** What users of other gateways look for, and the page with the answer. */
+/** Searches by users of other gateways, and the page that answers each. */
 export const QUESTIONS: [question: string, page: string][] = [
   ['portkey alternative', 'project/comparison'],
   ['fallback', 'guides/fallbacks'],

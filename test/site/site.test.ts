@@ -33,7 +33,7 @@ test('the site builds without logging errors', ({ log }) => {
   assert.not.match(log, /\[ERROR\]/)
 })
 
-test('the site has every page, as HTML and as Markdown', ({ out }) => {
+test('the site has every page as HTML and as Markdown', ({ out }) => {
   for (const { path } of pages) {
     const name = path.slice(SITE.length)
     const html = name.replace(/(?<=^|\/)index\.md$/, 'index.html').replace(/\.md$/, '/index.html')
@@ -67,7 +67,7 @@ test('every link within the site leads to a page, and every anchor to an element
   assert.equal(broken, [])
 })
 
-test('the search finds the page that answers a question among its first three results', async ({ out }) => {
+test('the search returns the page that answers a question among the first three results', async ({ out }) => {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://site')
     readFile(join(out, pathname.slice(BASE.length))).then(
@@ -90,13 +90,13 @@ test('the search finds the page that answers a question among its first three re
   assert.equal(missed, [])
 })
 
-/** The part of Pagefind's interface that the search box of the site uses. */
+/** The parts of Pagefind's API that the site's search box uses. */
 interface Pagefind {
   options(options: { basePath: string; baseUrl: string }): Promise<void>
   search(query: string): Promise<{ results: { data(): Promise<{ url: string }> }[] }>
 }
 
-test('the references have a page for each operation and each entry point', ({ out }) => {
+test('the references have a page for every operation and every entry point', ({ out }) => {
   const { paths } = JSON.parse(readFileSync(join(docs, '.generated/openapi.json'), 'utf8'))
   const ids = Object.values<Record<string, { operationId: string }>>(paths).flatMap((path) =>
     Object.values(path).map(({ operationId }) => operationId),
@@ -107,7 +107,7 @@ test('the references have a page for each operation and each entry point', ({ ou
     ids.filter((id) => !slugs.has(id.toLowerCase().replace(/[^\w-]/g, ''))),
     [],
   )
-  // TypeDoc adds a number to a page whose name differs from a type's only by case.
+  // If a page name differs from a type's name only by case, TypeDoc adds a number to it.
   for (const name of Object.keys(entries).filter((entry) => entry !== 'index' && entry !== 'cli'))
     assert.ok(
       [name, `${name}-1`].some((slug) => existsSync(join(out, 'typescript/signalbox', slug, 'index.html'))),
@@ -115,7 +115,7 @@ test('the references have a page for each operation and each entry point', ({ ou
     )
 })
 
-test('llms.txt lists every page by the URL of its Markdown, and llms-full.txt has their text', async ({ out }) => {
+test('llms.txt links to the Markdown of every page, and llms-full.txt contains their text', async ({ out }) => {
   const list = await readFile(join(out, 'llms.txt'), 'utf8')
   const listed = Array.from(
     list.matchAll(/^- \[[^\]]+\]\(https:\/\/[^/]+\/signalbox\/([^)]+)\): \S/gm),

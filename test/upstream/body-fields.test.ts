@@ -2,11 +2,11 @@ import { encodeUtf8 } from '../../src/lib/bytes.ts'
 import { withMembers } from '../../src/lib/json-edit.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('JSON body fields')
+const test = suite('editing JSON body fields')
 
 const added = { v: 'x' }
 
-/** The result without `model` and `other`, and with `v`. */
+/** A body, and the same body without `model` and `other` and with `v`. */
 const cases: [body: string, expected: string][] = [
   ['{"model":"m","n":1.0}', '{"v":"x","n":1.0}'],
   ['{"n":1,"model":"m"}', '{"v":"x","n":1}'],
@@ -21,13 +21,13 @@ const cases: [body: string, expected: string][] = [
 ]
 
 for (const [body, expected] of cases) {
-  test(`fields are added and removed in the JSON body ${body}`, () => {
+  test(`fields are added to and removed from the JSON body ${body}`, () => {
     assert.is(withMembers(body, { without: ['model', 'other'], added }), expected)
     assert.is(withMembers(encodeUtf8(body), { without: ['model', 'other'], added }), expected)
     JSON.parse(expected)
   })
 }
 
-test('a body without fields to add stays unchanged', () => {
+test('fields can be removed without adding any', () => {
   assert.is(withMembers('{"model":"m","n":1}', { without: ['model'], added: {} }), '{"n":1}')
 })

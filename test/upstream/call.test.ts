@@ -5,7 +5,7 @@ import { fakeClock } from '../support/clock.ts'
 import { collectGarbage } from '../support/garbage.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a call to a provider')
+const test = suite('provider calls')
 
 const REASON = new Error('the client has left')
 const request = { url: 'http://one.test/', method: 'POST', headers: {}, body: '{}' } as const
@@ -13,13 +13,13 @@ const bare = { status: 200, headers: new Headers() }
 const smallJson = { headers: { 'content-type': 'application/json', 'content-length': '2' } }
 const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 1_000, totalTimeoutMs: 1_000 }
 
-/** Opens a call. Returns it with its response. */
+/** Opens a call. Returns the call and its response. */
 function callBy(fetch: UpstreamFetch) {
   const call = new ProviderCall({ clock: fakeClock(), limits })
   return Object.assign(call, { response: call.open(request, fetch) })
 }
 
-/** Returns the reason with which a promise rejects. */
+/** Returns the reason that a promise rejects with. */
 const rejection = (promise: Promise<unknown> = Promise.resolve()): Promise<unknown> =>
   promise.then(
     (value) => assert.unreachable(`It has resolved to ${String(value)}.`),
@@ -32,7 +32,7 @@ const untilAborted = (signal: AbortSignal | null | undefined): Promise<never> =>
     signal?.addEventListener('abort', () => reject(new Error(String(signal.reason.message))))
   })
 
-test('a canceled call rejects with the same reason object, before the response and in its body', async () => {
+test('a canceled call rejects with the cancellation reason itself, before the response and in its body', async () => {
   const silent = callBy((_, init) => untilAborted(init?.signal))
   silent.cancel(REASON)
   assert.is(await rejection(silent.response), REASON)
@@ -74,7 +74,7 @@ test('a canceled call never ends normally, even if all bytes have arrived', asyn
   }
 })
 
-test('a call canceled during a read rejects with the same reason object, even if the bytes still arrive or fail', async () => {
+test('a call canceled during a read rejects with the cancellation reason itself, even if the bytes still arrive or fail', async () => {
   for (const end of [() => new ArrayBuffer(2), () => Promise.reject(new Error('a copy'))]) {
     const coming = Promise.withResolvers<void>()
     const response = Object.assign(new Response('{}', smallJson), { arrayBuffer: () => coming.promise.then(end) })
@@ -93,7 +93,7 @@ test('a fetch that throws synchronously makes the call fail', async () => {
   assert.match(String(await rejection(call.response)), /is unreachable/)
 })
 
-test('a call waits for the end of the event loop turn before it reads the response', async () => {
+test('a call waits until the end of the event loop turn before it reads the response', async () => {
   const steps: string[] = []
   const fetch = async () => {
     steps.push('fetched')
@@ -113,7 +113,7 @@ test('a call waits for the end of the event loop turn before it reads the respon
   assert.equal(steps.slice(0, 3), ['fetched', 'turned', 'read'])
 })
 
-test("a call through the host app's fetch that never settles ends when it is canceled, in each phase", async () => {
+test("canceling a call ends it in every phase, even if the host app's fetch never settles", async () => {
   const never = new Promise<never>(() => {})
   const silent = callBy(() => never)
   silent.cancel(REASON)
@@ -135,7 +135,7 @@ test("a call through the host app's fetch that never settles ends when it is can
   assert.is(await rejection(stream.next()), REASON)
 })
 
-test("a call doesn't keep a returned chunk in memory", async () => {
+test("a call doesn't retain a chunk that it has returned", async () => {
   let left = 1
   const next = () => (left-- > 0 ? Promise.resolve(new Uint8Array(1_000)) : new Promise<undefined>(() => {}))
   const response = { status: 200, header: () => undefined, headers: () => [], body: { next, cancel() {} } }

@@ -5,7 +5,7 @@ import { fakeUpstream, json, type Respond } from '../../pipeline/support/upstrea
 import { fakeClock } from '../../support/clock.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('service account tokens')
+const test = suite('Google service account tokens')
 
 const RS256 = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
 const { privateKey, publicKey } = await crypto.subtle.generateKey(
@@ -30,7 +30,7 @@ function open(respond: Respond = (_, index) => json({ access_token: `ya29.${inde
 const decode = (part = '') => new TextDecoder().decode(getBytes(part))
 const getBytes = (part: string) => fromBase64(part.replaceAll('-', '+').replaceAll('_', '/'))
 
-test("service account tokens are requested with an assertion signed with the account's key", async () => {
+test("service account tokens are requested with an assertion signed by the account's key", async () => {
   const { upstream, clock, token } = open()
   assert.is(await token(), 'ya29.1')
   const [call] = upstream.calls
@@ -63,7 +63,7 @@ test('service account tokens are requested once, and cached until a minute befor
   assert.is(upstream.calls.length, 3)
 })
 
-/** Google's responses, and the resulting errors. */
+/** Google's responses, and the errors they cause. */
 const refusals: [answer: Response, code: string, message: string][] = [
   [
     json({ error: 'invalid_grant', error_description: 'Invalid JWT Signature.' }, 400),
@@ -88,7 +88,7 @@ for (const [response, code, message] of refusals) {
   })
 }
 
-test("the request for a service account's token has a timeout", async () => {
+test('the request for a service account token has a timeout', async () => {
   const { clock, token } = open(() => new Promise(() => {}))
   const reason = token().catch((error) => error)
   await clock.untilPending()
@@ -110,7 +110,7 @@ test("a private key that can't be parsed is reported", async () => {
   assert.is(upstream.calls.length, 0)
 })
 
-test('parses only a key file as a service account', () => {
+test('only a key file is parsed as a service account', () => {
   const file = {
     type: 'service_account',
     project_id: 'mine',

@@ -2,9 +2,9 @@ import { AwsV4Signer } from 'aws4fetch'
 import { type Signable, signV4 } from '../../support/sigv4.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('AWS signatures, version 4')
+const test = suite('AWS Signature Version 4')
 
-/** The scope of AWS's published test suite (aws-c-auth, aws-signing-test-suite/v4). */
+/** The scope used in AWS's published test suite (aws-c-auth, aws-signing-test-suite/v4). */
 const scope = {
   accessKeyId: 'AKIDEXAMPLE',
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
@@ -89,7 +89,7 @@ for (const [name, [request, names, signature, sessionToken]] of Object.entries(v
   const authorization = `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=${names}, Signature=${signature}`
   const session = sessionToken === undefined ? {} : { sessionToken }
 
-  test(`the request ${name} is signed as in the AWS test suite`, () => {
+  test(`the test signer signs the request ${name} as in the AWS test suite`, () => {
     const headers = signV4(request, { ...scope, ...session })
     assert.equal(headers, {
       'x-amz-date': '20150830T123600Z',
@@ -98,18 +98,18 @@ for (const [name, [request, names, signature, sessionToken]] of Object.entries(v
     })
   })
 
-  test(`the library signs the request ${name} as in the AWS test suite`, async () => {
+  test(`the aws4fetch library signs the request ${name} as in the AWS test suite`, async () => {
     const { method, host, pathname, search, headers, body } = request
     const signer = new AwsV4Signer({
       ...{ ...scope, ...session, method, headers, body: String(body), datetime: '20150830T123600Z' },
       ...{ url: `https://${host}${pathname}${search}`, allHeaders: true },
-      singleEncode: true, // the vectors contain paths without encoding
+      singleEncode: true, // the vectors contain unencoded paths
     })
     assert.is((await signer.sign()).headers.get('authorization'), authorization)
   })
 }
 
-test('bytes are signed like the text they encode', () => {
+test('bytes are signed like the text that they encode', () => {
   const body = new TextEncoder().encode('Param1=value1')
   assert.equal(signV4({ ...post, body }, scope), signV4({ ...post, body: 'Param1=value1' }, scope))
 })
