@@ -64,7 +64,7 @@ for (const { path, at } of requested)
   })
 
 for (const { path, at, bodyFor, isInPath } of requested.filter(({ isInPath }) => !isInPath))
-  test(`POST ${path} returns 400 without a model`, async () => {
+  test(`POST ${path} returns a 400 without a model`, async () => {
     const { upstream, world } = await open()
     const { model: _, ...body } = bodyFor(MODEL) as { model?: string }
     assert.is(isInPath, false)

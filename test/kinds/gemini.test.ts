@@ -103,7 +103,7 @@ test('a failure that may have incurred a cost ends the request', async () => {
   assert.is(upstream.calls.length, 1)
 })
 
-test('malformed requests return 400 without a provider call', async () => {
+test('malformed requests return a 400 without a provider call', async () => {
   const { post, upstream, recorded } = await openImages()
   const values: unknown[] = [null, 0, 'x', [], [null], [{}], {}, { parts: 7 }, [{ parts: [{ inlineData: 7 }] }]]
   const config = { responseModalities: ['IMAGE'] }

@@ -172,7 +172,7 @@ const answeredStreams: readonly (readonly [Name, string[]])[] = [
     [event({ type: 'message_delta', delta: { stop_reason: 'max_tokens' } }), event({ type: 'message_stop' })],
   ],
   [
-    'messages', // calls by a program that runs at Anthropic
+    'messages', // tool calls made by code that runs at Anthropic
     [
       event({
         type: 'message_start',

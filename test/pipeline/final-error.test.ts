@@ -205,7 +205,7 @@ test("an error in another format's envelope, or without one, is reported in the 
   }
 })
 
-test("the message of a single failed provider is passed on in the client's format", async () => {
+test("a single failed provider's message reaches the client in the client's format", async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json({ message: 'busy' }, 503)) })
   const response = await world.chat({})
   assert.is(response.status, 503)

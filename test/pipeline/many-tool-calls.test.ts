@@ -135,7 +135,7 @@ const streams: Record<string, (count: number) => Response> = {
     ),
 }
 
-/** Returns a stream's tool calls, with `more` as other content between them. */
+/** Returns a stream's tool calls, with `extra` as other content between them. */
 const between = (count: number, begin: (nth: number) => object, extra: object) =>
   toChunks([
     chatChunk({ role: 'assistant', content: 'I look.' }),
@@ -197,10 +197,10 @@ for (const [index, [modelOutput, stream]] of Object.entries(streams).entries()) 
   }
 }
 
-const names = suite('an unknown name among 3,000')
+const names = suite('an unknown name among 3,000 models')
 const MOST_MS = 30
 
-names('an unknown name among 3,000 tools gets a suggestion within milliseconds', async () => {
+names('an unknown model name among 3,000 gets a suggestion within milliseconds', async () => {
   const ids = getNumbers(3_000).map((index) => `vendor-${index % 60}/model-name-${index}-instruct-preview-2026`)
   const enabled = { provider: 'chat', apiKey: 'a-credential-0123456789', providerSpecificData: { enabledModels: ids } }
   const world = await openWorld({ fetch: fakeUpstream(() => sse([])), catalog, connections: [enabled] })

@@ -99,7 +99,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
         seen.flatMap(({ texts }) => texts),
         TEXTS,
       )
-      const unsaid = source === 'Cohere' ? 0 : undefined // its clients can't read a response without the number
+      const unsaid = source === 'Cohere' ? 0 : undefined // Cohere's clients can't read a response without a token count
       const tokens = lacks.includes('usage') ? unsaid : 9
       assert.is(client.tokens(response), tokens)
       if (tokens) assert.is(recorded.usages[0]?.inputTokens, tokens)

@@ -56,7 +56,7 @@ test('images without a matching price cost the `image` price, even if the vendor
 
 test('reserves the highest possible price of a response', async () => {
   for (const [body, status] of [
-    [{ quality: 'low', size: '1024x1024', n: 1 }, 402], // 4K may mean 1024x1024
+    [{ quality: 'low', size: '1024x1024', n: 1 }, 402], // the 4K price might apply to this size
     [{}, 402],
   ] as const) {
     const { limited, upstream } = await open({ images })

@@ -108,7 +108,7 @@ test('a client disconnect aborts the download', async () => {
   const { send, upstream } = await openImages({
     respond(call) {
       if (!isImage(call)) return undefined
-      queueMicrotask(() => controller.abort()) // immediate, because \`ask\` advances the clock by minutes while it waits
+      queueMicrotask(() => controller.abort()) // immediate, because `send` advances the clock by minutes while it waits
       return never()
     },
   })

@@ -12,10 +12,10 @@ export interface ImageVendor {
   /** The paths for generating and editing images. */
   makes: string
   edits: string
-  /** The fields it accepts. Nested fields are given as paths. */
+  /** The fields that the vendor accepts. Nested fields are given as paths. */
   takes: readonly string[]
   respond(call: Call, fields: JsonObject): Response
-  /** The header that contains its key. */
+  /** The header that contains the vendor's key. */
   key?: string
   connection?: { providerSpecificData?: JsonObject; apiKey?: string }
   /** The number of images that the vendor creates per call. */
@@ -237,7 +237,7 @@ export function respondAsVendors(polls = new Map<string, number>()): (call: Call
 
 export const SAMPLE = 'https://delivery-eu1.bfl.ai/a/sample.png'
 
-/** Opens a gateway with a connection to every vendor. The fakes respond unless `answer` returns a response. */
+/** Opens a gateway with a connection to every vendor. The fakes respond unless `respond` returns a response. */
 export async function openImages(
   options: WorldOptions & { respond?: (call: Call) => ReturnType<Respond> | undefined } = {},
 ): Promise<World & { upstream: FakeUpstream; send: RequestSpec }> {

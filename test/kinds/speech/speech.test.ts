@@ -348,7 +348,7 @@ for (const provider of Object.keys(soundVendors))
       assert.equal([units, costUsd, costSource], [{ character: 7 }, 3.5, 'counted'])
     })
 
-test('audio headers are written and parsed', () => {
+test('writes and parses audio headers', () => {
   assert.is(getDuration(concatBytes([writeWavHeader(24_000, 9_600), new Uint8Array(9_600)])), 0.2)
   assert.is(getDuration(concatBytes([writeWavHeader(24_000), new Uint8Array(9_600)])), 0.2)
   assert.is(Math.round((getDuration(samples.mp3) ?? 0) * 1_000), 26)

@@ -172,7 +172,7 @@ const handMade = () =>
     encodeUtf8('\r\n--x--\r\n'),
   ])
 
-test('an upload arrives unchanged, no matter how it is split into chunks', async () => {
+test('an upload arrives unchanged, however it is split into chunks', async () => {
   const { sendBytes, upstream } = await open()
   const random = createRandom(35)
   const full = handMade()
@@ -289,7 +289,7 @@ test('a silent recording returns an empty string', async () => {
   assert.equal((await (await send({ model: 'openai/m' })).json()) as Reply, { text: '' })
 })
 
-test('an abort cancels the vendor call, and an abort during the upload prevents it', async () => {
+test('an abort cancels the vendor call, and an abort during the upload prevents the call', async () => {
   const { send, sendBytes, upstream } = await open(never)
   const controller = new AbortController()
   const replying = send({ model: 'openai/m' }, { signal: controller.signal })

@@ -5,7 +5,7 @@ import { fetchVendors, respondAsVendor, searchVendors } from './vendors.ts'
 
 const providers = [...new Set([...searchVendors, ...fetchVendors].map(({ provider }) => provider))]
 
-/** Opens a gateway with a connection to every vendor. The fakes respond unless `answer` returns a response. */
+/** Opens a gateway with a connection to every vendor. The fakes respond unless `respond` returns a response. */
 export async function openWeb(
   options: WorldOptions & {
     respond?: (call: Call) => ReturnType<Respond> | Promise<Response | undefined> | undefined

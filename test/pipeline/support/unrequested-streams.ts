@@ -5,7 +5,7 @@ import { openWorld, type WorldOptions } from './world.ts'
 export const messages = [{ role: 'user', content: 'Hi' }]
 export const chain = ['one/m', 'two/m']
 
-/** Opens a chain of two targets. The first one responds with `answer`, the second one with "spare". */
+/** Opens a chain of two targets. `respond` responds for the first one, and the second one returns "spare". */
 export async function openChain(respond: Respond, options: WorldOptions = {}) {
   const upstream = fakeUpstream((call, index) =>
     call.provider === 'one' ? respond(call, index) : json(chatResponse('spare')),

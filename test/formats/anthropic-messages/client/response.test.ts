@@ -65,7 +65,7 @@ const finishes: [finish: Finish, wire: object][] = [
 ]
 
 for (const [finish, wire] of finishes) {
-  write(`the writer maps the finish reason ${finish.reason}`, () => {
+  write(`maps the finish reason ${finish.reason}`, () => {
     const { stop_reason, stop_sequence, stop_details } = written([], { choices: [{ content: [], finish }] })
     assert.equal({ stop_reason, stop_sequence, stop_details }, wire)
   })

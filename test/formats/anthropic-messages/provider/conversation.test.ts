@@ -70,7 +70,7 @@ const conversations: Record<string, [turns: Turn[], system: unknown, messages: u
     undefined,
     [{ role: 'user', content: [text('q'), text('r')] }],
   ],
-  'a response to continue does not end with whitespace': [
+  'a response to continue loses its trailing whitespace': [
     [user(text('q')), assistant(text('a \n'))],
     undefined,
     [first, { role: 'assistant', content: [text('a')] }],

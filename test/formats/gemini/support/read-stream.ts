@@ -40,7 +40,7 @@ function getHead({ part, candidate }: StreamEvent & { type: 'part-start' }) {
   return location + (part.type === 'tool-call' ? `${part.name}#${part.id}${state}` : part.type + state)
 }
 
-/** Creates a chunk for the first candidate. `more` contains other fields of the candidate. */
+/** Creates a chunk for the first candidate. `extra` contains other fields of the candidate. */
 export const chunk = (parts: object[], extra: object = {}) => ({
   candidates: [{ content: { role: 'model', parts }, index: 0, ...extra }],
   modelVersion: 'gemini-x',
@@ -50,5 +50,5 @@ export const chunk = (parts: object[], extra: object = {}) => ({
 export const text = (text: string, extra: object = {}) => chunk([{ text }], extra)
 /** The chunk that ends a response. */
 export const stop = text('', { finishReason: 'STOP' })
-/** Creates a chunk with a single function call. `more` contains other fields of its part. */
+/** Creates a chunk with a single function call. `extra` contains other fields of its part. */
 export const call = (functionCall: object, extra: object = {}) => chunk([{ functionCall, ...extra }])
