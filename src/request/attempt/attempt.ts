@@ -47,7 +47,7 @@ export class Attempt {
     this.#log = request.log.startAttempt(target, { isHedge })
   }
 
-  /** Makes the attempt. Resolves to an outcome even if it fails. Rejects only if the client stops waiting or another attempt was faster. */
+  /** Makes the attempt. Resolves even if the call fails. Rejects if the client stops waiting, another attempt wins, or the gateway fails. */
   run(): Promise<Outcome> {
     const { context, log } = this.#request
     const steps = [...context.aroundAttempt, ...log.aroundAttempt]

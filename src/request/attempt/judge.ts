@@ -35,10 +35,10 @@ interface JudgeOptions {
 type JudgedResponse = ReceivedResponse | FailedResponse
 
 /**
- * Applies the response conditions (`on`) of the combos that led to the target. A response that a content filter cut off, or that isn't JSON matching
- * the request's schema, becomes a failure that keeps the response. For a stream, this only checks the part that arrived with its first content. If
- * the response must be JSON, the stream is buffered until it is complete, so the attempt fails if the stream is cut off. Rejects as the stream's body
- * does, and with `UPSTREAM_CUT` if it ends prematurely.
+ * Applies the response conditions (`on`) of the combos that led to the target. A response that a content filter cut off, that isn't JSON matching the
+ * request's schema, or that a guard or function rejects becomes a failure that keeps the response. If the response must be JSON, or if a guard or
+ * function checks it, a stream is buffered until it is complete, so the attempt fails if the stream is cut off. Otherwise, only the part that arrived
+ * with the stream's first content is checked. Rejects as the stream's body does, and with `UPSTREAM_CUT` if it ends prematurely.
  */
 export async function judgeResponse(received: JudgedResponse, options: JudgeOptions): Promise<JudgedResponse> {
   const { request, route } = options

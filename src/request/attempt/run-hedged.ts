@@ -4,7 +4,10 @@ import type { Outcome } from '../outcome.ts'
 import type { Attempt } from './attempt.ts'
 import { createHedge, type Hedge, type HedgeSettings } from './hedge.ts'
 
-/** Returns the outcome of an attempt and, if that attempt is slow, of a second one in parallel. Rejects only if the client stops waiting. */
+/**
+ * Returns the outcome of an attempt and, if that attempt is slow, of a second one in parallel. Rejects if the client stops waiting, or on an
+ * unexpected error.
+ */
 export async function runHedged(first: Attempt, request: ModelRequest, settings: HedgeSettings): Promise<Outcome> {
   const hedge = createHedge(request, first.route, settings)
   const running = first.run()

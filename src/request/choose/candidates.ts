@@ -32,8 +32,8 @@ export interface Progress {
 }
 
 /**
- * Returns whether to skip the target: it isn't allowed, was already tried, is draining or in cooldown, or has too small a context window. Adds the
- * reason to the log.
+ * Returns whether to skip the target: it isn't allowed, was already tried, is in cooldown or draining (unless the session is pinned to it), or has
+ * too small a context window. Logs the reason.
  */
 export function shouldSkip(route: Route, progress: Progress): boolean {
   const { request, tried, failures, cooling } = progress

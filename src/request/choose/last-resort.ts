@@ -13,7 +13,7 @@ import type { Progress } from './candidates.ts'
 
 /**
  * Returns the target that recovers first if all cooldowns are mandatory. Returns `undefined` if there is none, or if another request has just failed
- * there in a way that would also affect this one.
+ * there in a way that would also affect this one. Also records that failure.
  */
 export async function findMandatoryTarget(progress: Progress): Promise<Target | undefined> {
   const { request, failures, cooling } = progress

@@ -86,7 +86,7 @@ export interface CodecRequest {
   readonly table: Pick<RouteTable, 'catalog' | 'customModels'>
   /** The ID of the client's key. Empty if there is none. */
   readonly owner: string
-  /** Describes the target in responses of formats that have a field for it. `usage` is the response's usage. */
+  /** Describes the target in responses, for formats that have a field for it. The returned function takes the response's usage. */
   describe?(target: RouteTarget): NonNullable<WriteContext['describe']>
   /** The maximum number of output tokens, if the gateway sets it instead of the client. */
   readonly outputLimit?: number

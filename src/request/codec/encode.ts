@@ -89,7 +89,7 @@ const createUnknownItemError = (id: string) =>
 const getItemIds = (items: unknown): string[] =>
   Array.isArray(items) ? items.flatMap((item) => (isObject(item) && typeof item.id === 'string' ? [item.id] : [])) : []
 
-/** Passes the client's body through, except for the model name. */
+/** Passes the client's body through, replacing only the model name and removing stray stream options. */
 async function passThrough(request: CodecRequest, target: RouteTarget, format: SharedFormat): Promise<Codec> {
   const { exchange, call, context, owner } = request
   const { endpoint } = call

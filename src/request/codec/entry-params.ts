@@ -16,7 +16,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import type { Codec, CodecRequest } from './codec.ts'
 import { isStrict } from './dropped-fields.ts'
 
-/** Applies combo entry parameters to a request. Keeps a lower output limit that the gateway set. */
+/** Applies combo entry parameters to a request. An output limit that the gateway set takes precedence. */
 export function applyEntryParams(
   parsed: CanonicalRequest,
   request: CodecRequest,

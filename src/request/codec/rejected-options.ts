@@ -15,7 +15,7 @@ export type DroppableOption = OptionName | 'streamUsage'
  * tries an option again after a day.
  */
 export interface RejectedOptions {
-  /** Removes the rejected options from the target's traits. */
+  /** Returns the target's traits with the rejected options marked as unsupported. */
   removeRejected(target: RouteTarget, traits: Traits): Traits
   /** Remembers and returns the options that the failure rejects. `sent` contains the sent options, by their paths in the target's request. */
   record(

@@ -10,7 +10,7 @@ export class StreamSample {
   readonly #samples: Array<{ events: Uint8Array | undefined; tokens: number; length: number; bytes: number }> = []
   #chunks = 0
   #bytes = 0 // the bytes since the last sample
-  #tokens = 0 // the tokens of samples that are too large to keep
+  #tokens = 0 // the tokens in chunks that are too large to sample
 
   /** Creates an empty sample. `count` counts the tokens in complete events. */
   constructor(count: (events: Uint8Array) => number) {

@@ -12,7 +12,7 @@ import type { CodecRequest, ResponseSource } from './codec.ts'
 import type { BufferedResponse } from './response.ts'
 import { createParseContext } from './translate-request.ts'
 
-/** Reads requests and responses in the canonical format, whether they are translated or passed through. */
+/* Reads requests and responses in the canonical format, whether they are translated or passed through. */
 
 /** Returns the output format that the request specifies, or `undefined` if it specifies none or can't be read. */
 export async function getOutputFormat(request: CodecRequest): Promise<OutputFormat | undefined> {

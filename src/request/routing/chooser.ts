@@ -73,7 +73,9 @@ function startSelection(request: SelectionRequest, dependencies: ChooserDependen
   let reservedCalls: RunningCall[] = []
   const turns = new Map<string, { group: Group; turn: GroupTurn }>()
 
-  /** Counts the choice as load immediately. Otherwise, all requests in a burst would find the same target idle. */
+  /**
+   * Records the turn that was taken, and counts the choice as load immediately. Otherwise, all requests in a burst would find the same target idle.
+   */
   function reserve(group: Group, { entries, turn }: GroupOrder, groupReach: GroupReach) {
     if (turn) {
       const { label } = group

@@ -79,7 +79,7 @@ export function throwMismatch(field: string, target: ProviderTarget, problem: st
   })
 }
 
-/** Reports unsupported fields. `takes` contains the supported ones. */
+/** Reports unsupported fields as dropped. `supported` contains the supported ones. */
 export function noteUnsupported(
   request: TranscriptionRequest,
   supported: readonly (keyof TranscriptionRequest)[],

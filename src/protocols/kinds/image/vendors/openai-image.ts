@@ -87,7 +87,7 @@ function excludeResponseFormat({ shouldReturnUrl }: ImageRequest, { warnings }: 
   return ['response_format']
 }
 
-/** Writes JSON, or a form if there are input images. `takes` lists the supported options; `undefined` means all. */
+/** Writes JSON, or a form if there are input images. `supported` lists the supported options; `undefined` means all. */
 function writeOpenaiRequest(
   request: ImageRequest,
   context: VendorContext,
