@@ -8,7 +8,7 @@ import type { Exchange } from './lib/exchange.ts'
 import { once } from './lib/promises.ts'
 import type { GatewayOptions } from './options.ts'
 import { holdsRejectedBodies, lingerBeforeClose, waitForBatch } from './platform.ts'
-import { createAsMethod, createIdentity, type Internals } from './request/door/account-gateway.ts'
+import { createAsMethod, createIdentityOptions, type Internals } from './request/door/account-gateway.ts'
 import { type App, createApp, createNotFoundReply } from './request/door/app.ts'
 import { findArea, getRelativePath } from './request/door/area.ts'
 import { createHealthArea, createModelAreas } from './request/door/areas.ts'
@@ -50,7 +50,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   }
 
   const keyStore = { ...store, clock, findKeyAccount, ...(addToken && { addToken }) }
-  const identity = createIdentity(internals.accounts ?? accounts, { options, keyStore, limits })
+  const identity = createIdentityOptions(internals.accounts ?? accounts, { options, keyStore, limits })
   const serveRoutes = (routes: readonly HttpRoute[]) =>
     serveWithKeys(routes, {
       authenticate: (exchange, client) => authenticateClient(exchange, keyStore, client),
@@ -113,7 +113,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
     exchange: app,
     as: createAsMethod({ app, basePath, handlers }),
     async close({ graceMs = 10_000 }: { graceMs?: number } = {}): Promise<void> {
-      core.shut()
+      core.stopAdmitting()
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
       const closing = features.map(async (feature) => feature.close?.())
       await settlesWithin(

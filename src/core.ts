@@ -84,7 +84,7 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
       if (isClosed) throw gatewayError('CLOSED')
     },
     /** Rejects new requests from now on. */
-    shut() {
+    stopAdmitting() {
       isClosed = true
     },
   }

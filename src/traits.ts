@@ -54,7 +54,7 @@ export interface ReasoningTraits {
    * How a request sets reasoning: with an effort, a token budget, Anthropic's adaptive style, Google's levels, or a vendor's own field. `none`: it
    * can't be set.
    */
-  by: 'none' | 'effort' | 'budget' | 'adaptive' | 'level' | VendorSwitch
+  control: 'none' | 'effort' | 'budget' | 'adaptive' | 'level' | VendorSwitch
   /** Accepted efforts, lowest first. Others become the nearest one, or the lower of two equally near ones. */
   efforts: readonly Effort[]
   /** The token budget for each effort; in reverse, a budget becomes the nearest effort. */
@@ -78,7 +78,7 @@ export interface ReasoningTraits {
   /** Whether the model reasons by default. */
   isDefault: boolean
   /** The value that disables reasoning for an Anthropic model. */
-  off: 'disabled' | 'between_tools'
+  disabledType: 'disabled' | 'between_tools'
 }
 
 /**
@@ -142,7 +142,7 @@ export interface Traits {
   /** Whether a tool's input schema may have a union or a reference at its root, without properties. */
   unionTools: boolean
   /** Whether functions and web search are accepted together. */
-  searchBesideTools: boolean
+  searchWithTools: boolean
   /** Whether a request with both functions and web search is rejected unless it lets the provider report its searches. */
   reportsSearches: boolean
   /** Whether a response schema may describe an array or a scalar instead of an object. */
@@ -157,7 +157,7 @@ export interface Traits {
   declaresTools: boolean
   webSearch: boolean
   /** Whether the provider compacts conversations on request (`context_management` or `compaction_trigger`). */
-  compacts: boolean
+  supportsCompaction: boolean
   /** The schema dialect. `openapi`: Google's older subset, which rejects unknown keywords. */
   schema: 'json-schema' | 'openapi'
   outputFormats: readonly ('json' | 'json-schema')[]

@@ -13,10 +13,10 @@ export type { FetchGateway } from '../types/gateway-types.ts'
 export type { LambdaContext, LambdaHandler, LambdaResponseStream, LambdaUrlEvent } from '../types/lambda-types.ts'
 
 /** How long before the function times out to abort the gateway's work, in ms. */
-const RESERVE_MS = 500
+const ABORT_MARGIN_MS = 500
 
 /** How long background work may delay aborting a response, in ms. */
-const CUT_MS = 200
+const MAX_ABORT_DELAY_MS = 200
 
 const TIMEOUT_MESSAGE = 'The function ran out of time.'
 
@@ -36,7 +36,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
     const waitUntil = (work: Promise<unknown>) => void background.push(work)
     stream.on('error', () => {}) // `close` always follows and handles the error
     stream.on('close', () => call.abort(new Error('Lambda stopped accepting the response.')))
-    const time = startTimer(context.getRemainingTimeInMillis() - RESERVE_MS)
+    const time = startTimer(context.getRemainingTimeInMillis() - ABORT_MARGIN_MS)
     void time.over.then(() => call.abort(new Error(TIMEOUT_MESSAGE)))
 
     try {
@@ -54,7 +54,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
       out.end()
       await Promise.race([Promise.allSettled(background), time.over]) // Lambda freezes the process afterward
     } catch (error) {
-      const cut = startTimer(CUT_MS)
+      const cut = startTimer(MAX_ABORT_DELAY_MS)
       await Promise.race([Promise.allSettled(background), cut.over])
       cut.clear()
       stream.destroy(new Error('The response was cut off.')) // a rejection alone would let Lambda end the response normally
@@ -106,14 +106,15 @@ function createHead({ status, headers }: Response): LambdaHead {
 async function pump({ body }: Response, out: LambdaResponseStream, signal: AbortSignal | undefined): Promise<void> {
   if (!body) return
   const reader = body.getReader()
-  const cut = new Promise<never>((_, reject) => {
+  const abortPromise = new Promise<never>((_, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
   try {
     for (;;) {
-      const { done, value } = await Promise.race([reader.read(), cut])
+      const { done, value } = await Promise.race([reader.read(), abortPromise])
       if (done) break
-      if (!out.write(value)) await Promise.race([new Promise<void>((resolve) => out.once('drain', resolve)), cut])
+      if (!out.write(value))
+        await Promise.race([new Promise<void>((resolve) => out.once('drain', resolve)), abortPromise])
     }
     signal?.throwIfAborted() // an aborted body may end like a complete one
   } catch (error) {

@@ -32,7 +32,7 @@ export function durableObjectStorage<Id>(
   const running = new Set<Promise<unknown>>()
   let isClosed = false
 
-  async function ask<T>(call: StorageCall): Promise<T> {
+  async function sendCall<T>(call: StorageCall): Promise<T> {
     if (isClosed) throw createStorageError('STORAGE_CLOSED', `The store in the Durable Object "${name}" was closed.`)
     const objectResponse = namespace
       .get(namespace.idFromName(name)) // a new stub each time, because a failed stub keeps failing
@@ -55,16 +55,16 @@ export function durableObjectStorage<Id>(
     atomic: true,
     largestValueBytes: LIMITS.largestValueBytes,
     longestKeyBytes: LIMITS.longestKeyBytes,
-    get: (key) => ask({ operation: 'get', key }),
+    get: (key) => sendCall({ operation: 'get', key }),
     async set(key, value, options = {}) {
       checkWrite(toOrdered(key), value, options.ttlMs, LIMITS)
-      return ask({ operation: 'set', key, value, version: crypto.randomUUID(), ...options })
+      return sendCall({ operation: 'set', key, value, version: crypto.randomUUID(), ...options })
     },
-    delete: (key, options = {}) => ask({ operation: 'delete', key, ...options }),
-    list: (prefix, options = {}) => ask({ operation: 'list', prefix, ...options }),
+    delete: (key, options = {}) => sendCall({ operation: 'delete', key, ...options }),
+    list: (prefix, options = {}) => sendCall({ operation: 'list', prefix, ...options }),
     async increment(key, by, options = {}) {
       checkWrite(toOrdered(key), '', options.ttlMs, LIMITS)
-      return ask({ operation: 'increment', key, by: String(by), version: crypto.randomUUID(), ...options })
+      return sendCall({ operation: 'increment', key, by: String(by), version: crypto.randomUUID(), ...options })
     },
     async close() {
       await Promise.all(running)
@@ -121,11 +121,15 @@ export class SignalboxStore {
   /** Removes expired entries. */
   async alarm(): Promise<void> {
     const now = Date.now()
-    const due = await this.#storage.list({ start: EXPIRY_PREFIX, end: getExpiryPrefix(now + 1), limit: PAGE_SIZE })
-    for (const [name, key] of due) {
+    const dueEntries = await this.#storage.list({
+      start: EXPIRY_PREFIX,
+      end: getExpiryPrefix(now + 1),
+      limit: PAGE_SIZE,
+    })
+    for (const [name, key] of dueEntries) {
       const row = await this.#storage.get(ROW_PREFIX + key)
-      const isOver = isRow(row) && row.expiresAt !== undefined && row.expiresAt <= now
-      await this.#storage.delete(isOver ? [name, ROW_PREFIX + key] : [name])
+      const isExpired = isRow(row) && row.expiresAt !== undefined && row.expiresAt <= now
+      await this.#storage.delete(isExpired ? [name, ROW_PREFIX + key] : [name])
     }
     const [next] = (
       await this.#storage.list({ start: EXPIRY_PREFIX, end: getUpperBound(EXPIRY_PREFIX), limit: 1 })
@@ -167,11 +171,11 @@ export class SignalboxStore {
   }
 
   async #list({ prefix, after, limit = Number.POSITIVE_INFINITY }: Extract<StorageCall, { operation: 'list' }>) {
-    const listed: Array<{ key: string; value: string; version: string }> = []
+    const records: Array<{ key: string; value: string; version: string }> = []
     const start = ROW_PREFIX + toOrdered(prefix)
     let last = after === undefined ? undefined : ROW_PREFIX + toOrdered(after)
     if (last !== undefined && last < start) last = undefined
-    while (listed.length < limit) {
+    while (records.length < limit) {
       const range = last === undefined ? { start } : { startAfter: last }
       // exactly one of `start` and `startAfter` is set
       const page = await this.#storage.list({
@@ -182,12 +186,12 @@ export class SignalboxStore {
       for (const [name, row] of page) {
         last = name
         const isLive = isRow(row) && !(row.expiresAt !== undefined && row.expiresAt <= Date.now())
-        if (isLive && listed.length < limit)
-          listed.push({ key: fromOrdered(name.slice(ROW_PREFIX.length)), value: row.value, version: row.version })
+        if (isLive && records.length < limit)
+          records.push({ key: fromOrdered(name.slice(ROW_PREFIX.length)), value: row.value, version: row.version })
       }
       if (page.size < PAGE_SIZE) break
     }
-    return listed
+    return records
   }
 }
 

@@ -47,7 +47,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
   requireSqlite()
   const folder = resolveFolder(path)
   const logger = sink === false ? silent : (sink ?? console)
-  const locked = <T>(work: (lock: Lock) => Promise<T>) =>
+  const runLocked = <T>(work: (lock: Lock) => Promise<T>) =>
     withLock(folder, { logger, staleMs: lockStaleMs, timeoutMs: lockTimeoutMs }, work)
   const gapListeners = new Set<() => void>()
   let secret: Promise<string> | undefined
@@ -58,7 +58,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
   const store = new LazyStore(async () => {
     await prepareFolder(folder)
     await removeAbandonedLocks(folder)
-    if (!(await isSetUp(folder))) await locked((lock) => setUp(folder, lock, logger))
+    if (!(await isSetUp(folder))) await runLocked((lock) => setUp(folder, lock, logger))
     return openStore({
       folder,
       logger,
@@ -69,7 +69,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
       },
     })
   })
-  const secretContext: SecretContext = { folder, logger, locked, fingerprint: storeFingerprint(store) }
+  const secretContext: SecretContext = { folder, logger, runLocked, fingerprint: storeFingerprint(store) }
 
   function getStore(): OpenedStore | Promise<OpenedStore> {
     if (isClosed) throw createStorageError('STORAGE_CLOSED', `The store ${folder.path} was closed.`)
@@ -79,26 +79,26 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
   async function closeStore(): Promise<void> {
     await store.waitForOpening()
     await secret?.catch(noop)
-    await store.opened?.close()
+    await store.store?.close()
   }
 
   const watchers = createWatchers(() => {
-    store.opened?.table.skipChanges()
+    store.store?.table.skipChanges()
     const readChanges = async () => {
       const { engine, table } = await getStore()
-      const { keys, isGap } = await engine.read(() => table.changes())
+      const { keys, isGap } = await engine.read(() => table.takeChanges())
       for (const key of keys) watchers.notify(key)
       if (isGap) for (const tellGap of gapListeners) tellGap()
     }
     const report = (error: string) => {
       if (!isClosed) logger.error('The store could not be read while watching it for changes.', { error })
     }
-    return poll(reportFirst(readChanges, report), Math.min(pollMs, MAX_POLL_MS))
+    return poll(reportOnce(readChanges, report), Math.min(pollMs, MAX_POLL_MS))
   })
 
   return {
     atomic: true,
-    ...createLocalOperations({ opened: getStore, checkWrite }),
+    ...createLocalOperations({ openTable: getStore, checkWrite }),
 
     watch(onChange, onGap) {
       const stop = watchers.add(onChange)
@@ -135,17 +135,17 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
 class LazyStore {
   readonly #open: () => Promise<OpenedStore>
   #opening: Promise<OpenedStore> | undefined
-  opened: OpenedStore | undefined
+  store: OpenedStore | undefined
 
   constructor(open: () => Promise<OpenedStore>) {
     this.#open = open
   }
 
   get(): OpenedStore | Promise<OpenedStore> {
-    if (this.opened) return this.opened
+    if (this.store) return this.store
     this.#opening ??= this.#open()
       .then((opened) => {
-        this.opened = opened
+        this.store = opened
         return opened
       })
       .finally(() => {
@@ -172,7 +172,7 @@ const storeFingerprint = (store: LazyStore): SecretContext['fingerprint'] => ({
 })
 
 /** Runs `work` and reports its failures, except consecutive duplicates. */
-function reportFirst(work: () => Promise<void>, report: (error: string) => void): () => Promise<void> {
+function reportOnce(work: () => Promise<void>, report: (error: string) => void): () => Promise<void> {
   let lastFailure = ''
   return async () => {
     try {

@@ -82,8 +82,8 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
     },
 
     async delete(key, { ifVersion } = {}) {
-      const isMet = (row: Row | undefined) => row && (ifVersion === undefined || row.version === ifVersion)
-      return (await change(key, (row) => (isMet(row) ? null : undefined))) === null
+      const meetsCondition = (row: Row | undefined) => row && (ifVersion === undefined || row.version === ifVersion)
+      return (await change(key, (row) => (meetsCondition(row) ? null : undefined))) === null
     },
 
     async increment(key, by, { ttlMs } = {}) {
@@ -132,12 +132,12 @@ async function listRows(
   prefix: string,
   { after = '', limit = Number.POSITIVE_INFINITY, now }: { after?: string; limit?: number; now: number },
 ) {
-  const found: Array<Stored & { key: string }> = []
+  const entries: Array<Stored & { key: string }> = []
   const end = getUpperBound(prefix)
-  if (typeof end === 'string' && after >= end) return found
-  for (let last = after >= prefix ? after : undefined; found.length < limit; ) {
+  if (typeof end === 'string' && after >= end) return entries
+  for (let last = after >= prefix ? after : undefined; entries.length < limit; ) {
     const range = IDBKeyRange.bound(last ?? prefix, end, last !== undefined, true)
-    const count = Math.min(PAGE_SIZE, limit - found.length)
+    const count = Math.min(PAGE_SIZE, limit - entries.length)
     const [keys, rows] = await Promise.all([
       promisifyRequest<IDBValidKey[]>(records.getAllKeys(range, count)),
       promisifyRequest<unknown[]>(records.getAll(range, count)),
@@ -145,11 +145,11 @@ async function listRows(
     for (const [index, key] of keys.map(String).entries()) {
       last = key
       const row = getLiveRow(toRow(rows[index]), now)
-      if (row) found.push({ key, value: row.value, version: row.version })
+      if (row) entries.push({ key, value: row.value, version: row.version })
     }
     if (keys.length < count) break
   }
-  return found
+  return entries
 }
 
 /** Returns the smallest key greater than all keys with this prefix: a string, or empty bytes, which the database orders after every string. */

@@ -63,7 +63,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
     return { value, version }
   }
 
-  async function names(start: string): Promise<string[]> {
+  async function listNames(start: string): Promise<string[]> {
     const found: string[] = []
     for (let cursor: string | undefined; ; ) {
       const page = await call(() => namespace.list({ prefix: start, ...(cursor !== undefined && { cursor }) }))
@@ -102,7 +102,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
 
     async list(start, { after, limit = Number.POSITIVE_INFINITY } = {}) {
       const from = after === undefined ? undefined : getName(after)
-      const all = (await names(getName(start))).filter((name) => from === undefined || isAfter(name, from))
+      const all = (await listNames(getName(start))).filter((name) => from === undefined || isAfter(name, from))
       const listed: Array<{ key: string; value: string; version: string }> = []
       for (let index = 0; index < all.length && listed.length < limit; index += MAX_CONCURRENT_READS) {
         const some = await Promise.all(

@@ -82,7 +82,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       const result = await work
       return (Array.isArray(result) ? result : result.rows) as Row[] // the statement selects these columns
     } catch (cause) {
-      throw failure(cause, table)
+      throw toStorageError(cause, table)
     } finally {
       running.delete(work)
     }
@@ -202,7 +202,7 @@ const ADVICE: Record<string, string> = {
   53: 'Give the server more space or connections.',
 }
 
-function failure(cause: unknown, table: string): Error {
+function toStorageError(cause: unknown, table: string): Error {
   const { code = '' }: { code?: string } = Object(cause)
   const isAnswer = /^(?!08|E)[0-9A-Z]{5}$/.test(code) // EPIPE is Node's own error code
   const subject = `the table ${table}${code && ` (${code})`}. `

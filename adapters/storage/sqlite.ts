@@ -51,7 +51,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     table,
     clock,
     checkWrite: (key, value, ttlMs) => checkWrite(key, value, ttlMs, limits),
-    failure: (cause) => failure(cause, { table, isRemote: !('local' in found) }),
+    toError: (cause) => toStorageError(cause, { table, isRemote: !('local' in found) }),
   }
   const storage =
     'local' in found
@@ -69,7 +69,7 @@ type TableOptions = Omit<RemoteDatabaseOptions, 'all'>
 
 function createLocalStorage(
   database: LocalDatabase,
-  { table, clock, checkWrite, failure }: TableOptions,
+  { table, clock, checkWrite, toError }: TableOptions,
   { pollMs = 50, pragmas = true }: SqliteStorageOptions,
 ): Storage {
   let store: OpenedTable | undefined
@@ -87,7 +87,7 @@ function createLocalStorage(
       now: () => clock.now(),
       name,
       busyMs: BUSY_MS,
-      failure,
+      toError,
       ...(isRelaxed && {
         setFlushing: (isFlushing) => void runOnce(database, `PRAGMA synchronous = ${isFlushing ? 'FULL' : 'NORMAL'}`),
       }),
@@ -96,11 +96,11 @@ function createLocalStorage(
     return store
   }
 
-  function opened(): OpenedTable | Promise<OpenedTable> {
+  function openTable(): OpenedTable | Promise<OpenedTable> {
     if (isClosed) throw createStorageError('STORAGE_CLOSED', `The store in ${table} was closed.`)
     if (store) return store
     // Another process may be creating the same table.
-    opening ??= retryWhileBusy(openNow, { name, timeoutMs: BUSY_MS, failure }).finally(() => {
+    opening ??= retryWhileBusy(openNow, { name, timeoutMs: BUSY_MS, toError }).finally(() => {
       opening = undefined
     })
     return opening
@@ -112,12 +112,12 @@ function createLocalStorage(
     } catch {
       // ignored, because the first poll tries again
     }
-    return poll(async () => (await opened()).table.changes().keys.forEach(watchers.notify), pollMs)
+    return poll(async () => (await openTable()).table.takeChanges().keys.forEach(watchers.notify), pollMs)
   })
 
   return {
     atomic: true,
-    ...createLocalOperations({ opened, checkWrite: (key, value) => checkWrite(key, value, undefined) }),
+    ...createLocalOperations({ openTable, checkWrite: (key, value) => checkWrite(key, value, undefined) }),
     watch: watchers.add,
     async close() {
       watchers.clear()
@@ -152,7 +152,7 @@ function findDatabase(database: SqliteDatabase): { local: LocalDatabase } | Pick
 
 const getCode = (cause: unknown) => String(Object(cause).code ?? '')
 
-function failure(cause: unknown, { table, isRemote }: { table: string; isRemote: boolean }): Error {
+function toStorageError(cause: unknown, { table, isRemote }: { table: string; isRemote: boolean }): Error {
   if (cause instanceof Error && cause.name === 'StorageError') return cause
   const message = cause instanceof Error ? cause.message : ''
   const text = `${message} ${getCode(cause)} ${getCode(Object(cause).cause)}`

@@ -3,7 +3,7 @@ import type { Gateway } from '../../src/index.ts'
 /** The part of a gateway that exchange-based adapters need. */
 export interface ExchangeGateway extends Pick<Gateway, 'basePath' | 'matches' | 'exchange' | 'notFound'> {
   /** Whether all of the gateway's requests run as one account. */
-  readonly isForAccount?: boolean
+  readonly hasFixedAccount?: boolean
 }
 
 /** The part of a gateway that Fetch-based adapters need. */

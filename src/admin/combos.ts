@@ -15,7 +15,7 @@ import { findParamsIndex } from './combo-entry.ts'
 import { requireGuards } from './guard-names.ts'
 import { createInputError, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findNamedCycle, getModelName, type Names } from './models.ts'
-import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from './record-operations.ts'
+import { getTimestamp, isSameJson, pickOutputFields, requirePresent, withChange } from './record-operations.ts'
 import { createInputSchema, listInnerFields } from './schemas.ts'
 import { listComboWarnings, type WithWarnings, withWarnings } from './warnings.ts'
 
@@ -236,5 +236,5 @@ function requireCompatibleVectors(changed: Combo, { combos, aliases }: Names): v
 /** Returns the combo as the API shows it, with only the valid parts of its stored rules. */
 function showCombo(combo: Combo): Combo {
   const { health, maxAttempts, timeouts, ...rest } = combo
-  return pickShownFields(comboFields, { ...rest, ...readRules(combo) })
+  return pickOutputFields(comboFields, { ...rest, ...readRules(combo) })
 }

@@ -4,7 +4,7 @@ import { decryptApiKey } from '../records/store.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { ParsedConnection } from './connection-input.ts'
 import { createInputError } from './input.ts'
-import { describeMoved } from './shortened-secrets.ts'
+import { describeUrlChange } from './shortened-secrets.ts'
 
 /** Reads and encrypts connections' credentials, each for the URL it is sent to. */
 export class ConnectionCredentials {
@@ -14,8 +14,8 @@ export class ConnectionCredentials {
     this.#store = store
   }
 
-  async encrypt(to: Destination, apiKey: string): Promise<string> {
-    return (await this.#store.keyring()).encrypt(getApiKeyContext(to), apiKey)
+  async encrypt(destination: Destination, apiKey: string): Promise<string> {
+    return (await this.#store.keyring()).encrypt(getApiKeyContext(destination), apiKey)
   }
 
   /** Resolves to `undefined` for a credential that can't be decrypted, so the rest of the connection can be shown. */
@@ -36,14 +36,15 @@ export class ConnectionCredentials {
    */
   async reencrypt(
     next: ConnectionRecord,
-    { was, apiKey }: { was: ConnectionRecord; apiKey: string | null | undefined },
+    { was: previous, apiKey }: { was: ConnectionRecord; apiKey: string | null | undefined },
   ): Promise<string | null | undefined> {
     if (typeof apiKey === 'string') return this.encrypt(next, apiKey)
-    if (apiKey === null || was.sealedApiKey === undefined || getApiKeyContext(next) === getApiKeyContext(was))
+    if (apiKey === null || previous.sealedApiKey === undefined || getApiKeyContext(next) === getApiKeyContext(previous))
       return apiKey
-    const moved = (['baseUrl', 'resource'] as const).find((field) => getHost(next, field) !== getHost(was, field))
-    if (moved) throw createInputError(describeMoved(`providerSpecificData.${moved}`, "connection's key is", 'apiKey'))
-    const stored = await this.read(was)
+    const moved = (['baseUrl', 'resource'] as const).find((field) => getHost(next, field) !== getHost(previous, field))
+    if (moved)
+      throw createInputError(describeUrlChange(`providerSpecificData.${moved}`, "connection's key is", 'apiKey'))
+    const stored = await this.read(previous)
     return stored === undefined ? undefined : this.encrypt(next, stored) // a credential that can't be decrypted is left unchanged
   }
 

@@ -7,7 +7,7 @@ import type { Catalog, Clock, ProviderSpecificData } from '../types.ts'
 import type { ConnectionCredentials } from './connection-credentials.ts'
 import { type ConnectionInput, changeProviderData, type ParsedConnection } from './connection-input.ts'
 import { checkCloud, requireProvider, requireUniquePrefix, resolveProvider } from './connection-provider.ts'
-import { addDiscovered, type Discovery, discoverModels } from './discover-models.ts'
+import { addDiscoveredModels, type Discovery, discoverModels } from './discover-models.ts'
 import { createInputError } from './input.ts'
 import {
   createEditId,
@@ -28,7 +28,7 @@ export interface ConnectionDependencies {
 }
 
 /** A written connection, and the result of querying its server for models, if it was queried. */
-export interface WrittenConnection {
+export interface WriteResult {
   record: ConnectionRecord
   discovered: Discovery | undefined
   /** Whether the record was left unchanged because nothing would have changed. */
@@ -50,7 +50,7 @@ export class ConnectionWriter {
     id: string,
     { fields, top }: ParsedConnection<ConnectionInput & { provider: string }>,
     { replacesDamaged = false } = {},
-  ): Promise<WrittenConnection | undefined> {
+  ): Promise<WriteResult | undefined> {
     const { catalog, clock, store } = this.#deps
     const { apiKey, discover } = fields
     const provider = resolveProvider(catalog, fields.provider)
@@ -66,7 +66,7 @@ export class ConnectionWriter {
     if (typeof apiKey === 'string') record.sealedApiKey = await this.#credentials.encrypt(record, apiKey)
     if (discover) await this.#checkPrefix(record) // fail before querying the server
     const discovered = discover ? await this.#queryServer(record, apiKey) : undefined
-    const completed = discovered ? addDiscovered(record, discovered) : record
+    const completed = discovered ? addDiscoveredModels(record, discovered) : record
     const isNew = await this.#reservePrefix(
       completed,
       async () =>
@@ -81,7 +81,7 @@ export class ConnectionWriter {
     found: ConnectionRecord,
     input: ParsedConnection,
     { isIdempotent }: { isIdempotent: boolean },
-  ): Promise<WrittenConnection> {
+  ): Promise<WriteResult> {
     const { fields, top } = input
     if (fields.discover) requireStored(found) // fail before querying the server
     const data = await this.#checkChange(found, input)
@@ -91,7 +91,7 @@ export class ConnectionWriter {
     const change = (current: ConnectionRecord): ConnectionRecord => {
       const next = applyChange(current, input)
       const stored = top.enabledModels === null ? undefined : current.providerSpecificData?.enabledModels
-      return discovered ? addDiscovered(next, discovered, stored) : next
+      return discovered ? addDiscoveredModels(next, discovered, stored) : next
     }
     if (isIdempotent && (await this.#credentials.isSame(found, fields.apiKey)) && isSameJson(change(found), found))
       return { record: found, discovered, isUnchanged: true }

@@ -17,37 +17,37 @@ import {
 } from './connection-input.ts'
 import { warnAboutMisspelledKind } from './connection-provider.ts'
 import type { ConnectionTest, TestedConnection } from './connection-test.ts'
-import { type ConnectionDependencies, ConnectionWriter, type WrittenConnection } from './connection-writer.ts'
+import { type ConnectionDependencies, ConnectionWriter, type WriteResult } from './connection-writer.ts'
 import { warnIfNotQueried } from './discover-models.ts'
 import { createInputError, type OrUnset, rejectUndefined } from './input.ts'
 import { listConnectionPriceWarnings } from './price-warnings.ts'
-import { findRecord, pickShownFields, requirePresent } from './record-operations.ts'
+import { findRecord, pickOutputFields, requirePresent } from './record-operations.ts'
 import { describeUnreadable, shortenSecret } from './shortened-secrets.ts'
 import { type WithWarnings, withWarnings } from './warnings.ts'
 
 /** Connections. Methods take the typed input or `Input`, which is `never` for in-process calls and `unknown` for HTTP bodies. */
 export interface ConnectionOperations<Input = never> {
   /** Shows each credential's last four characters; short credentials aren't shown. */
-  list(): Promise<{ connections: ShownConnection[] }>
-  get(id: string): Promise<ShownConnection>
+  list(): Promise<{ connections: ConnectionView[] }>
+  get(id: string): Promise<ConnectionView>
   /**
    * `provider` must be in the catalog, be of a compatible kind, or come with a `baseUrl`; otherwise rejects with `INVALID_REQUEST`. `name` defaults
    * to the provider's. Like the other changes, it returns `warnings` about a provider that resembles a compatible kind, and about models that
    * couldn't be queried or that the listing doesn't query.
    */
-  create(input: NewConnection | Input): Promise<ShownConnection & WithWarnings>
+  create(input: NewConnection | Input): Promise<ConnectionView & WithWarnings>
   /** Changes the given fields; `providerSpecificData` is replaced as a whole. Resets the connection's health. */
-  update(id: string, input: ConnectionChange | Input): Promise<ShownConnection & WithWarnings>
+  update(id: string, input: ConnectionChange | Input): Promise<ConnectionView & WithWarnings>
   /**
    * Creates the connection with this ID. If it exists, changes the given fields. Writes nothing if nothing would change, so you can call it at every
    * start. An existing connection's `provider` can't change. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
-  put(input: OrUnset<ConnectionPut> | Input): Promise<ShownConnection & WithWarnings>
+  put(input: OrUnset<ConnectionPut> | Input): Promise<ConnectionView & WithWarnings>
   /**
    * Queries the connection's server for its models and stores them as `enabledModels`, like a change with `discover`. If the server can't
    * be queried, nothing changes, and `warnings` explain what to do.
    */
-  discover(id: string): Promise<ShownConnection & WithWarnings>
+  discover(id: string): Promise<ConnectionView & WithWarnings>
   /**
    * Sends a small request to the connection: at most 16 tokens, within 10 s. It is recorded as usage and counts toward the connection's health. Works
    * even if the connection is paused, draining, or in cooldown.
@@ -57,7 +57,7 @@ export interface ConnectionOperations<Input = never> {
 }
 
 /** A connection with recent failures, as the management API returns it. */
-export interface ShownConnection extends Connection {
+export interface ConnectionView extends Connection {
   /** Why the connection's credential can't be decrypted. Absent if it can. */
   error?: string
   /** Up to twenty health entries, the most severe first. Absent if there are none. `/api/health` lists all of them. */
@@ -86,16 +86,16 @@ export function createConnectionOperations({
   const writer = new ConnectionWriter(deps, credentials)
   const find = (id: string) => findRecord(connections, 'Connection', (record) => record.id === id)
 
-  async function showCredential(record: ConnectionRecord): Promise<Pick<ShownConnection, 'apiKey' | 'error'>> {
+  async function showCredential(record: ConnectionRecord): Promise<Pick<ConnectionView, 'apiKey' | 'error'>> {
     const apiKey = await credentials.read(record)
     if (apiKey !== undefined) return { apiKey: shortenSecret(apiKey) }
     return record.sealedApiKey === undefined ? {} : { error: describeUnreadable('apiKey') }
   }
 
-  async function show(record: ConnectionRecord): Promise<ShownConnection> {
+  async function show(record: ConnectionRecord): Promise<ConnectionView> {
     const { apiKey, error } = await showCredential(record)
     const { draining, ...fields } = record
-    const { id, ...rest } = pickShownFields(connectionFields, {
+    const { id, ...rest } = pickOutputFields(connectionFields, {
       ...fields,
       isActive: record.isActive !== false,
       ...(draining && { draining }),
@@ -112,7 +112,7 @@ export function createConnectionOperations({
     }
   }
 
-  async function showWithWarnings({ record, discovered }: WrittenConnection): Promise<ShownConnection & WithWarnings> {
+  async function showWithWarnings({ record, discovered }: WriteResult): Promise<ConnectionView & WithWarnings> {
     const warning = discovered
       ? discovered.warning
       : await warnIfNotQueried(record, { catalog, customModels: store.customModels })
@@ -129,7 +129,7 @@ export function createConnectionOperations({
     found: ConnectionRecord,
     input: ParsedConnection,
     { isIdempotent = false } = {},
-  ): Promise<ShownConnection & WithWarnings> {
+  ): Promise<ConnectionView & WithWarnings> {
     const result = await writer.change(found, input, { isIdempotent })
     if (!result.isUnchanged) health.reset(found.id) // the change may have fixed the cause
     return showWithWarnings(result)

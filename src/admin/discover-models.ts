@@ -60,7 +60,7 @@ function describeProblem(error: unknown, apiKey: string | undefined, { timeoutMs
 }
 
 /** Adds the server's models to the connection. If the server is unreachable, keeps the given models, or else the stored ones. */
-export function addDiscovered(
+export function addDiscoveredModels(
   connection: ConnectionRecord,
   { models }: Discovery,
   stored?: string[],

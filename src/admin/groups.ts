@@ -15,7 +15,7 @@ import {
 import { requireGuards } from './guard-names.ts'
 import { createInputError, type OrUnset, parseInput, parsePut } from './input.ts'
 import { type KeyWarningSources, listKeyWarnings } from './key-warnings.ts'
-import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from './record-operations.ts'
+import { getTimestamp, isSameJson, pickOutputFields, requirePresent, withChange } from './record-operations.ts'
 import { createInputSchema } from './schemas.ts'
 import { type WithWarnings, withWarnings } from './warnings.ts'
 
@@ -24,23 +24,23 @@ import { type WithWarnings, withWarnings } from './warnings.ts'
  * for HTTP bodies.
  */
 export interface GroupOperations<Input = never> {
-  list(): Promise<{ groups: ShownGroup[] }>
-  get(id: string): Promise<ShownGroup>
+  list(): Promise<{ groups: GroupView[] }>
+  get(id: string): Promise<GroupView>
   /** `name` must not be blank. Like the other changes, it returns `warnings` about anything that keeps its limits from being exact. */
-  create(input: NewGroup | Input): Promise<ShownGroup & WithWarnings>
+  create(input: NewGroup | Input): Promise<GroupView & WithWarnings>
   /** Takes effect with the next request from each key in the group. Omitted fields stay the same; `null` removes a field. */
-  update(id: string, input: GroupChange | Input): Promise<ShownGroup & WithWarnings>
+  update(id: string, input: GroupChange | Input): Promise<GroupView & WithWarnings>
   /**
    * Creates the group with this `id`, or this `name` if there is no ID. If it exists, changes the given fields. Writes nothing if nothing would
    * change, so you can call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
-  put(input: OrUnset<GroupPut> | Input): Promise<ShownGroup & WithWarnings>
+  put(input: OrUnset<GroupPut> | Input): Promise<GroupView & WithWarnings>
   /** Rejects with an `INVALID_REQUEST` that states how many keys the group still has, or that it is an account's plan. */
   delete(id: string): Promise<{ success: true }>
 }
 
 /** A group, as the management API returns it. */
-export interface ShownGroup extends KeyGroup {
+export interface GroupView extends KeyGroup {
   /** Explains that the group's record was changed elsewhere, so its keys are rejected. Absent otherwise. */
   error?: string
 }
@@ -68,13 +68,13 @@ export function createGroupOperations(
   const runInOrder = createMutex() // so concurrent calls for one name create only one group
 
   /** Returns the group as the API shows it. Doesn't throw for a group that was changed elsewhere, so other groups can be listed. */
-  async function showGroup(record: GroupRecord): Promise<ShownGroup> {
+  async function showGroup(record: GroupRecord): Promise<GroupView> {
     const isSigned = await store.isSignedGroup(record.id, record)
-    const group = pickShownFields(groupFields, { ...record, isActive: record.isActive !== false })
+    const group = pickOutputFields(groupFields, { ...record, isActive: record.isActive !== false })
     return { ...group, ...(!isSigned && { error: UNSIGNED_GROUP_MESSAGE }) }
   }
 
-  const showWithWarnings = async (record: GroupRecord): Promise<ShownGroup & WithWarnings> =>
+  const showWithWarnings = async (record: GroupRecord): Promise<GroupView & WithWarnings> =>
     withWarnings(await showGroup(record), await listKeyWarnings(record, deps))
 
   async function find(id: string): Promise<GroupRecord> {

@@ -23,13 +23,13 @@ export interface HealthOperations {
    * damaged records in the storage. `catalog` is the date of the prices. `promptCaching` lists callers that temporarily get no cache breakpoints, and
    * `coldSessions` lists sessions that read little from the provider's cache.
    */
-  list(): Promise<ShownHealth>
+  list(): Promise<HealthView>
   /** Resets all health, or the health of one connection with its models and its provider. Rejects with `NOT_FOUND` for an unknown ID. */
   reset(connectionId?: string): Promise<{ success: true }>
 }
 
 /** A gateway's health, as the management API returns it. */
-export interface ShownHealth {
+export interface HealthView {
   health: HealthEntry[]
   targets: TargetState[]
   damaged: DamagedRecord[]
@@ -75,14 +75,14 @@ export function createHealthOperations({
 /** Damaged records in the storage. `key` is the storage key, as listed by `GET /api/health`. */
 export interface DamagedRecordOperations<Input = never> {
   /** Rejects with `NOT_FOUND` if the record is missing or not damaged. */
-  get(key: string): Promise<ShownDamage>
+  get(key: string): Promise<DamagedRecordView>
   /** Replaces a damaged record with a complete one. Rejects with an `INVALID_REQUEST` that explains what is wrong with the new record. */
   put(key: string, input: { record: object } | Input): Promise<{ success: true }>
   delete(key: string): Promise<{ success: true }>
 }
 
 /** A damaged record, as the management API returns it. */
-export interface ShownDamage extends DamagedRecord {
+export interface DamagedRecordView extends DamagedRecord {
   /** The stored text. */
   stored: string
   /** The record's fields, if readable. Repair them and send them back with `PUT`. */

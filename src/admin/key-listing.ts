@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import type { StoredEntry } from '../records/stored-records.ts'
 import { choice, closedObject, fields } from './input.ts'
-import type { ShownKey } from './keys.ts'
+import type { KeyView } from './keys.ts'
 
 /** Whether keys include their values. */
-export interface KeyView {
+export interface KeyValuesQuery {
   /**
    * With `none`, keys have a `hint` instead of the value. With `all`, they have the value. Default: `all`, except in lists if the setting
    * `showKeyValues` is `false`.
@@ -13,12 +13,12 @@ export interface KeyView {
 }
 
 /** Keys without their values. */
-export interface HintView extends KeyView {
+export interface KeyHintsQuery extends KeyValuesQuery {
   values: 'none'
 }
 
 /** Which keys to list, and how. Default: all. */
-export interface KeysQuery extends KeyView {
+export interface KeysQuery extends KeyValuesQuery {
   /** Maximum keys per page, 1 to 1,000. Default: all. */
   limit?: number
   /** The `after` of the previous page. */
@@ -36,7 +36,7 @@ export interface KeysQuery extends KeyView {
 const states = ['active', 'paused', 'expired'] as const
 
 /** A key without its value. */
-export interface HintedKey extends Omit<ShownKey, 'key'> {
+export interface MaskedKey extends Omit<KeyView, 'key'> {
   /** The first six and the last two characters of the value, such as `sbx_ab…9f`. Empty if the value can't be read. */
   hint: string
 }
@@ -61,7 +61,7 @@ export const keyViews = {
 }
 
 /** Returns the key without its value. */
-export function hideValue({ key, ...others }: ShownKey): HintedKey {
+export function hideValue({ key, ...others }: KeyView): MaskedKey {
   return { ...others, hint: key === '' ? '' : `${key.slice(0, 6)}…${key.slice(-2)}` }
 }
 

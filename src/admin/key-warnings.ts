@@ -39,17 +39,19 @@ export async function listKeyWarnings(
 }
 
 async function listModelWarnings(models: readonly string[], table: RouteTable): Promise<string[]> {
-  const dead = models.flatMap((model) => {
+  const unresolved = models.flatMap((model) => {
     const reason = model.includes('*') ? explainNoMatch(model, table) : explainUnresolved(model, table)
     return reason === undefined ? [] : [{ model, why: reason }]
   })
-  const names = dead.length > 0 ? await listKnownNames(table) : []
+  const names = unresolved.length > 0 ? await listKnownNames(table) : []
   return [
-    ...dead.slice(0, MAX_NAMED).map(({ model, why }) => {
+    ...unresolved.slice(0, MAX_NAMED).map(({ model, why }) => {
       const hint = didYouMean(findNearest(model, names, 1))
       return `"${model}" in "models" doesn't resolve yet: ${why}.${hint ? ` ${hint}` : ''}`
     }),
-    ...(dead.length > MAX_NAMED ? [`${dead.length - MAX_NAMED} more of its models don't resolve yet.`] : []),
+    ...(unresolved.length > MAX_NAMED
+      ? [`${unresolved.length - MAX_NAMED} more of its models don't resolve yet.`]
+      : []),
   ]
 }
 

@@ -10,7 +10,7 @@ import type { ApiKey } from '../types.ts'
 import { GROUPS_MUTEX } from './groups.ts'
 import { requireGuards } from './guard-names.ts'
 import { closedObject, createInputError, integerSchema, type OrUnset, parseInput, parsePut } from './input.ts'
-import { type HintedKey, type HintView, type KeysQuery, type KeyView, keyViews } from './key-listing.ts'
+import { type KeyHintsQuery, type KeysQuery, type KeyValuesQuery, keyViews, type MaskedKey } from './key-listing.ts'
 import { createKeyReader } from './key-reader.ts'
 import { type KeyWarningSources, listKeyWarnings } from './key-warnings.ts'
 import { checkOwner, type FoundKey, KeyWriter } from './key-writer.ts'
@@ -23,26 +23,26 @@ import { type WithWarnings, withWarnings } from './warnings.ts'
  */
 export interface KeyOperations<Input = never> {
   /** Lists keys in creation order. `after` is the start of the next page, if there is one. */
-  list(): Promise<{ keys: ShownKey[] }>
-  list(query: KeysQuery & HintView): Promise<{ keys: HintedKey[]; after?: string }>
-  list(query: KeysQuery | Input): Promise<{ keys: (ShownKey | HintedKey)[]; after?: string }>
-  get(id: string): Promise<{ key: ShownKey }>
-  get(id: string, view: HintView): Promise<{ key: HintedKey }>
-  get(id: string, view: KeyView | Input): Promise<{ key: ShownKey | HintedKey }>
+  list(): Promise<{ keys: KeyView[] }>
+  list(query: KeysQuery & KeyHintsQuery): Promise<{ keys: MaskedKey[]; after?: string }>
+  list(query: KeysQuery | Input): Promise<{ keys: (KeyView | MaskedKey)[]; after?: string }>
+  get(id: string): Promise<{ key: KeyView }>
+  get(id: string, view: KeyHintsQuery): Promise<{ key: MaskedKey }>
+  get(id: string, view: KeyValuesQuery | Input): Promise<{ key: KeyView | MaskedKey }>
   /**
    * Resolves to the key's value as `key`. `name` must not be blank. Like the other changes, it returns `warnings` about anything that keeps
    * its limits from being exact.
    */
   create(input: NewKey | Input): Promise<CreatedKey>
   /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. */
-  update(id: string, input: KeyChange | Input): Promise<{ key: ShownKey } & WithWarnings>
+  update(id: string, input: KeyChange | Input): Promise<{ key: KeyView } & WithWarnings>
   /**
    * Creates the key with this `id`, or this `name` if there is no ID. If it exists, changes the given fields. Writes nothing if nothing would change,
    * so you can call it at every start. `key` is your own value: `sbx_` and 32 to 196 letters, digits, `_`, and `-`. Without it, a value is generated
    * once. A new value replaces the old one immediately. Rejects with `INVALID_REQUEST` if a field is `undefined`, for example because a variable is
    * unset.
    */
-  put(input: OrUnset<KeyPut> | Input): Promise<{ key: ShownKey } & WithWarnings>
+  put(input: OrUnset<KeyPut> | Input): Promise<{ key: KeyView } & WithWarnings>
   /**
    * Gives the key a new value and returns it like `create`. The old value keeps working for `graceMs` (default 0, at most 30 days). Without
    * `graceMs`, values from earlier rotations also stop working.
@@ -57,7 +57,7 @@ export interface KeyRotation {
 }
 
 /** An API key, as the management API returns it. */
-export interface ShownKey extends ApiKey {
+export interface KeyView extends ApiKey {
   /**
    * The problem with the key: its value can't be decrypted (`key` is empty), or its record was changed outside the gateway (the key is rejected).
    * Absent if there is no problem.
@@ -69,7 +69,7 @@ export interface ShownKey extends ApiKey {
 export interface CreatedKey extends Omit<ApiKey, 'isActive'>, WithWarnings {}
 
 /** Returns the result for a new key. */
-export function toCreatedKey({ key, isActive, error, ...rest }: ShownKey): CreatedKey {
+export function toCreatedKey({ key, isActive, error, ...rest }: KeyView): CreatedKey {
   return { key, ...rest }
 }
 
@@ -107,7 +107,7 @@ export function createKeyOperations(
   })
   const runInOrder = createMutex() // so concurrent calls for one name create only one key
 
-  const showWithWarnings = async (found: FoundKey): Promise<{ key: ShownKey } & WithWarnings> =>
+  const showWithWarnings = async (found: FoundKey): Promise<{ key: KeyView } & WithWarnings> =>
     withWarnings({ key: await showKey(found) }, await listKeyWarnings(found.record, deps))
 
   /** Runs work that adds a key to this group, which can't be deleted until the work is done. Throws `INVALID_REQUEST` if there is no such group. */

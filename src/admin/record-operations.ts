@@ -3,7 +3,7 @@ import { randomBytes, toHex } from '../lib/bytes.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import type { Records } from '../records/records.ts'
 import type { StoredEntry } from '../records/stored-records.ts'
-import type { RecordField, RecordFields, ShownOf } from '../types/records/record-fields.ts'
+import type { OutputOf, RecordField, RecordFields } from '../types/records/record-fields.ts'
 import type { Clock } from '../types.ts'
 
 /** Returns the first record for which `test` returns true. Rereads the storage before it throws `NOT_FOUND`: `<noun> not found`. */
@@ -24,20 +24,20 @@ export function requirePresent<T>(record: T | undefined, noun: string): T {
 }
 
 /** Copies a record's public fields, in the order in which they are defined. */
-export function pickShownFields<F extends RecordFields, R extends object>(
+export function pickOutputFields<F extends RecordFields, R extends object>(
   recordFields: F,
   record: R,
-): ShownFields<F, R> {
+): OutputFields<F, R> {
   const visibleFields: JsonObject = {}
   for (const [name, { isShown }] of Object.entries<RecordField>(recordFields)) {
     const value: unknown = Reflect.get(record, name)
     if (isShown === false || value === undefined) continue
     visibleFields[name] = typeof value === 'object' ? structuredClone(value) : value
   }
-  return visibleFields as ShownFields<F, R> // it only has the shown fields of `F`
+  return visibleFields as OutputFields<F, R> // it only has the shown fields of `F`
 }
 
-type ShownFields<F, R> = Pick<ShownOf<F>, keyof ShownOf<F> & keyof R>
+type OutputFields<F, R> = Pick<OutputOf<F>, keyof OutputOf<F> & keyof R>
 
 /** Returns the changed record; `null` removes a field. */
 export function withChange<T extends object, C extends object>(record: T, change: C): WithoutNulls<T & C> {

@@ -50,16 +50,18 @@ export function listComboWarnings(models: readonly string[], kind: Kind | undefi
   if (models.length === 0) return ['The combo has no models, so requests for it fail with a 404.']
   const names = [...new Set(models)]
   const takenNames = { has: (name: string) => table.combos.has(name) || table.aliases.has(name) }
-  const dead = names.flatMap((model) => {
+  const unresolved = names.flatMap((model) => {
     const reason = explainUnresolved(completeName(model, { kind }, takenNames), table)
     return reason === undefined ? [] : [`"${model}" doesn't resolve yet: ${reason}.`]
   })
   return [
-    ...(dead.length === names.length
+    ...(unresolved.length === names.length
       ? ['No model in this combo resolves yet, so requests for it fail with a 404.']
       : []),
-    ...dead.slice(0, MAX_NAMED),
-    ...(dead.length > MAX_NAMED ? [`${dead.length - MAX_NAMED} more of its models don't resolve yet.`] : []),
+    ...unresolved.slice(0, MAX_NAMED),
+    ...(unresolved.length > MAX_NAMED
+      ? [`${unresolved.length - MAX_NAMED} more of its models don't resolve yet.`]
+      : []),
   ]
 }
 

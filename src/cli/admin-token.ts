@@ -20,7 +20,7 @@ interface AdminTokenOptions {
   /** The data folder. It must exist. */
   folder: string
   /** The token from the environment. If it is set, no token is generated or stored. */
-  given: string | undefined
+  configuredToken: string | undefined
   /** Whether to replace the current token. */
   renew: boolean
 }
@@ -28,8 +28,8 @@ interface AdminTokenOptions {
 /**
  * Loads the token. Throws a problem if the stored digest is unusable. Each request rereads the digest, so a replaced token stops working immediately.
  */
-export async function openAdminToken({ folder, given, renew }: AdminTokenOptions): Promise<AdminToken> {
-  if (given !== undefined) return { management: { token: given }, mint: async () => undefined }
+export async function openAdminToken({ folder, configuredToken, renew }: AdminTokenOptions): Promise<AdminToken> {
+  if (configuredToken !== undefined) return { management: { token: configuredToken }, mint: async () => undefined }
   const path = join(folder, 'admin-token.sha256')
   if (!renew) await readDigest(path)
 

@@ -75,11 +75,11 @@ export function parseOptions(args: readonly string[]): CliOptions {
 }
 
 function read(args: readonly string[]): Map<string, string[]> {
-  const { given, positionals } = readArguments(args, optionShapes)
+  const { values, positionals } = readArguments(args, optionShapes)
   const [unexpected] = positionals
   if (unexpected !== undefined)
     throw createUsageProblem(`Unexpected argument "${unexpected}". Commands go before options. ${OPTIONS_ADVICE}`)
-  return given
+  return values
 }
 
 /** Advice for a command line with an unexpected word. */

@@ -21,7 +21,7 @@ export interface OptionShape {
 /** A command line's options and words, in order. */
 export interface Arguments {
   /** The values of each option, one per occurrence. An option without a value has an empty string. */
-  given: Map<string, string[]>
+  values: Map<string, string[]>
   positionals: string[]
 }
 
@@ -62,7 +62,7 @@ export function readArguments(args: readonly string[], shapes: Readonly<Record<s
       throw createUsageProblem(`${rawName} is set twice, to different values. Set it once.`)
     valuesByName.set(name, [...previous, value ?? ''])
   }
-  return { given: valuesByName, positionals }
+  return { values: valuesByName, positionals }
 }
 
 /** Returns whether a string is another option rather than the value of the option before it. */

@@ -296,7 +296,7 @@ function checkConfig(config: ConfigFile, catalog: Catalog): void {
       if (section === 'plans') continue // plans are already in `groups`
       for (const { place, input } of config[section]) {
         if (section === 'combos' && input.models === undefined) continue // this entry changes a stored combo, so it may omit `models`
-        const fields = Object.entries(input).filter(([name]) => !unchecked[section]?.includes(name))
+        const fields = Object.entries(input).filter(([name]) => !configOnlyFields[section]?.includes(name))
         checkRecord(section, place, omitNulls(Object.fromEntries(fields)), { catalog, isChange: true })
       }
     }
@@ -311,7 +311,7 @@ function checkConfig(config: ConfigFile, catalog: Catalog): void {
 }
 
 /** Fields that config files support but records in code don't. */
-const unchecked: Readonly<Partial<Record<Section, readonly string[]>>> = {
+const configOnlyFields: Readonly<Partial<Record<Section, readonly string[]>>> = {
   connections: ['id', 'discover'],
   combos: ['id', 'name'],
   groups: ['id'],

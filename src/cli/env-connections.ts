@@ -1,4 +1,4 @@
-import type { ShownConnection } from '../admin/connections.ts'
+import type { ConnectionView } from '../admin/connections.ts'
 import { isGatewayError } from '../errors.ts'
 import type { Management } from '../management/operations.ts'
 import { isClientKey } from '../records/key-format.ts'
@@ -81,7 +81,7 @@ function findSkipReason(
     env,
     all,
     definedProviders,
-  }: { env: Variables; all: readonly ShownConnection[]; definedProviders: readonly string[] },
+  }: { env: Variables; all: readonly ConnectionView[]; definedProviders: readonly string[] },
 ): string | undefined {
   const address = BASE_URL_VARIABLES[provider]?.find((name) => env[name]?.trim())
   if (isClientKey(apiKey)) return 'it contains a Signalbox API key'
@@ -94,5 +94,5 @@ function findSkipReason(
 const createName = (catalog: Catalog, provider: string, variable: string) =>
   `${catalog[provider]?.name ?? provider} from ${variable}`
 
-const isNamedHere = ({ provider, name }: ShownConnection, catalog: Catalog) =>
+const isNamedHere = ({ provider, name }: ConnectionView, catalog: Catalog) =>
   KEY_VARIABLES[provider]?.some((variable) => name === createName(catalog, provider, variable)) ?? false

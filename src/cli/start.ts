@@ -67,7 +67,11 @@ export async function start(
   const dispatcher = await openProxies(variables)
   const network = createNodeFetch({ ...(dispatcher && { dispatcher }) })
   const upstream = options.demo ? withDemo(network) : network
-  const adminToken = await openAdminToken({ folder: options.data, given: configuredToken, renew: options.newToken })
+  const adminToken = await openAdminToken({
+    folder: options.data,
+    configuredToken,
+    renew: options.newToken,
+  })
   const hasDashboard = options.dashboard || isLoopback(options.host)
   const metrics = options.metrics ? [await openMetrics(variables)] : []
   const log = options.log === 'text' ? createRequestLog(terminal.out) : {}
@@ -127,19 +131,19 @@ export async function start(
 
   try {
     const token = await adminToken.mint() // last, so a failed start doesn't use up the token
-    const openTo = isLoopback(options.host) ? undefined : options.host
+    const exposedHost = isLoopback(options.host) ? undefined : options.host
     const { demo } = options
     return {
       welcome: formatWelcome({
         baseUrl: server.url,
         data: options.data,
         token,
-        isTokenGiven: configuredToken !== undefined,
+        isTokenConfigured: configuredToken !== undefined,
         demo,
         requireApiKey,
         isInUse,
         envConnections,
-        externalUrl: openTo,
+        externalUrl: exposedHost,
         hasDashboard,
         isWindows: process.platform === 'win32',
       }),
@@ -315,11 +319,11 @@ function describeSecretMismatch(data: string, hasSecret: boolean): string {
 
 function toListenProblem(error: unknown, { port, host }: Pick<CliOptions, 'port' | 'host'>): Problem | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
-  const other = port < 65_535 ? port + 1 : port - 1
+  const suggestedPort = port < 65_535 ? port + 1 : port - 1
   switch (error.code) {
     case 'EADDRINUSE':
       return createProblem(
-        `Port ${port} on ${host} is already in use. Stop the other process, or choose another port: --port ${other}`,
+        `Port ${port} on ${host} is already in use. Stop the other process, or choose another port: --port ${suggestedPort}`,
       )
     case 'EACCES':
       return createProblem(

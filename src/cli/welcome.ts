@@ -12,7 +12,7 @@ export interface Welcome {
   data: string
   /** The admin token if this start generated it. It is only shown once. */
   token: string | undefined
-  isTokenGiven: boolean
+  isTokenConfigured: boolean
   demo: boolean
   requireApiKey: boolean
   /** Whether there are any connections yet. */
@@ -55,10 +55,10 @@ const formatBaseUrls = (baseUrl: string): string =>
 /** A small model in the built-in catalog. */
 export const EXAMPLE_MODEL = 'openai/gpt-5-mini'
 
-function formatToken({ token, isTokenGiven }: Welcome): string {
+function formatToken({ token, isTokenConfigured }: Welcome): string {
   if (token !== undefined)
     return `Your admin token, shown only once. Save it now; if you lose it, restart with --new-token:\n\n  export SIGNALBOX_ADMIN_TOKEN=${token}`
-  if (isTokenGiven) return 'Your admin token is the value of SIGNALBOX_ADMIN_TOKEN.'
+  if (isTokenConfigured) return 'Your admin token is the value of SIGNALBOX_ADMIN_TOKEN.'
   return 'Your admin token was printed on the first start with this data directory, with or without --demo. If you lost it, restart with --new-token.'
 }
 

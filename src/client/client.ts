@@ -1,5 +1,5 @@
-import type { HintedKey, HintView, KeysQuery } from '../admin/key-listing.ts'
-import type { ShownKey } from '../admin/keys.ts'
+import type { KeyHintsQuery, KeysQuery, MaskedKey } from '../admin/key-listing.ts'
+import type { KeyView } from '../admin/keys.ts'
 import type { DisableCloud, SyncedCloud } from '../features/cloud-sync/gateway/cloud-operations.ts'
 import type { LiveEvent } from '../features/live/live-feed.ts'
 import type { Management } from '../management/operations.ts'
@@ -11,7 +11,7 @@ import { type DisabledCloud, disableAfterSync, updateWithCloudUrl } from './clie
 import { type IfMatchOperations, routes } from './routes.data.ts'
 import { createSend } from './send.ts'
 
-export type { HintedKey, HintView, KeysQuery } from '../admin/key-listing.ts'
+export type { KeyHintsQuery, KeysQuery, MaskedKey } from '../admin/key-listing.ts'
 export type { LiveEvent, LiveEvents, LiveEventType } from '../features/live/live-feed.ts'
 export type { StoredAttempt, StoredRequest, StoredSkip, StoredTarget } from '../features/usage/request-record.ts'
 export { ClientError, type ClientErrorCode } from './client-error.ts'
@@ -51,9 +51,9 @@ export type Client<Input = never> = Omit<WithIfMatch<Management<Input>>, 'cloud'
 
 /** The overloads of `keys.list`, which omits key values by default. */
 interface KeyLists<Input> {
-  list(query?: Omit<KeysQuery, 'values'> & Partial<HintView>): Promise<{ keys: HintedKey[]; after?: string }>
-  list(query: KeysQuery & { values: 'all' }): Promise<{ keys: ShownKey[]; after?: string }>
-  list(query: KeysQuery | Input): Promise<{ keys: (ShownKey | HintedKey)[]; after?: string }>
+  list(query?: Omit<KeysQuery, 'values'> & Partial<KeyHintsQuery>): Promise<{ keys: MaskedKey[]; after?: string }>
+  list(query: KeysQuery & { values: 'all' }): Promise<{ keys: KeyView[]; after?: string }>
+  list(query: KeysQuery | Input): Promise<{ keys: (KeyView | MaskedKey)[]; after?: string }>
 }
 
 /** Options for an operation that changes one record. */

@@ -7,7 +7,7 @@ const facts: Welcome = {
   baseUrl: 'http://127.0.0.1:4000',
   data: './data',
   token: 'sbx_admin_token',
-  isTokenGiven: false,
+  isTokenConfigured: false,
   demo: false,
   requireApiKey: false,
   isInUse: false,

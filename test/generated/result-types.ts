@@ -15,11 +15,11 @@ const ACCOUNT = 'src/features/limits/account-reader.ts'
 
 /** Types whose name in the OpenAPI document is different. */
 const documentNames: Readonly<Record<string, string>> = {
-  ShownKey: 'ApiKey',
-  HintedKey: 'HintedApiKey',
+  KeyView: 'ApiKey',
+  MaskedKey: 'HintedApiKey',
   CreatedKey: 'NewApiKey',
-  ShownGroup: 'KeyGroup',
-  ShownConnection: 'Connection',
+  GroupView: 'KeyGroup',
+  ConnectionView: 'Connection',
   SummaryRow: 'UsageRow',
 }
 

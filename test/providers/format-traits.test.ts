@@ -7,18 +7,21 @@ import { type Expected, findTraits, hold, SAMPLING } from './expected-traits.ts'
 const test = suite('traits in other formats')
 
 const native: Record<string, Expected> = {
-  'google/gemini-4-argon': { lacks: SAMPLING, reasoning: { by: 'level', efforts: ['low', 'medium', 'high'] } },
+  'google/gemini-4-argon': { lacks: SAMPLING, reasoning: { control: 'level', efforts: ['low', 'medium', 'high'] } },
   'google/gemini-3.1-flash-lite': { takes: ['temperature'], prefill: true },
   'google/gemini-3.5-flash-lite': {
     lacks: SAMPLING,
     prefill: false,
-    reasoning: { by: 'level', efforts: ['minimal', 'low', 'medium', 'high'] },
+    reasoning: { control: 'level', efforts: ['minimal', 'low', 'medium', 'high'] },
   },
   'google/gemini-3-pro-preview': { reasoning: { efforts: ['low', 'high'] } },
   'google/gemini-3.1-pro-preview': { reasoning: { efforts: ['low', 'medium', 'high'] } },
-  'google/gemini-2.5-pro': { reasoning: { by: 'budget', minBudget: 128, maxBudget: 32_768 } },
-  'google/gemini-2.5-flash': { toolResultInputs: [], reasoning: { by: 'budget', minBudget: 512, maxBudget: 24_576 } },
-  'google/gemini-2.0-flash': { reasoning: { by: 'none' } },
+  'google/gemini-2.5-pro': { reasoning: { control: 'budget', minBudget: 128, maxBudget: 32_768 } },
+  'google/gemini-2.5-flash': {
+    toolResultInputs: [],
+    reasoning: { control: 'budget', minBudget: 512, maxBudget: 24_576 },
+  },
+  'google/gemini-2.0-flash': { reasoning: { control: 'none' } },
 }
 
 for (const [name, expected] of Object.entries(native))
@@ -27,10 +30,10 @@ for (const [name, expected] of Object.entries(native))
 const asChat: Record<string, Expected> = {
   'google/gemini-3.8-flash': {
     lacks: ['temperature', 'topP', 'seed', 'frequencyPenalty', 'parallelToolCalls'],
-    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
+    reasoning: { control: 'effort', efforts: ['low', 'medium', 'high'] },
   },
-  'google/gemini-2.5-pro': { takes: ['temperature'], lacks: ['presencePenalty'], reasoning: { by: 'effort' } },
-  'google/gemma-4-31b-it': { reasoning: { by: 'none' } },
+  'google/gemini-2.5-pro': { takes: ['temperature'], lacks: ['presencePenalty'], reasoning: { control: 'effort' } },
+  'google/gemma-4-31b-it': { reasoning: { control: 'none' } },
 }
 
 for (const [name, expected] of Object.entries(asChat))
@@ -40,7 +43,7 @@ for (const [name, expected] of Object.entries(asChat))
 test('an unknown provider gets everything that its format supports', () => {
   const traits = findTraits('anthropic-compatible-x/claude-of-tomorrow')
   assert.equal(traits.inputs, messagesTranslator.traits.inputs)
-  assert.equal(traits.reasoning.by, 'adaptive')
+  assert.equal(traits.reasoning.control, 'adaptive')
 })
 
 test('the provider traits module is under 4 kB gzipped', async () => {

@@ -155,8 +155,8 @@ test("removing expired rows never rolls back the app's transaction", async () =>
   const database = new DatabaseSync(':memory:')
   database.exec('CREATE TABLE orders (id INTEGER)')
   const table = openNumberedTable(database, 'records')
-  const failure = (cause: unknown) => Object(cause)
-  const engine = new LocalEngine({ database, table, now: Date.now, name: 'the store', busyMs: 10, failure })
+  const toError = (cause: unknown) => Object(cause)
+  const engine = new LocalEngine({ database, table, now: Date.now, name: 'the store', busyMs: 10, toError })
   const write = (workMs: number) =>
     engine.write((rows, { version }) => {
       for (const until = performance.now() + workMs; performance.now() < until; );

@@ -26,15 +26,15 @@ export function sendBuffered(
   const out = Object.assign({}, headers)
   if (body !== undefined) out['content-length'] ??= typeof body === 'string' ? Buffer.byteLength(body) : body.length
   else if (status !== 204 && status !== 304 && req.method !== 'HEAD') out['content-length'] ??= 0
-  const isCutOff = hasLargeRest(req)
+  const isCutOff = hasLargeUnreadBody(req)
   if (isCutOff) out.connection = 'close'
   res.writeHead(status, out)
-  if (isCutOff) endSlowly(req, res, body)
+  if (isCutOff) endAndLinger(req, res, body)
   else void waitForTurnEnd().then(() => res.end(body))
 }
 
 /** Returns whether much of the request body is unread. */
-export function hasLargeRest(req: IncomingMessage): boolean {
+export function hasLargeUnreadBody(req: IncomingMessage): boolean {
   if (req.complete) return false
   const { 'content-length': length, 'transfer-encoding': encoding } = req.headers
   if (length === undefined && encoding === undefined) return false
@@ -42,7 +42,7 @@ export function hasLargeRest(req: IncomingMessage): boolean {
 }
 
 /** Sends a response of known length, and keeps the connection open for a moment to discard whatever the client still sends. */
-function endSlowly(req: IncomingMessage, res: ServerResponse, body: string | Uint8Array | undefined): void {
+function endAndLinger(req: IncomingMessage, res: ServerResponse, body: string | Uint8Array | undefined): void {
   if (body) res.write(body)
   else res.flushHeaders()
   const end = () => {

@@ -29,7 +29,7 @@ export class ChunkQueue implements ByteStream {
   #chunks: Uint8Array[] = []
   #size = 0
   #isPaused = false
-  #isOver = false
+  #hasEnded = false
   #error: Error | undefined
   #waiter: Waiter | undefined
 
@@ -50,8 +50,8 @@ export class ChunkQueue implements ByteStream {
 
   /** Ends the body, with `error` if it was cut off. Chunks that have already arrived can still be read. */
   end(error?: Error): void {
-    if (this.#isOver) return
-    this.#isOver = true
+    if (this.#hasEnded) return
+    this.#hasEnded = true
     this.#error = error
     if (this.#waiter) void resolved.then(this.#settle)
   }
@@ -60,7 +60,7 @@ export class ChunkQueue implements ByteStream {
   next(): Promise<Uint8Array | undefined> {
     if (this.#size > 0) return Promise.resolve(this.#take())
     if (this.#error) return Promise.reject(this.#error)
-    if (this.#isOver) return Promise.resolve(undefined)
+    if (this.#hasEnded) return Promise.resolve(undefined)
     return new Promise((resolve, reject) => {
       this.#waiter = { resolve, reject }
     })
@@ -68,7 +68,7 @@ export class ChunkQueue implements ByteStream {
 
   /** Returns all unread bytes if the body has already ended, as is usual for a short response, or otherwise `undefined`. */
   whole(): Promise<Uint8Array> | undefined {
-    return this.#isOver && !this.#error ? Promise.resolve(this.#take()) : undefined
+    return this.#hasEnded && !this.#error ? Promise.resolve(this.#take()) : undefined
   }
 
   cancel(reason?: unknown): void {
@@ -93,7 +93,7 @@ export class ChunkQueue implements ByteStream {
     this.#size = 0
     if (this.#isPaused) {
       this.#isPaused = false
-      if (!this.#isOver) this.#source.resume() // after the end, another call may already be using the connection
+      if (!this.#hasEnded) this.#source.resume() // after the end, another call may already be using the connection
     }
     return bytes
   }

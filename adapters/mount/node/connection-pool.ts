@@ -35,7 +35,7 @@ const KEEP_ALIVE_MS = 60_000
 export interface PooledConnection extends Throttle {
   readonly client: Client
   /** The error that broke the connection, if any. undici treats a reset as the end of a body without a length. */
-  readonly broken: Error | undefined
+  readonly failure: Error | undefined
   /** Reserves the connection for a call. */
   claim(): void
   /** Ends the call, so the connection can be used for another call. */
@@ -52,7 +52,7 @@ export interface ConnectionOptions extends Pick<UndiciParts, 'Client'> {
 /** Called when a connection becomes idle, and when it ends. */
 interface ConnectionEvents {
   onFree(): void
-  onGone(): void
+  onClose(): void
 }
 
 /** Creates a connection that opens on its first call. undici's timeouts are off because the gateway enforces its own deadlines. */
@@ -63,9 +63,9 @@ function createConnection(
 ): PooledConnection {
   let socket: Socket | undefined
   let throttle: Throttle | undefined
-  let broken: Error | undefined
+  let failure: Error | undefined
   let isBusy = false
-  let isGone = false
+  let isClosed = false
 
   const client = new Client(origin, {
     headersTimeout: 0,
@@ -73,7 +73,7 @@ function createConnection(
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect(options, callback) {
       const connecting: unknown = connect(options, (...outcome) => {
-        if (outcome[1]) adopt(outcome[1])
+        if (outcome[1]) attachSocket(outcome[1])
         callback(...outcome)
       })
       if (connecting instanceof Socket) socket = connecting // undici returns the socket, although its types don't declare that
@@ -83,18 +83,18 @@ function createConnection(
   client.on('disconnect', () => void (isBusy || drop()))
 
   /** Called before undici receives the socket, so the pool's error listener runs first. */
-  function adopt(connected: Socket) {
-    broken = undefined
+  function attachSocket(connected: Socket) {
+    failure = undefined
     throttle = createThrottle(connected)
     connected.once('error', (error) => {
-      broken = error
+      failure = error
     })
   }
 
   function drop() {
-    if (isGone) return
-    isGone = true
-    events.onGone()
+    if (isClosed) return
+    isClosed = true
+    events.onClose()
     socket?.destroy()
     void client.destroy()
   }
@@ -102,8 +102,8 @@ function createConnection(
   return {
     client,
     drop,
-    get broken() {
-      return broken
+    get failure() {
+      return failure
     },
     claim() {
       isBusy = true
@@ -111,7 +111,7 @@ function createConnection(
     free() {
       isBusy = false
       throttle?.resume()
-      if (!isGone) events.onFree()
+      if (!isClosed) events.onFree()
     },
     pause: () => throttle?.pause(),
     resume: () => throttle?.resume(),
@@ -137,7 +137,7 @@ export function createConnectionPool(options: ConnectionOptions): ConnectionPool
   function open(origin: string, free: PooledConnection[]): PooledConnection {
     const connection = createConnection(origin, options, {
       onFree: () => void free.push(connection),
-      onGone() {
+      onClose() {
         all.delete(connection)
         const index = free.indexOf(connection)
         if (index >= 0) free.splice(index, 1)

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-const waiting = new WeakMap<IncomingMessage, ServerResponse>()
+const pendingResponses = new WeakMap<IncomingMessage, ServerResponse>()
 
 /** Records that a client is waiting for `100 Continue` before it sends its body. */
-export const awaitContinue = (req: IncomingMessage, res: ServerResponse): void => void waiting.set(req, res)
+export const awaitContinue = (req: IncomingMessage, res: ServerResponse): void => void pendingResponses.set(req, res)
 
 /** Sends `100 Continue` to a client that is waiting for it. */
 export function sendContinue(req: IncomingMessage): void {
-  waiting.get(req)?.writeContinue()
-  waiting.delete(req)
+  pendingResponses.get(req)?.writeContinue()
+  pendingResponses.delete(req)
 }

@@ -34,15 +34,16 @@ export function decodeBody(source: ByteStream, contentEncoding: string | string[
 }
 
 function decode(source: ByteStream, name: string): ByteStream {
-  const open = Object.hasOwn(decoders, name) ? decoders[name] : undefined
-  if (!open) throw new TypeError(`The upstream sent the content encoding "${name}", which is not supported here.`)
+  const createDecoder = Object.hasOwn(decoders, name) ? decoders[name] : undefined
+  if (!createDecoder)
+    throw new TypeError(`The upstream sent the content encoding "${name}", which is not supported here.`)
   let decoder: Transform | undefined
   let chunks: Promise<AsyncIterator<Uint8Array> | undefined> | undefined
 
   async function start() {
     const first = await source.next()
     if (!first) return undefined
-    decoder = open?.(first)
+    decoder = createDecoder?.(first)
     const input = Readable.from(prependChunk(first, source), { objectMode: false })
     return decoder && pipeline(input, decoder, () => {})[Symbol.asyncIterator]() // the iterator passes errors to the reader
   }

@@ -3,7 +3,7 @@ import type { Authenticator, ByteStream, IdentifyContext, Reply, UpstreamFetch }
 import { checkOptions } from '../../lib/check-options.ts'
 import type { ExchangeGateway } from '../../types/gateway-types.ts'
 import { checkGateway } from '../lib/check-gateway.ts'
-import { hasLargeRest, sendBuffered } from './buffered-reply.ts'
+import { hasLargeUnreadBody, sendBuffered } from './buffered-reply.ts'
 import { NodeExchange } from './node-exchange.ts'
 import { createNodeFetch, type NodeFetch } from './node-fetch.ts'
 import { hasTwoHosts, isHost } from './node-host.ts'
@@ -15,16 +15,16 @@ import { parseTarget } from './request-target.ts'
 function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse, reply: Reply): void {
   const { status, cookies, body } = reply
   const headers = cookies ? { ...reply.headers, 'set-cookie': [...cookies] } : reply.headers
-  const isOver = res.headersSent || res.writableEnded
+  const hasResponded = res.headersSent || res.writableEnded
   try {
-    if (isStream(body) && req.method !== 'HEAD' && !isOver) {
-      res.writeHead(status, hasLargeRest(req) ? { ...headers, connection: 'close' } : headers)
+    if (isStream(body) && req.method !== 'HEAD' && !hasResponded) {
+      res.writeHead(status, hasLargeUnreadBody(req) ? { ...headers, connection: 'close' } : headers)
       void pump(exchange, res, body)
       return
     }
     exchange.settle()
     if (isStream(body)) body.cancel()
-    if (!isOver)
+    if (!hasResponded)
       sendBuffered(req, res, isStream(body) || body === undefined ? { status, headers } : { status, headers, body })
   } catch (error) {
     if (isStream(body)) body.cancel(error)
@@ -34,12 +34,12 @@ function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResp
 
 const isStream = (body: Reply['body']): body is ByteStream => typeof body === 'object' && 'next' in body
 
-let shared: NodeFetch | undefined
+let sharedFetch: NodeFetch | undefined
 
 /** Returns the connections that all handlers in this process share; creates them on the first request. */
 function getSharedNodeFetch(): NodeFetch {
-  shared ??= createNodeFetch()
-  return shared
+  sharedFetch ??= createNodeFetch()
+  return sharedFetch
 }
 
 /** Options for `toNodeHandler`; all are optional. */
@@ -104,7 +104,7 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
 function checkIdentify(identify: unknown, gateway: ExchangeGateway): void {
   if (identify === undefined) return
   if (typeof identify !== 'function') throw new TypeError('identify must be a function.')
-  if (gateway.isForAccount)
+  if (gateway.hasFixedAccount)
     throw new TypeError('identify needs the gateway itself: gateway.as() has an account already.')
 }
 

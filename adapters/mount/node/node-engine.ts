@@ -86,7 +86,7 @@ export async function createEngine({ dispatcher, connect = {} }: EngineOptions):
       const call = new InFlightCall(connection)
       const line = dispatcher ?? connection?.client
       const request = { origin, path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }
-      void waitForTurnEnd().then(() => call.isOver || line?.dispatch(request, call))
+      void waitForTurnEnd().then(() => call.hasEnded || line?.dispatch(request, call))
       return call
     },
     async fetch(input, init) {

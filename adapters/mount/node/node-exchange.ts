@@ -4,21 +4,21 @@ import type { Exchange, UpstreamFetch } from '../../../src/index.ts'
 import { isParsed, readBody, readParsedBody } from './request-body.ts'
 import type { RequestTarget } from './request-target.ts'
 
-const waiting = new WeakMap<Socket, Set<() => void>>()
+const closeListeners = new WeakMap<Socket, Set<() => void>>()
 
 /**
  * Calls `listener` when the socket closes. Returns the function that removes it. Needed for pipelining: while a request waits behind another request
  * on the same connection, its response emits no `close`. Each socket has only one listener, regardless of how many requests wait.
  */
 function onSocketClose(socket: Socket, listener: () => void): () => void {
-  const listeners = waiting.get(socket) ?? watch(socket)
+  const listeners = closeListeners.get(socket) ?? watch(socket)
   listeners.add(listener)
   return () => void listeners.delete(listener)
 }
 
 function watch(socket: Socket): Set<() => void> {
   const listeners = new Set<() => void>()
-  waiting.set(socket, listeners)
+  closeListeners.set(socket, listeners)
   socket.once('close', () => {
     for (const listener of listeners) listener()
   })
@@ -32,7 +32,7 @@ export class NodeExchange implements Exchange {
   readonly query: string
   declare readonly upstream?: UpstreamFetch
   /** Whether the client disconnected before its response was complete. */
-  gone = false
+  isDisconnected = false
   readonly #req: IncomingMessage
   readonly #parsed: boolean
   #listeners: Array<() => void> | undefined = []
@@ -44,7 +44,7 @@ export class NodeExchange implements Exchange {
     this.#req = req
     this.#parsed = isParsed(req)
     if (upstream) this.upstream = upstream
-    if (res.destroyed) this.leave()
+    if (res.destroyed) this.handleDisconnect()
     else watchClient(this, req, res)
   }
 
@@ -69,7 +69,7 @@ export class NodeExchange implements Exchange {
   }
 
   onAbort(listener: () => void): () => void {
-    if (this.gone) listener()
+    if (this.isDisconnected) listener()
     const listeners = this.#listeners
     listeners?.push(listener)
     return () => {
@@ -103,10 +103,10 @@ export class NodeExchange implements Exchange {
   }
 
   /** Handles a closed connection. */
-  leave(): void {
+  handleDisconnect(): void {
     const listeners = this.#listeners
     if (!listeners) return
-    this.gone = true
+    this.isDisconnected = true
     this.#listeners = undefined
     for (const listener of [...listeners]) listener() // a listener may remove itself or another listener
   }
@@ -150,7 +150,7 @@ function defineRequest(): CreateRequest {
 function watchClient(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse): void {
   const onClose = () => {
     forget?.()
-    exchange.leave()
+    exchange.handleDisconnect()
   }
   const forget = res.socket ? undefined : onSocketClose(req.socket, onClose)
   res.on('close', onClose)

@@ -35,19 +35,19 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
 
   const call = async (input: string, init?: RequestInit) => (await load()).fetch(input, init)
   return Object.assign(call, {
-    raw: (upstreamCall: UpstreamCall) => (engine ? engine.start(upstreamCall) : startLater(load(), upstreamCall)),
+    raw: (upstreamCall: UpstreamCall) => (engine ? engine.start(upstreamCall) : startWhenLoaded(load(), upstreamCall)),
     close: () => engine?.close(),
   })
 }
 
 /** Starts a call that can be canceled before the engine has loaded. */
-function startLater(engine: Promise<Engine>, call: UpstreamCall): PendingResponse {
-  let started: PendingResponse | undefined
+function startWhenLoaded(engine: Promise<Engine>, call: UpstreamCall): PendingResponse {
+  let pending: PendingResponse | undefined
   let cancelled: { reason: unknown } | undefined
   const start = async (): Promise<UpstreamResponse> => {
-    started = (await engine).start(call)
-    if (cancelled) started.cancel(cancelled.reason)
-    return started.response
+    pending = (await engine).start(call)
+    if (cancelled) pending.cancel(cancelled.reason)
+    return pending.response
   }
   const response = start()
   response.catch(() => {}) // after a cancellation, the caller may not handle the rejection
@@ -55,7 +55,7 @@ function startLater(engine: Promise<Engine>, call: UpstreamCall): PendingRespons
     response,
     cancel(reason) {
       cancelled ??= { reason }
-      started?.cancel(reason)
+      pending?.cancel(reason)
     },
   }
 }

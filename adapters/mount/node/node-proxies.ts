@@ -10,20 +10,20 @@ export async function createEnvironmentProxies(noProxy: string): Promise<Dispatc
   const isDirect = readNoProxy(noProxy)
   const { Agent, Dispatcher: BaseDispatcher, EnvHttpProxyAgent } = await import('undici')
   const proxied = new EnvHttpProxyAgent({ noProxy: '' }) // undici's own parser of NO_PROXY doesn't support networks
-  const direct = new Agent()
+  const directAgent = new Agent()
 
   class EnvironmentProxies extends BaseDispatcher {
     override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
       const isExcluded = options.origin !== undefined && isDirect(new URL(options.origin))
-      return (isExcluded ? direct : proxied).dispatch(options, handler)
+      return (isExcluded ? directAgent : proxied).dispatch(options, handler)
     }
 
     override async close(): Promise<void> {
-      await Promise.all([proxied.close(), direct.close()])
+      await Promise.all([proxied.close(), directAgent.close()])
     }
 
     override async destroy(): Promise<void> {
-      await Promise.all([proxied.destroy(), direct.destroy()])
+      await Promise.all([proxied.destroy(), directAgent.destroy()])
     }
   }
   return new EnvironmentProxies()
@@ -82,17 +82,17 @@ function readNetwork(hosts: string): Matches | undefined {
   const [, first = '', sign, end = ''] = /^\[?([^[\]/-]+)\]?(?:([/-])\[?([^[\]/-]+)\]?)?$/.exec(hosts) ?? []
   const type = getAddressType(first)
   if (type === undefined) return undefined
-  const listed = new BlockList()
+  const blockList = new BlockList()
   try {
-    if (sign === undefined) listed.addAddress(first, type)
-    else if (sign === '-') listed.addRange(first, end, type)
-    else listed.addSubnet(first, /^\d+$/.test(end) ? Number(end) : Number.NaN, type)
+    if (sign === undefined) blockList.addAddress(first, type)
+    else if (sign === '-') blockList.addRange(first, end, type)
+    else blockList.addSubnet(first, /^\d+$/.test(end) ? Number(end) : Number.NaN, type)
   } catch {
     return undefined
   }
   return (host) => {
     const called = getAddressType(host)
-    return called !== undefined && listed.check(host, called)
+    return called !== undefined && blockList.check(host, called)
   }
 }
 

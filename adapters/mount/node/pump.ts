@@ -39,12 +39,12 @@ export async function pump(exchange: NodeExchange, res: ServerResponse, body: By
   try {
     for (let chunk = await body.next(); chunk; chunk = await body.next()) {
       await waitForTurnEnd()
-      if (exchange.gone || res.writableEnded) return body.cancel() // the app may have ended the response itself
+      if (exchange.isDisconnected || res.writableEnded) return body.cancel() // the app may have ended the response itself
       const hasRoom = write(res, chunk)
       flush?.()
       if (hasRoom !== undefined) await hasRoom
     }
-    if (!exchange.gone) res.end()
+    if (!exchange.isDisconnected) res.end()
   } catch {
     disconnect(res) // the gateway has already reported the error
   } finally {

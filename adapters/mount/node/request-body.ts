@@ -25,10 +25,10 @@ export function readBody(
   return new Promise((resolve, reject) => {
     const parts: Uint8Array[] = []
     let size = 0
-    const forget = onAbort(() => reject(gatewayError('CLIENT_CLOSED_REQUEST')))
+    const stopListening = onAbort(() => reject(gatewayError('CLIENT_CLOSED_REQUEST')))
     /** Removes the listeners, which would otherwise keep the body in memory until the response ends. */
     const stop = () => {
-      forget()
+      stopListening()
       req.off('data', onData)
       req.off('end', onEnd)
     }

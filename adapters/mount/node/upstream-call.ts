@@ -62,7 +62,7 @@ export class InFlightCall implements Dispatcher.DispatchHandler, PendingResponse
   #reject: (error: Error) => void = ignore
   #controller: Controller | undefined
   #error: Error | undefined
-  isOver = false
+  hasEnded = false
 
   /** Without a connection, the call uses your dispatcher, and undici paces its body. */
   constructor(connection?: PooledConnection) {
@@ -100,13 +100,13 @@ export class InFlightCall implements Dispatcher.DispatchHandler, PendingResponse
   }
 
   onResponseEnd(): void {
-    if (this.isOver) return
-    const broken = this.#connection?.broken
+    if (this.hasEnded) return
+    const broken = this.#connection?.failure
     if (broken) {
       this.onResponseError(this.#controller, broken)
       return
     }
-    this.isOver = true
+    this.hasEnded = true
     this.#connection?.free()
     this.#body.end()
   }
@@ -116,7 +116,7 @@ export class InFlightCall implements Dispatcher.DispatchHandler, PendingResponse
   }
 
   cancel(reason?: unknown): void {
-    if (this.isOver) return // most translated streams are canceled after their end, and creating an error with its stack trace is slow
+    if (this.hasEnded) return // most translated streams are canceled after their end, and creating an error with its stack trace is slow
     this.#fail(reason instanceof Error ? reason : new DOMException('The call was cancelled.', 'AbortError'))
   }
 
@@ -131,8 +131,8 @@ export class InFlightCall implements Dispatcher.DispatchHandler, PendingResponse
   }
 
   #fail(error: Error): void {
-    if (this.isOver) return
-    this.isOver = true
+    if (this.hasEnded) return
+    this.hasEnded = true
     this.#error = error
     this.#reject(error)
     this.#body.end(error)

@@ -47,7 +47,7 @@ export class KvChangeLog {
   #follow(): () => void {
     let reader: ReadableStreamDefaultReader<unknown> | undefined
     let change: Promise<{ done: boolean }> | undefined
-    let isOver = false
+    let hasEnded = false
 
     const check = async () => {
       reader ??= this.#kv.watch([this.#counterKey]).getReader()
@@ -65,7 +65,7 @@ export class KvChangeLog {
     }
 
     async function run(): Promise<void> {
-      while (!isOver) {
+      while (!hasEnded) {
         await check().catch(async () => {
           end() // the next check finds changes that are missed in the meantime
           await sleep(PAUSE_MS)
@@ -75,7 +75,7 @@ export class KvChangeLog {
 
     void run()
     return () => {
-      isOver = true
+      hasEnded = true
       end()
     }
   }

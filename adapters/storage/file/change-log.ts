@@ -19,7 +19,7 @@ export class ChangeLog {
   #seen: number
   #own: number
   /** The position up to which `hasOthers` has searched. */
-  #searched: { version: number | undefined; seq: number }
+  #lastSearch: { version: number | undefined; seq: number }
   #isShared = false
 
   constructor(database: LocalDatabase) {
@@ -35,7 +35,7 @@ export class ChangeLog {
     this.#seenVersion = this.#readVersion()
     this.#seen = this.#readLast()
     this.#own = this.#seen
-    this.#searched = { version: this.#seenVersion, seq: this.#seen }
+    this.#lastSearch = { version: this.#seenVersion, seq: this.#seen }
   }
 
   /** Adds the keys that a transaction has changed, before it is committed. */
@@ -85,12 +85,12 @@ export class ChangeLog {
   hasOthers(): boolean {
     if (this.#isShared) return true
     const version = this.#readVersion()
-    if (version === this.#searched.version) return false
+    if (version === this.#lastSearch.version) return false
     const [row] = runOnce(
       this.#database,
-      `SELECT 1 FROM changes WHERE seq > ${this.#searched.seq} AND writer <> '${this.#writer}' LIMIT 1`,
+      `SELECT 1 FROM changes WHERE seq > ${this.#lastSearch.seq} AND writer <> '${this.#writer}' LIMIT 1`,
     )
-    this.#searched = { version, seq: this.#readLast() }
+    this.#lastSearch = { version, seq: this.#readLast() }
     this.#isShared = row !== undefined
     return this.#isShared
   }

@@ -19,7 +19,7 @@ export interface Folder {
   /** The lock: a folder that contains its holder's folder while a process sets up the store. */
   readonly lock: string
   /** Returns the path where an imported file is kept. */
-  imported(time: string): string
+  getImportedPath(time: string): string
 }
 
 /** The name prefixes of unreadable files and imported files, which are kept. */
@@ -37,7 +37,7 @@ export function resolveFolder(path: string): Folder {
     previous: resolvePath('store.previous'),
     secret: resolvePath('secret'),
     lock: resolvePath('lock'),
-    imported: (time) => resolvePath(`${IMPORTED_PREFIX}${time}`),
+    getImportedPath: (time) => resolvePath(`${IMPORTED_PREFIX}${time}`),
   }
 }
 

@@ -17,7 +17,7 @@ import { createToken, getProcessId, isGone } from './owner.ts'
 /** The exclusive right to write, until `release` is called. */
 export interface Lock {
   /** Returns the path of a temporary file inside the lock. The file can only be moved into place while the lock is held. */
-  inside(name: string): string
+  getTemporaryPath(name: string): string
   isHeld(): Promise<boolean>
   release(): Promise<void>
 }
@@ -57,7 +57,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
   heartbeat.unref()
 
   return {
-    inside: (name) => join(tokenPath, name),
+    getTemporaryPath: (name) => join(tokenPath, name),
     isHeld: () => exists(tokenPath),
     async release() {
       clearInterval(heartbeat)

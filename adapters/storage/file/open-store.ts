@@ -65,7 +65,7 @@ export async function openStore(options: OpenOptions): Promise<OpenedStore> {
       now: options.now,
       name: wait.name,
       busyMs: timeoutMs,
-      failure: (cause) => toStoreError(cause, folder),
+      toError: (cause) => toStoreError(cause, folder),
       check: {
         beforeWrite: () => logHasGrown(files.check().logBytes),
         beforeRead() {

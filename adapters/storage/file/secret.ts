@@ -18,18 +18,18 @@ export interface SecretContext {
   folder: Folder
   logger: Logger
   fingerprint: FingerprintStore
-  locked<T>(work: (lock: Lock) => Promise<T>): Promise<T>
+  runLocked<T>(work: (lock: Lock) => Promise<T>): Promise<T>
 }
 
 /**
  * Returns the secret in the folder, created on first use. The store contains its fingerprint, so a missing or replaced secret is detected: throws
  * `STORAGE_SECRET_MISSING` or `STORAGE_SECRET_INVALID`, because a new secret couldn't decrypt the stored data.
  */
-export async function ownSecret({ folder, logger, fingerprint, locked }: SecretContext): Promise<string> {
+export async function ownSecret({ folder, logger, fingerprint, runLocked }: SecretContext): Promise<string> {
   const found = await readSecret(folder, logger)
   if (found !== undefined && (await fingerprint.read()) === createFingerprint(found)) return found
 
-  return locked(async (lock) => {
+  return runLocked(async (lock) => {
     let secret = await readSecret(folder, logger)
     const storedFingerprint = await fingerprint.read()
     if (storedFingerprint !== undefined && secret === undefined) throw createMissingError(folder)
@@ -51,9 +51,9 @@ export async function ownSecret({ folder, logger, fingerprint, locked }: SecretC
 }
 
 /** Writes this process's secret from memory back to its file if the file is missing, because nothing stored can be decrypted without it. */
-export async function restoreSecret(secret: string, { folder, logger, locked }: SecretContext): Promise<void> {
+export async function restoreSecret(secret: string, { folder, logger, runLocked }: SecretContext): Promise<void> {
   if (await fileExists(folder.secret)) return
-  await locked(async (lock) => {
+  await runLocked(async (lock) => {
     if (await fileExists(folder.secret)) return
     await writeSecret(secret, { folder, lock })
     logger.error(`The secret ${folder.secret} was missing. It was restored from this process's memory.`, {
@@ -83,7 +83,7 @@ async function readSecret({ secret: path }: Folder, logger: Logger): Promise<str
 }
 
 async function writeSecret(secret: string, { folder, lock }: { folder: Folder; lock: Lock }): Promise<void> {
-  const temporary = lock.inside('secret')
+  const temporary = lock.getTemporaryPath('secret')
   await writeDurably(temporary, Buffer.from(`${secret}\n`))
   await link(temporary, folder.secret).catch((error: unknown) => {
     if (hasCode(error, 'EEXIST', 'ENOENT')) throw error

@@ -56,7 +56,7 @@ export async function setUp(folder: Folder, lock: Lock, logger: Logger): Promise
   if (exists) throw createAmbiguousStoreError(folder, legacy)
 
   const contents = await readContents(folder, legacy, logger)
-  const builtPath = lock.inside('database')
+  const builtPath = lock.getTemporaryPath('database')
   await build(builtPath, contents)
   await move(builtPath, folder.staged)
   const legacyFolder = contents.revision === 0 ? undefined : await renameLegacyFiles(folder)
@@ -116,14 +116,14 @@ async function build(path: string, { secretMark, rows }: Contents): Promise<void
 
 /** Renames the earlier release's files. Resolves to the last file's new name. */
 async function renameLegacyFiles(folder: Folder): Promise<string> {
-  const importedFolder = folder.imported(formatTimeForName())
+  const importedFolder = folder.getImportedPath(formatTimeForName())
   await linkOrCopy(folder.store, importedFolder).catch(ignoreMissing)
   await rename(folder.previous, `${importedFolder}.previous`).catch(ignoreMissing)
   return importedFolder
 }
 
 async function markAsMoved(folder: Folder, lock: Lock, revision: number): Promise<void> {
-  const marker = lock.inside('moved')
+  const marker = lock.getTemporaryPath('moved')
   await writeDurably(marker, createMovedFile(revision))
   await move(marker, folder.store) // fails with ENOENT if the lock was lost
   await syncFolder(folder)

@@ -11,7 +11,7 @@ import { createCorruptError } from './file-schema.ts'
 const ROWS_PER_SWEEP = 100
 const ROWS_PER_CHECK = 1_000
 
-interface FoundRecord {
+interface RecordRow {
   key: string
   /** 1 if the row is in `records`, 0 if it is in `entries`. */
   lasts: 0 | 1
@@ -37,7 +37,7 @@ export class Tables implements LocalTable {
   #added = 0
   #total = 0
   /** The row that an operation has looked up and is about to write. */
-  #looked: { at: string; found: FoundRecord | undefined } | undefined
+  #lastLookup: { at: string; found: RecordRow | undefined } | undefined
 
   constructor(database: LocalDatabase, path: string) {
     this.#path = path
@@ -46,7 +46,7 @@ export class Tables implements LocalTable {
   }
 
   begin(): void {
-    this.#looked = undefined
+    this.#lastLookup = undefined
   }
 
   get(key: string, now: number): Row | undefined {
@@ -63,7 +63,7 @@ export class Tables implements LocalTable {
       after !== undefined && after >= prefix
         ? pageAfter.all(toOrdered(after), getUpperBound(start), now, limit)
         : pageFrom.all(start, getUpperBound(start), now, limit)
-    ) as FoundRecord[]
+    ) as RecordRow[]
     return rows.map((found) => {
       const { value, version } = this.#toRow(found.key, found)
       return { key: fromOrdered(found.key), value, version }
@@ -73,7 +73,7 @@ export class Tables implements LocalTable {
   put(key: string, { value, version, expiresAt }: Row, isRelaxed: boolean): void {
     const { putRecord, putEntry } = this.#statements
     const orderedKey = toOrdered(key)
-    const existing = this.#findAgain(orderedKey)
+    const existing = this.#findCached(orderedKey)
     const lasts = expiresAt === undefined && !isRelaxed
     const row = { expires_at: expiresAt ?? null, version, value }
     const sum = checksum(orderedKey, row)
@@ -83,14 +83,14 @@ export class Tables implements LocalTable {
       if (!existing?.lasts) this.#added++
       this.#total += sum - (existing?.lasts ? existing.sum : 0)
     } else putEntry.all(orderedKey, row.expires_at, version, sum, value)
-    this.#looked = undefined
+    this.#lastLookup = undefined
   }
 
   remove(key: string): { isRelaxed: boolean } {
     const orderedKey = toOrdered(key)
-    const existing = this.#findAgain(orderedKey)
+    const existing = this.#findCached(orderedKey)
     if (existing) this.#drop(orderedKey, existing)
-    this.#looked = undefined
+    this.#lastLookup = undefined
     return { isRelaxed: existing !== undefined && isRelaxedVersion(existing.version) }
   }
 
@@ -111,7 +111,7 @@ export class Tables implements LocalTable {
     this.#log.skip()
   }
 
-  changes(): ForeignChanges {
+  takeChanges(): ForeignChanges {
     return this.#log.read()
   }
 
@@ -136,7 +136,7 @@ export class Tables implements LocalTable {
 
   /** Checks the next part of `records` and, after the last one, their count and total. Returns whether there is more to check. */
   verify(state: Verification): boolean {
-    const rows = this.#statements.verify.all(state.after) as FoundRecord[]
+    const rows = this.#statements.verify.all(state.after) as RecordRow[]
     for (const row of rows) {
       this.#toRow(row.key, row)
       state.after = row.key
@@ -153,17 +153,17 @@ export class Tables implements LocalTable {
     return false
   }
 
-  #find(orderedKey: string): FoundRecord | undefined {
-    const [found] = this.#statements.find.all(orderedKey, orderedKey) as FoundRecord[]
-    this.#looked = { at: orderedKey, found }
+  #find(orderedKey: string): RecordRow | undefined {
+    const [found] = this.#statements.find.all(orderedKey, orderedKey) as RecordRow[]
+    this.#lastLookup = { at: orderedKey, found }
     return found
   }
 
-  #findAgain(orderedKey: string): FoundRecord | undefined {
-    return this.#looked?.at === orderedKey ? this.#looked.found : this.#find(orderedKey)
+  #findCached(orderedKey: string): RecordRow | undefined {
+    return this.#lastLookup?.at === orderedKey ? this.#lastLookup.found : this.#find(orderedKey)
   }
 
-  #drop(orderedKey: string, found: FoundRecord): void {
+  #drop(orderedKey: string, found: RecordRow): void {
     const { removeRecord, removeEntry } = this.#statements
     if (found.lasts) {
       removeRecord.all(orderedKey)
@@ -172,7 +172,7 @@ export class Tables implements LocalTable {
     } else removeEntry.all(orderedKey)
   }
 
-  #toRow(orderedKey: string, found: FoundRecord): Row {
+  #toRow(orderedKey: string, found: RecordRow): Row {
     const { version, expires_at, sum, value } = found
     if (typeof value !== 'string' || checksum(orderedKey, found) !== sum)
       throw createCorruptError(this.#path, `"${fromOrdered(orderedKey).slice(0, 100)}" does not match what was written`)
@@ -218,7 +218,7 @@ function prepareStatements(database: LocalDatabase) {
 /** Returns a row's checksum. `orderedKey` is its key, escaped for the database's order. */
 function checksum(
   orderedKey: string,
-  { expires_at, version, value }: Pick<FoundRecord, 'expires_at' | 'version' | 'value'>,
+  { expires_at, version, value }: Pick<RecordRow, 'expires_at' | 'version' | 'value'>,
 ): number {
   return crc32(value, crc32(`${orderedKey}\n${version}\n${expires_at ?? ''}\n`))
 }

@@ -44,7 +44,7 @@ export function openDatabase(name: string, onLost: () => void): Database {
   }
 
   async function open(): Promise<IDBDatabase> {
-    if (typeof indexedDB === 'undefined') throw failure(name, UNSUPPORTED)
+    if (typeof indexedDB === 'undefined') throw createDatabaseError(name, UNSUPPORTED)
     const request = indexedDB.open(name, SCHEMA_VERSION)
     request.onupgradeneeded = () => {
       if (identity !== undefined) return request.transaction?.abort() // the original database was deleted
@@ -53,7 +53,7 @@ export function openDatabase(name: string, onLost: () => void): Database {
       request.result.createObjectStore('own').put(crypto.randomUUID(), IDENTITY_KEY)
     }
     const database = await promisifyRequest(request).catch((cause: unknown) => {
-      throw identity !== undefined && getErrorName(cause) === 'AbortError' ? failure(name, DELETED) : cause
+      throw identity !== undefined && getErrorName(cause) === 'AbortError' ? createDatabaseError(name, DELETED) : cause
     })
     const leave = () => {
       database.close()
@@ -65,7 +65,7 @@ export function openDatabase(name: string, onLost: () => void): Database {
     try {
       const found: unknown = await promisifyRequest(database.transaction('own').objectStore('own').get(IDENTITY_KEY))
       identity ??= found
-      if (identity !== found) throw failure(name, DELETED)
+      if (identity !== found) throw createDatabaseError(name, DELETED)
     } catch (cause) {
       database.close()
       throw cause
@@ -76,16 +76,16 @@ export function openDatabase(name: string, onLost: () => void): Database {
   async function transact<T>(mode: IDBTransactionMode, work: (stores: Stores) => Promise<T>): Promise<T> {
     let transaction: IDBTransaction | undefined
     let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(failure(name, LOCKED)), BLOCKED_TIMEOUT_MS)
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(createDatabaseError(name, LOCKED)), BLOCKED_TIMEOUT_MS)
     })
     try {
-      const database = await Promise.race([connect(), late])
+      const database = await Promise.race([connect(), timeout])
       transaction = database.transaction(STORES, mode, { durability: 'strict' })
       const committed = promisifyRequest(transaction)
       const [records, changes, identity] = STORES.map((store) => transaction?.objectStore(store)) as StoreList // there is one object store for each name
       const done = Promise.all([work({ records, changes, own: identity }), committed])
-      return (await Promise.race([done, late]))[0]
+      return (await Promise.race([done, timeout]))[0]
     } catch (cause) {
       const reason = transaction?.error ?? cause // requests in an aborted transaction only report that it was aborted
       abort(transaction)
@@ -119,10 +119,10 @@ function abort(transaction: IDBTransaction | undefined): void {
 const getErrorName = (cause: unknown) => (cause instanceof Error ? cause.name : '')
 
 /** An error's code, and the text that follows the database's name in its message. */
-type Meaning = [code: StorageErrorCode, text: string]
+type ErrorDescription = [code: StorageErrorCode, text: string]
 
 /** The meaning of browser errors, by name. */
-const MEANING_BY_ERROR: Record<string, Meaning> = {
+const DESCRIPTION_BY_ERROR: Record<string, ErrorDescription> = {
   DataCloneError: [
     'STORAGE_UNWRITABLE',
     'cannot store an encryption key in this browser. Give the gateway a `secret`.',
@@ -145,18 +145,24 @@ const MEANING_BY_ERROR: Record<string, Meaning> = {
 const toStorageError = (cause: unknown, name: string) =>
   getErrorName(cause) === 'StorageError'
     ? cause
-    : failure(name, MEANING_BY_ERROR[getErrorName(cause)] ?? UNREACHABLE, cause)
+    : createDatabaseError(name, DESCRIPTION_BY_ERROR[getErrorName(cause)] ?? UNREACHABLE, cause)
 
-const failure = (name: string, [code, text]: Meaning, cause?: unknown) =>
+const createDatabaseError = (name: string, [code, text]: ErrorDescription, cause?: unknown) =>
   createStorageError(code, `The IndexedDB database "${name}" ${text}`, cause)
 
-const UNREACHABLE: Meaning = ['STORAGE_UNREACHABLE', 'could not be read or written. Try again, or restart the browser.']
-const UNSUPPORTED: Meaning = ['STORAGE_UNREADABLE', 'only works in a browser page or worker. Use another storage here.']
-const DELETED: Meaning = [
+const UNREACHABLE: ErrorDescription = [
+  'STORAGE_UNREACHABLE',
+  'could not be read or written. Try again, or restart the browser.',
+]
+const UNSUPPORTED: ErrorDescription = [
+  'STORAGE_UNREADABLE',
+  'only works in a browser page or worker. Use another storage here.',
+]
+const DELETED: ErrorDescription = [
   'STORAGE_MISSING',
   'was deleted while it was in use. To start with an empty one, reload the page or restart the worker.',
 ]
-const LOCKED: Meaning = [
+const LOCKED: ErrorDescription = [
   'STORAGE_LOCKED',
   `was locked by another tab for ${BLOCKED_TIMEOUT_MS / 1_000} s. Nothing was written. Reload the site's other tabs.`,
 ]

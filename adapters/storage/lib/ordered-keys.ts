@@ -18,8 +18,10 @@ export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
     runs.push(sorted.slice(index, index + MAX_RUN_LENGTH / 2))
 
   /** Finds the last run that starts at or before the key, or else the first run. */
-  const findRun = (key: string) => Math.max(0, findFirst(runs.length, (index) => (runs[index]?.[0] ?? '') > key) - 1)
-  const findIndex = (run: readonly string[], key: string) => findFirst(run.length, (index) => (run[index] ?? '') >= key)
+  const findRun = (key: string) =>
+    Math.max(0, findFirstIndex(runs.length, (index) => (runs[index]?.[0] ?? '') > key) - 1)
+  const findIndex = (run: readonly string[], key: string) =>
+    findFirstIndex(run.length, (index) => (run[index] ?? '') >= key)
 
   return {
     add(key) {
@@ -50,12 +52,12 @@ export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
 }
 
 /** Binary-searches for the lowest index below `end` at which `is` returns true. Returns `end` if there is none. */
-function findFirst(end: number, is: (index: number) => boolean): number {
+function findFirstIndex(end: number, predicate: (index: number) => boolean): number {
   let low = 0
   let high = end
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (is(middle)) high = middle
+    if (predicate(middle)) high = middle
     else low = middle + 1
   }
   return low

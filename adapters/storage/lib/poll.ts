@@ -3,7 +3,7 @@
  * call takes longer than `timeoutMs`, the next call starts without waiting for it. Doesn't keep the process alive.
  */
 export function poll(check: () => Promise<unknown>, ms: number, timeoutMs?: number): () => void {
-  let isOver = false
+  let hasStopped = false
   let timer: ReturnType<typeof setTimeout> | undefined
 
   async function runOnce(): Promise<void> {
@@ -14,12 +14,12 @@ export function poll(check: () => Promise<unknown>, ms: number, timeoutMs?: numb
         hasEnded = true
       })
     await (timeoutMs === undefined ? attempt : Promise.race([attempt, pause(timeoutMs)]))
-    if (!isOver) timer = unref(setTimeout(runOnce, hasEnded ? ms : 0))
+    if (!hasStopped) timer = unref(setTimeout(runOnce, hasEnded ? ms : 0))
   }
 
   void runOnce()
   return () => {
-    isOver = true
+    hasStopped = true
     clearTimeout(timer)
   }
 }

@@ -5,7 +5,7 @@ export const sleep = (ms: number): Promise<void> => new Promise((resolve) => set
 export function withTimeout<T, Late = never>(
   work: Promise<T>,
   ms: number,
-  late: () => Late = () => {
+  onTimeout: () => Late = () => {
     throw new Error(`no response in ${Math.ceil(ms)} ms`)
   },
 ): Promise<T | Late> {
@@ -13,5 +13,5 @@ export function withTimeout<T, Late = never>(
   const end = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)
   })
-  return Promise.race([work, end.then(late)]).finally(() => clearTimeout(timer))
+  return Promise.race([work, end.then(onTimeout)]).finally(() => clearTimeout(timer))
 }

@@ -64,7 +64,7 @@ function pollChanges({ query, sql, pollMs, ownVersions, notify }: WatchedTable):
 
 /** Listens for notifications on one of the pool's connections. Reconnects if it is lost. */
 function listenForChanges({ query, pool, channel, pollMs, notify, warn }: WatchedTable): () => void {
-  let isOver = false
+  let hasEnded = false
   let listener: PostgresClient | undefined
   let isListening = false
   let listenAgainAt = 0
@@ -77,14 +77,14 @@ function listenForChanges({ query, pool, channel, pollMs, notify, warn }: Watche
       listener = undefined
       client.release(true)
     }
-    if (isOver) return client.release(true)
+    if (hasEnded) return client.release(true)
     listener = client
     let hasArrived = false
     client.on('error', dropListener)
     client.on('end', dropListener)
     client.on('notification', ({ payload }) => {
       if (payload === '') hasArrived = true
-      else if (payload && !isOver) notify(fromOrdered(payload))
+      else if (payload && !hasEnded) notify(fromOrdered(payload))
     })
     try {
       await client.query(`LISTEN "${channel}"`)
@@ -94,7 +94,7 @@ function listenForChanges({ query, pool, channel, pollMs, notify, warn }: Watche
       return dropListener()
     }
     isListening ||= hasArrived
-    if (hasArrived || isOver || listener !== client) return
+    if (hasArrived || hasEnded || listener !== client) return
     dropListener()
     if (isListening) return // the pool can listen, so only the connection has failed
     listenAgainAt = performance.now() + NO_NOTIFICATIONS_MS
@@ -106,7 +106,7 @@ function listenForChanges({ query, pool, channel, pollMs, notify, warn }: Watche
 
   const stop = poll(listen, pollMs)
   return () => {
-    isOver = true
+    hasEnded = true
     stop()
     listener?.release(true)
     listener = undefined

@@ -99,7 +99,7 @@ const getMessage = (cause: unknown) => (cause instanceof Error ? cause.message :
 export const isTransient = (cause: unknown): boolean => !ERROR_REPLY_PATTERN.test(getMessage(cause))
 
 /** Converts a client's rejection to an error. Only keeps the message, because clients attach the command with its values. */
-export function failure(cause: unknown, store: string): Error {
+export function toStorageError(cause: unknown, store: string): Error {
   const text = getMessage(cause).slice(0, 200)
   const isAway = isTransient(cause)
   return createStorageError(

@@ -1,5 +1,5 @@
 import { sleep } from '../lib/wait.ts'
-import { type Command, failure, isTransient, type Link, noop, withTimeout } from './redis-client.ts'
+import { type Command, isTransient, type Link, noop, toStorageError, withTimeout } from './redis-client.ts'
 
 /** Sends a store's commands. */
 export interface RedisConnection {
@@ -57,7 +57,7 @@ export function createRedisConnection(link: Link, key: string, store: string): R
           if (isTransientFailure) replace()
           if (!isTransientFailure || performance.now() + PAUSE_MS > until) {
             isReachable = !isTransientFailure
-            throw failure(cause, store)
+            throw toStorageError(cause, store)
           }
           await sleep(PAUSE_MS)
         }

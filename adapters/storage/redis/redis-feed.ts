@@ -39,11 +39,11 @@ export function startFeed(options: FeedOptions): () => void {
   let position: string | undefined
   /** Whether an entry has been read before. */
   let hasRead = false
-  let isOver = false
+  let hasEnded = false
 
   async function read(args: Command, ms = REPLY_TIMEOUT_MS): Promise<unknown> {
     const client = options.isReady ? options.link : link
-    if (!client || isOver) throw new Error()
+    if (!client || hasEnded) throw new Error()
     return withTimeout(client.send(args, stream), ms)
   }
 
@@ -53,8 +53,8 @@ export function startFeed(options: FeedOptions): () => void {
       await withTimeout(link.connected, CONNECT_MS)
     }
     for (;;) {
-      position ??= await locate()
-      const [first, ...later] = await entries(position)
+      position ??= await findPosition()
+      const [first, ...later] = await readEntries(position)
       if (first?.id !== position) position = undefined
       else {
         for (const entry of later) {
@@ -72,7 +72,7 @@ export function startFeed(options: FeedOptions): () => void {
    * Adds an entry without a key; reading continues from there. Reports other writers' changes since the feed was started. If the feed has read
    * before, or couldn't connect for a long time, calls `onGap` and reports every existing key instead.
    */
-  async function locate(): Promise<string> {
+  async function findPosition(): Promise<string> {
     const id = (await read(['XADD', stream, '*', 'name', ''])) as string
     const watchedMs = performance.now() - startedAt
     if (hasRead || watchedMs > START_TIMEOUT_MS) {
@@ -80,13 +80,13 @@ export function startFeed(options: FeedOptions): () => void {
       for (const name of (await read(['ZRANGEBYLEX', index, '-', '+'])) as string[]) notify(name)
     } else {
       const from = String(Math.floor(parseFloat(id) - watchedMs))
-      for (const entry of await entries(from, id)) if (entry.writer !== writer) notify(entry.name)
+      for (const entry of await readEntries(from, id)) if (entry.writer !== writer) notify(entry.name)
     }
     hasRead = true
     return id
   }
 
-  async function entries(from: string, to = '+') {
+  async function readEntries(from: string, to = '+') {
     const found = await read(['XRANGE', stream, from, to])
     return (found as Array<[id: string, fields: string[]]>).map(([id, [, name = '', , writer]]) => ({
       id,
@@ -96,7 +96,7 @@ export function startFeed(options: FeedOptions): () => void {
   }
 
   function notify(name: string): void {
-    if (name && !isOver) onChange(fromOrdered(name))
+    if (name && !hasEnded) onChange(fromOrdered(name))
   }
 
   function end(): void {
@@ -106,10 +106,10 @@ export function startFeed(options: FeedOptions): () => void {
 
   async function run(): Promise<void> {
     let lastNoticeAt = startedAt
-    while (!isOver) {
+    while (!hasEnded) {
       await follow().catch(noop) // missed changes are reported after the next connection
       end()
-      if (!isOver && options.isReachable() && performance.now() - lastNoticeAt >= GAP_INTERVAL_MS) {
+      if (!hasEnded && options.isReachable() && performance.now() - lastNoticeAt >= GAP_INTERVAL_MS) {
         lastNoticeAt = performance.now()
         onGap()
       }
@@ -119,7 +119,7 @@ export function startFeed(options: FeedOptions): () => void {
 
   void run()
   return () => {
-    isOver = true
+    hasEnded = true
     end()
   }
 }

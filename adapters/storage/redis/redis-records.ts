@@ -73,10 +73,10 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
       const ttl = ttlMs === undefined ? '' : String(Math.ceil(ttlMs))
       const touched = [getEntryKey(name), index, `${root}x`, stream, `${root}o:${id}`]
       const expected = ifVersion === undefined ? '*' : ifVersion === null ? '-' : `=${ifVersion}`
-      const until = getDeadline()
+      const deadline = getDeadline()
       for (;;) {
         const createArgs = () => {
-          const latest = String(until + clockOffsetMs)
+          const latest = String(deadline + clockOffsetMs)
           return [
             'EVAL',
             WRITE_SCRIPT,
@@ -92,7 +92,7 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
             latest,
           ] as const
         }
-        const [serverTime, result] = (await send(createArgs, until)) as [string, string] // the script returns these two values
+        const [serverTime, result] = (await send(createArgs, deadline)) as [string, string] // the script returns these two values
         updateClockOffset(serverTime)
         if (result !== 'late') return { result, id } // a late write is retried until the timeout
       }

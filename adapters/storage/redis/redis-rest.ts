@@ -1,6 +1,6 @@
 import { createStorageError } from '../lib/storage-error.ts'
 import { sleep } from '../lib/wait.ts'
-import { type Command, failure, isTransient } from './redis-client.ts'
+import { type Command, isTransient, toStorageError } from './redis-client.ts'
 import type { RedisConnection } from './redis-connection.ts'
 
 /** A REST connection's database. */
@@ -65,7 +65,7 @@ export function createRestConnection(
           const isTransientFailure = isTransient(cause)
           if (!isTransientFailure || performance.now() + pause > until) {
             isReachable = !isTransientFailure
-            throw failure(cause, store)
+            throw toStorageError(cause, store)
           }
           await sleep(pause)
         }

@@ -13,17 +13,17 @@ export interface OpenedTable {
 /** Options for `createLocalOperations`. */
 export interface LocalStorageOptions {
   /** Returns the database, which is opened on first use. Throws once the storage is closed. */
-  opened(): OpenedTable | Promise<OpenedTable>
+  openTable(): OpenedTable | Promise<OpenedTable>
   /** Throws if the store can't store the key or the value exactly. */
   checkWrite(key: string, value: string): void
 }
 
 /** Implements the `Storage` operations on a local database. They reject with errors that have a `code`. */
-export function createLocalOperations({ opened, checkWrite }: LocalStorageOptions) {
+export function createLocalOperations({ openTable, checkWrite }: LocalStorageOptions) {
   /** Runs `work` on the store. Adds no promise if the database is already open. */
   function use<T>(work: (store: OpenedTable) => Promise<T>): Promise<T> {
     try {
-      const store = opened()
+      const store = openTable()
       return store instanceof Promise ? store.then(work) : work(store)
     } catch (error) {
       return Promise.reject(error)

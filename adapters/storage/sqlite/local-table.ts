@@ -33,7 +33,7 @@ export interface LocalTable {
   /** Makes `changes` skip everything up to now. */
   skipChanges(): void
   /** Returns the changes that other connections have made since the last call. */
-  changes(): ForeignChanges
+  takeChanges(): ForeignChanges
   /** Removes some of the expired rows. Returns whether there are more. */
   sweep(now: number): boolean
 }

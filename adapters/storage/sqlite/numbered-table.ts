@@ -35,11 +35,11 @@ export function openNumberedTable(database: LocalDatabase, table: string): Local
   for (const sql of createNumberedTable(table)) runOnce(database, sql)
   const prepare = (sql: string) => prepareNumbered(database, sql)
   const get = prepare(`SELECT value, version, expires_at FROM ${table} WHERE key = ?1 AND ${isLive('?2')}`)
-  const page = (comparison: string) =>
+  const preparePage = (comparison: string) =>
     prepare(
       `SELECT key, value, version FROM ${table} WHERE key ${comparison} ?1 AND key < ?2 AND ${isLive('?3')} ORDER BY key LIMIT ?4`,
     )
-  const [from, behind] = [page('>='), page('>')]
+  const [from, behind] = [preparePage('>='), preparePage('>')]
   const put = prepare(
     `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, ?2, ?3, ?4, ${buildNextNumberSql(table)}) ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version, expires_at = excluded.expires_at, seq = excluded.seq`,
   )
@@ -47,7 +47,7 @@ export function openNumberedTable(database: LocalDatabase, table: string): Local
     `UPDATE ${table} SET value = NULL, expires_at = NULL, seq = ${buildNextNumberSql(table)} WHERE key = ?1 RETURNING version`,
   )
   const selectLast = prepare(`SELECT coalesce(max(seq), 0) AS seq FROM ${table}`)
-  const changed = prepare(`SELECT key, seq FROM ${table} WHERE seq > ?1 ORDER BY seq`)
+  const selectChanges = prepare(`SELECT key, seq FROM ${table} WHERE seq > ?1 ORDER BY seq`)
   const sweptUpTo = prepare(`SELECT key FROM ${table} WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ${ROWS_PER_SWEEP}`)
   const sweep = prepare(
     `DELETE FROM ${table} WHERE key > ?1 AND (?2 IS NULL OR key <= ?2) AND NOT (${isLive('?3')}) AND seq < (SELECT max(seq) FROM ${table}) - ${MAX_CHANGES}`,
@@ -95,9 +95,9 @@ export function openNumberedTable(database: LocalDatabase, table: string): Local
       seen = readLast()
     },
 
-    changes() {
+    takeChanges() {
       const keys: string[] = []
-      for (const { key, seq } of changed.all(seen) as Array<{ key: string; seq: number }>) {
+      for (const { key, seq } of selectChanges.all(seen) as Array<{ key: string; seq: number }>) {
         seen = seq
         keys.push(fromOrdered(key))
       }

@@ -29,19 +29,19 @@ export interface RemoteDatabaseOptions {
   table: string
   clock: Pick<Clock, 'now'>
   checkWrite(key: string, value: string, ttlMs: number | undefined): void
-  failure(cause: unknown): Error
+  toError(cause: unknown): Error
 }
 
 /**
  * Implements `Storage` on a remote database, with one statement per operation. The database isn't watched, because each poll would be a network call.
  */
-export function createRemoteStorage({ all, table, clock, checkWrite, failure }: RemoteDatabaseOptions): Storage {
+export function createRemoteStorage({ all, table, clock, checkWrite, toError }: RemoteDatabaseOptions): Storage {
   const running = new Set<Promise<unknown>>()
   let preparing: Promise<unknown> | undefined
   let isClosed = false
 
   async function run<Row>(sql: string, values: SqlValue[]): Promise<Row[]> {
-    const wait = { name: `the database of ${table}`, timeoutMs: BUSY_MS, failure }
+    const wait = { name: `the database of ${table}`, timeoutMs: BUSY_MS, failure: toError }
     return (await retryWhileBusy(() => all(sql, values), wait)) as Row[] // the statement selects these columns
   }
 

@@ -18,7 +18,7 @@ export interface LocalEngineOptions {
   /** How long an operation waits for another process's lock, in ms. */
   busyMs: number
   /** Converts an SQLite error to an error with a code. */
-  failure(cause: unknown): Error
+  toError(cause: unknown): Error
   /** Checks that throw if the file was replaced after it was opened. */
   check?: { beforeWrite(): void; beforeRead(): void }
   /** Flushes all earlier commits to disk. Throws if the file was replaced after it was opened. */
@@ -35,7 +35,7 @@ interface Job {
   resolve(value: unknown): void
   reject(error: unknown): void
   /** When the job stops waiting for the lock. */
-  until: number
+  deadline: number
 }
 
 /** The result of a job whose transaction is committed. */
@@ -82,14 +82,14 @@ export class LocalEngine {
   }
 
   read<T>(work: (now: number) => T): Promise<T> {
-    const { check, now, name, busyMs, failure } = this.#options
+    const { check, now, name, busyMs, toError } = this.#options
     const read = () => work(now())
     try {
       check?.beforeRead()
       return Promise.resolve(read())
     } catch (cause) {
-      if (!isBusy(cause)) return Promise.reject(failure(cause))
-      return this.#track(retryWhileBusy(read, { name, timeoutMs: busyMs, failure }))
+      if (!isBusy(cause)) return Promise.reject(toError(cause))
+      return this.#track(retryWhileBusy(read, { name, timeoutMs: busyMs, toError }))
     }
   }
 
@@ -116,8 +116,8 @@ export class LocalEngine {
     while (this.#running.size > 0) await Promise.all(this.#running)
   }
 
-  #enqueue(job: Omit<Job, 'until'>): void {
-    this.#waiting.push({ ...job, until: performance.now() + this.#options.busyMs })
+  #enqueue(job: Omit<Job, 'deadline'>): void {
+    this.#waiting.push({ ...job, deadline: performance.now() + this.#options.busyMs })
     this.#schedule()
   }
 
@@ -234,16 +234,16 @@ export class LocalEngine {
 
   #fail(group: Job[], cause: unknown): void {
     if (isBusy(cause)) this.#postpone(group, cause)
-    else for (const { reject } of group) reject(this.#options.failure(cause))
+    else for (const { reject } of group) reject(this.#options.toError(cause))
   }
 
   /** Waits without blocking the event loop, because the process that holds the lock may have been stopped. */
   #postpone(group: Job[], cause: unknown): void {
     const { name, busyMs } = this.#options
-    const isOver = ({ until }: Job) => performance.now() > until
+    const isExpired = ({ deadline }: Job) => performance.now() > deadline
     const rest: Job[] = []
     for (const job of group) {
-      if (isOver(job)) job.reject(createLockedError(name, busyMs, cause))
+      if (isExpired(job)) job.reject(createLockedError(name, busyMs, cause))
       else rest.push(job)
     }
     this.#waiting = [...rest, ...this.#waiting]
@@ -254,7 +254,7 @@ export class LocalEngine {
 
   /** Settles the promises of committed jobs: immediately, or after one flush for all that need it. */
   #settle(outcomes: readonly JobOutcome[]): void {
-    const { failure } = this.#options
+    const { toError } = this.#options
     const flush = this.#flush
     const unflushed: JobOutcome[] = []
     for (const outcome of outcomes) {
@@ -267,7 +267,7 @@ export class LocalEngine {
         for (const { settle } of unflushed) settle()
       },
       (cause) => {
-        for (const { job } of unflushed) job.reject(failure(cause))
+        for (const { job } of unflushed) job.reject(toError(cause))
       },
     )
   }

@@ -75,19 +75,19 @@ export interface LockWait {
   name: string
   timeoutMs: number
   /** Converts an SQLite error to the error to throw. Default: the same error. */
-  failure?(cause: unknown): unknown
+  toError?(cause: unknown): unknown
 }
 
 /** Retries `work` while another connection holds a lock that it needs. Throws `STORAGE_LOCKED` after `timeoutMs`. */
 export async function retryWhileBusy<T>(
   work: () => T | Promise<T>,
-  { name, timeoutMs, failure = (cause) => cause }: LockWait,
+  { name, timeoutMs, toError = (cause) => cause }: LockWait,
 ): Promise<T> {
   for (const until = performance.now() + timeoutMs; ; await sleep(Math.random() * MAX_PAUSE_MS)) {
     try {
       return await work()
     } catch (cause) {
-      if (!isBusy(cause)) throw failure(cause)
+      if (!isBusy(cause)) throw toError(cause)
       if (performance.now() > until) throw createLockedError(name, timeoutMs, cause)
     }
   }

@@ -27,13 +27,13 @@ export interface RecordApi {
 }
 
 /** Reads the record that an operation changes, as the API returns it. Returns `undefined` if there is none. Can also reject with `NOT_FOUND`. */
-type Current = (api: RecordApi, args: readonly unknown[]) => Promise<object | undefined>
+type ReadCurrentRecord = (api: RecordApi, args: readonly unknown[]) => Promise<object | undefined>
 
 const toText = (value: unknown) => String(value)
 const getMember = (value: unknown, name: string) => (isObject(value) ? value[name] : undefined)
 
 /** Reads the current record, for each resource that has operations with `ifMatch` or `hasRevision`. */
-const currentRecords: Readonly<Record<string, Current>> = {
+const currentRecords: Readonly<Record<string, ReadCurrentRecord>> = {
   keys: async (api, [id]) => (await api.keys.get(toText(id))).key,
   groups: (api, [id]) => api.groups.get(toText(id)),
   guards: (api, [name]) => api.guards.get(toText(name)),

@@ -1,6 +1,6 @@
-import type { ShownConnection } from '../../admin/connections.ts'
-import type { HintedKey } from '../../admin/key-listing.ts'
-import type { ShownKey } from '../../admin/keys.ts'
+import type { ConnectionView } from '../../admin/connections.ts'
+import type { MaskedKey } from '../../admin/key-listing.ts'
+import type { KeyView } from '../../admin/keys.ts'
 import type { Provider } from '../../admin/providers.ts'
 import type { WithWarnings } from '../../admin/warnings.ts'
 import type { Client } from '../../client/client.ts'
@@ -39,7 +39,7 @@ export const limitActions = {
 } satisfies Record<string, ActionDetails>
 
 /** A key with or without its value. */
-type ListedKey = Partial<Pick<ShownKey, 'key'>> & Omit<ShownKey, 'key'> & Partial<Pick<HintedKey, 'hint'>>
+type ListedKey = Partial<Pick<KeyView, 'key'>> & Omit<KeyView, 'key'> & Partial<Pick<MaskedKey, 'hint'>>
 
 /** Formats the end of a key, which people recognize it by. */
 const formatEnd = (key: string) => `…${key.slice(-4)}`
@@ -58,7 +58,7 @@ export const keyActions = {
   },
   create: { words: ['name'] },
   update: {
-    show({ key, ...body }: { key: ShownKey } & WithWarnings) {
+    show({ key, ...body }: { key: KeyView } & WithWarnings) {
       const text = formatDetails({ ...key, key: formatEnd(key.key) })
       return { body: { key, ...body }, text, ...body }
     },
@@ -79,7 +79,7 @@ const SERVER_FIELDS = ['provider', 'baseUrl', 'apiKey', 'format', 'providerSpeci
  * Queries a new or changed connection's server for its models if the gateway warns that listings won't ("discover"). An explicit `discover` overrides
  * this.
  */
-async function discoverModels(api: Client<unknown>, input: object, connection: ShownConnection & WithWarnings) {
+async function discoverModels(api: Client<unknown>, input: object, connection: ConnectionView & WithWarnings) {
   const isNeverQueried = connection.warnings?.some((warning) => warning.includes('"discover"'))
   const isNew = !('discover' in input) && SERVER_FIELDS.some((field) => field in input)
   return isNeverQueried && isNew ? api.connections.discover(connection.id) : connection
@@ -87,7 +87,7 @@ async function discoverModels(api: Client<unknown>, input: object, connection: S
 
 const discoveringAction = {
   async run({ api, input }, { perform, format }) {
-    const connection = (await perform()) as ShownConnection & WithWarnings // both operations return a connection
+    const connection = (await perform()) as ConnectionView & WithWarnings // both operations return a connection
     return format(await discoverModels(api, input, connection))
   },
 } satisfies ActionDetails
@@ -105,7 +105,7 @@ export const connectionActions = {
       ['BASE URL', ({ providerSpecificData }) => providerSpecificData?.baseUrl],
       ['FAILING', ({ health }) => health && `${health.length} (see signalbox connections get)`],
       problem,
-    ] satisfies FieldColumn<ShownConnection>[],
+    ] satisfies FieldColumn<ConnectionView>[],
   },
   create: { ...discoveringAction, words: ['provider'] },
   update: { ...discoveringAction, hides: ['provider'] },

@@ -61,15 +61,15 @@ async function runKnown(
 ): Promise<void> {
   if (args[0] === '--help' || args[0] === '-h') return context.terminal.out(formatCommandHelp(name, command))
   const { words, action, rest } = findAction(name, command, args)
-  const { given, positionals } = readArguments(rest, { ...action.fields, ...getCommonOptions(command) })
+  const { values, positionals } = readArguments(rest, { ...action.fields, ...getCommonOptions(command) })
   const { terminal } = context
-  if (given.has('help')) return terminal.out(formatActionHelp(name, command, words))
-  if (given.has('csv') && given.has('json'))
+  if (values.has('help')) return terminal.out(formatActionHelp(name, command, words))
+  if (values.has('csv') && values.has('json'))
     throw createUsageProblem('--csv and --json conflict. Use only one of them.')
   requireWords(`signalbox ${name}${words && ` ${words}`}`, action, positionals)
 
   const source: Source = { variables: context.variables, stdin: readOnce(context.stdin) }
-  const getLast = (option: string) => given.get(option)?.at(-1)
+  const getLast = (option: string) => values.get(option)?.at(-1)
   const others = Object.values(command.actions).map(({ fields }) => fields)
   const rewordMessage = (message: string) =>
     rewordForCli(message, Object.assign({}, action.fields, ...others, action.fields))
@@ -79,12 +79,12 @@ async function runKnown(
     { url: getLast('url'), token: getLast('token') },
     { source, rewordMessage, fetch },
   )
-  const input = await readInput(given, action.fields ?? {}, source)
+  const input = await readInput(values, action.fields ?? {}, source)
   const createPrinter =
     (indent: number) =>
     ({ body, text, warnings = [] }: CommandOutput) => {
-      terminal.out(given.has('json') ? `${JSON.stringify(body, null, indent)}\n` : text)
-      if (given.has('json')) return
+      terminal.out(values.has('json') ? `${JSON.stringify(body, null, indent)}\n` : text)
+      if (values.has('json')) return
       for (const warning of warnings) terminal.err(`signalbox: warning: ${toOneLine(rewordMessage(warning))}\n`)
     }
   const call = { ...gateway, words: positionals, input, print: createPrinter(0), explain: rewordMessage }

@@ -58,7 +58,7 @@ export function createConfigSchema(): JsonObject {
   }
   const models = createSection({
     names: { pattern: '^[^/]+/.' },
-    entry: { anyOf: [refer('ModelType'), refer('Model')] },
+    entry: { anyOf: [createReference('ModelType'), createReference('Model')] },
     item: {
       type: 'object',
       properties: { id, providerAlias, ...records.Model.properties },
@@ -66,7 +66,11 @@ export function createConfigSchema(): JsonObject {
       additionalProperties: false,
     },
   })
-  const groups = createSection({ names: ids, entry: refer('Group'), item: createItem('Group', ['id'], ['name']) })
+  const groups = createSection({
+    names: ids,
+    entry: createReference('Group'),
+    item: createItem('Group', ['id'], ['name']),
+  })
   const sections: Record<string, JsonObject> = {
     settings: {
       ...createRecord(convertFields(settingsInputs.update, 'Settings')),
@@ -75,7 +79,7 @@ export function createConfigSchema(): JsonObject {
     connections: {
       ...createSection({
         names: { ...ids, not: { pattern: `^${ENV_PREFIX}` } },
-        entry: refer('Connection'),
+        entry: createReference('Connection'),
         item: createItem('Connection', ['id'], ['provider']),
       }),
       description: 'Your accounts with providers, by ID. The provider defaults to the ID.',
@@ -83,7 +87,7 @@ export function createConfigSchema(): JsonObject {
     combos: {
       ...createSection({
         names: convert(createSchema(comboFields.name.shape)),
-        entry: refer('Combo'),
+        entry: createReference('Combo'),
         item: createItem('Combo', ['name']),
       }),
       description: 'Combos by name: the list of models, or an object with `models`, `strategy`, and more.',
@@ -91,7 +95,7 @@ export function createConfigSchema(): JsonObject {
     aliases: {
       ...createSection({
         names: convert(createSchema(aliasFields.alias.shape)),
-        entry: refer('Alias'),
+        entry: createReference('Alias'),
         item: createItem('Alias', ['alias']),
       }),
       description: 'Other names for models: the model that each name points to.',
@@ -104,7 +108,7 @@ export function createConfigSchema(): JsonObject {
     guards: {
       ...createSection({
         names: convert(createSchema(guardFields.name.shape)),
-        entry: refer('Guard'),
+        entry: createReference('Guard'),
         item: createItem('Guard', ['name']),
       }),
       description: 'Guards by name, which settings, groups, keys, and combos refer to.',
@@ -113,7 +117,7 @@ export function createConfigSchema(): JsonObject {
     plans: { ...groups, description: 'Plans of accounts by ID. A plan is a group.' },
     keys: {
       ...createSection({
-        entry: refer('Key'),
+        entry: createReference('Key'),
         item: { anyOf: [{ type: 'string', minLength: 1 }, createItem('Key', ['name'])] },
       }),
       description: 'API keys of clients, by name.',
@@ -141,12 +145,12 @@ const patterns: Readonly<Record<string, string>> = {
   key: '^sbx_(?!admin_)[\\w-]{32,196}$',
 }
 
-const refer = (name: string): JsonObject => ({ $ref: `#/$defs/${name}` })
+const createReference = (name: string): JsonObject => ({ $ref: `#/$defs/${name}` })
 
 /** Creates the schema of a list item: a record that has at least one of these sets of fields. */
 const createItem = (name: string, ...required: ReadonlyArray<readonly string[]>): JsonObject => ({
   type: 'object',
-  ...refer(name),
+  ...createReference(name),
   ...(required.length === 1 ? { required: required[0] } : { anyOf: required.map((fields) => ({ required: fields })) }),
 })
 
@@ -170,5 +174,5 @@ function allowVariables(schema: JsonObject): JsonObject {
     (name) => typeof schema[name] === 'string' || Array.isArray(schema[name]),
   )
   const changed: JsonObject = Object.fromEntries(inner)
-  return isRestricted ? { anyOf: [changed, refer('Variable')] } : changed
+  return isRestricted ? { anyOf: [changed, createReference('Variable')] } : changed
 }

@@ -17,27 +17,27 @@ const withoutEndpoint = (url: string): string =>
 export function planBaseUrl(
   plan: ImportPlan,
   rawUrl: string,
-  { wish, end = '' }: { wish: string; end?: string },
+  { wish: preferredName, end: suffix = '' }: { wish: string; end?: string },
 ): PlannedValue {
   const trimmed = withoutEndpoint(rawUrl)
-  const fullUrl = trimmed.endsWith(end) ? trimmed : trimmed + end
+  const fullUrl = trimmed.endsWith(suffix) ? trimmed : trimmed + suffix
   const names = [...fullUrl.matchAll(VARIABLE_PATTERN)].map(([, name = '']) => name)
   const parts = fullUrl.split(VARIABLE_PATTERN).filter((_, index) => index % 2 === 0)
   // A variable can contain a hostname, a port, or everything before the path.
-  const filled =
+  const placeholderUrl =
     [parts.join('x'), parts.join('1'), ...(parts[0] === '' ? [`http://x${parts.join('x')}`] : [])].find((candidate) =>
       URL.canParse(candidate),
     ) ?? fullUrl
-  const url = URL.canParse(filled) ? new URL(filled) : undefined
+  const url = URL.canParse(placeholderUrl) ? new URL(placeholderUrl) : undefined
   const hasMore = url !== undefined && Boolean(url.username || url.password || url.search || url.hash)
   if (hasMore)
     return plan.addVariable(
       fullUrl,
-      `${wish}_BASE_URL`,
+      `${preferredName}_BASE_URL`,
       'the base URL from the file, without username, password, and query, which Signalbox rejects',
     )
-  const isPlain = url && /^https?:$/.test(url.protocol) && redactCredentialShapes(filled) === filled
-  if (!isPlain) return plan.addSecret(fullUrl, `${wish}_BASE_URL`, 'a base URL')
+  const isPlain = url && /^https?:$/.test(url.protocol) && redactCredentialShapes(placeholderUrl) === placeholderUrl
+  if (!isPlain) return plan.addSecret(fullUrl, `${preferredName}_BASE_URL`, 'a base URL')
   for (const name of names) plan.readVariable(name, parts.join('') === '' ? 'a base URL' : 'part of a base URL')
   return names.length > 0 ? new Reference(parts, names) : fullUrl
 }

@@ -22,15 +22,15 @@ const ENTRY_PARAM_NAMES = {
 export const ENTRY_PARAMS_NOTE = '"params" of its combo entry, which override what clients send'
 
 /**
- * Converts another program's settings for a chat model to the `params` of a combo entry. `done` lists the converted settings; entries
+ * Converts another program's settings for a chat model to the `params` of a combo entry. `names` lists the converted settings; entries
  * don't support the others.
  */
 export function readEntryParams(litellmParams: JsonObject): {
   params: Readonly<Record<string, PlannedValue>> | undefined
-  done: readonly string[]
+  names: readonly string[]
 } {
   const params: Record<string, PlannedValue> = {}
-  const done: string[] = []
+  const names: string[] = []
   for (const [name, param] of Object.entries(ENTRY_PARAM_NAMES)) {
     const value = litellmParams[name]
     const converted = param === 'stopSequences' && typeof value === 'string' ? [value] : (readNumber(value) ?? value)
@@ -38,7 +38,7 @@ export function readEntryParams(litellmParams: JsonObject): {
     const found = v.safeParse(entryParams, { [param]: converted })
     if (!found.success) continue
     Object.assign(params, found.output)
-    done.push(name)
+    names.push(name)
   }
-  return { done, params: done.length > 0 ? params : undefined }
+  return { names, params: names.length > 0 ? params : undefined }
 }

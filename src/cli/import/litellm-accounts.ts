@@ -245,7 +245,8 @@ export function planAccount(params: JsonObject, model: LiteLlmModel, plan: Impor
     if (value !== undefined && parseVariable(value) === undefined && !shape.test(value))
       return `Has an invalid ${name}. Correct it in the file, and run the import again.`
   }
-  if (mappedProvider === 'azure') return planAzureAccount(params, { apiKey, given: baseUrl, base: planUrl, plan })
+  if (mappedProvider === 'azure')
+    return planAzureAccount(params, { apiKey, configuredUrl: baseUrl, base: planUrl, plan })
   if (mappedProvider === 'bedrock') return planBedrockAccount(params, model, plan)
   if (mappedProvider === 'vertex') return planVertexAccount(params, plan)
   const end = mappedProvider === 'anthropic' || mappedProvider === 'ollama' ? '/v1' : ''
@@ -272,17 +273,17 @@ function planAzureAccount(
   params: JsonObject,
   {
     apiKey,
-    given,
+    configuredUrl,
     base,
     plan,
   }: {
     apiKey: Reference | undefined
-    given: string | undefined
+    configuredUrl: string | undefined
     base: () => PlannedValue | undefined
     plan: ImportPlan
   },
 ): PlannedAccount {
-  const resource = /^https:\/\/([A-Za-z0-9][\w-]*)\.openai\.azure\.com\/?$/.exec(given ?? '')?.[1]
+  const resource = /^https:\/\/([A-Za-z0-9][\w-]*)\.openai\.azure\.com\/?$/.exec(configuredUrl ?? '')?.[1]
   const apiVersion = readSetting(params.api_version, 'an Azure API version', plan)
   return { provider: 'azure', apiKey, data: { ...(resource ? { resource } : { baseUrl: base() }), apiVersion } }
 }

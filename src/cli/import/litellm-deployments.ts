@@ -197,21 +197,21 @@ function planDeployment(entry: JsonObject, place: string, plan: ImportPlan): Dep
   reportDefaults(`${place}.litellm_params`, params, plan)
   const connection = plan.connection(account)
   const kind = findKind(info, { provider: account.provider, model })
-  const { price, done } = readPrice({ ...info, ...params }, kind)
+  const { price, names } = readPrice({ ...info, ...params }, kind)
   const isPricedHere = findCatalogModel(account.provider, model)?.price !== undefined
   const original = price || isPricedHere ? undefined : findPricedModel(info, parsed)
-  if (price ?? original) plan.price(connection, model, price ?? { ...original?.price })
+  if (price ?? original) plan.planPrice(connection, model, price ?? { ...original?.price })
   if (original) plan.reportMapped(`${place}: price`, `the catalog price of ${original.name}`)
   const set = readEntryParams(kind === 'llm' ? params : {})
   plan.reportOtherFields(`${place}.litellm_params`, params, {
-    done: [...READ_PARAMS, ...listAccountParams(params, parsed, account.provider), ...set.done, ...done],
+    known: [...READ_PARAMS, ...listAccountParams(params, parsed, account.provider), ...set.names, ...names],
     reasons: PARAM_REASONS,
   })
   plan.reportOtherFields(place, entry, {
-    done: ['model_name', 'litellm_params', 'model_info', 'weight'],
+    known: ['model_name', 'litellm_params', 'model_info', 'weight'],
     reasons: PARAM_REASONS,
   })
-  reportInfo(`${place}.model_info`, info, { done, plan })
+  reportInfo(`${place}.model_info`, info, { known: names, plan })
   reportUnknownProvider(place, parsed, account, plan)
   const share = (name: string) =>
     plan.readWeight(`${place}.litellm_params.${name}`, params[name]) ?? plan.readWeight(`${place}.${name}`, entry[name])
@@ -253,7 +253,7 @@ const UNIT_PRICES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 }
 
 /** Reads a deployment's price in USD. Also returns the names of the price fields. */
-function readPrice(params: JsonObject, kind: string): { price: PlannedValue | undefined; done: readonly string[] } {
+function readPrice(params: JsonObject, kind: string): { price: PlannedValue | undefined; names: readonly string[] } {
   const tokens = Object.entries(TOKEN_PRICES).map(([name, unit]) => ({ name, unit, factor: 1e6 }))
   const others = Object.entries(getEntry(UNIT_PRICES, kind) ?? {}).map(([name, unit]) => ({ name, unit, factor: 1 }))
   const ranges = readRanges(params)
@@ -271,7 +271,7 @@ function readPrice(params: JsonObject, kind: string): { price: PlannedValue | un
             ...(tiers.length > 0 && { tiers: tiers.map(({ price }) => price) }),
           }
         : undefined,
-    done: [
+    names: [
       ...found.map(({ name }) => name),
       ...tiers.flatMap(({ names }) => names),
       ...(found.length > 0 && ranges.length > 0 ? ['tiered_pricing'] : []),
@@ -331,13 +331,13 @@ const LONG_PRICE = /^(.+)_above_(\d{1,6})k_tokens$/
 function reportInfo(
   place: string,
   info: JsonObject,
-  { done, plan }: { done: readonly string[]; plan: ImportPlan },
+  { known, plan }: { known: readonly string[]; plan: ImportPlan },
 ): void {
   const facts = Object.keys(info).filter((name) => FACT_PATTERN.test(name))
   if (facts.length > 0)
     plan.reportUnmapped(`${place}: ${facts.join(', ')}`, 'Signalbox takes model capabilities from its own catalog.')
   plan.reportOtherFields(place, info, {
-    done: [...READ_INFO, ...done, ...facts],
+    known: [...READ_INFO, ...known, ...facts],
     reasons: {
       access_groups: 'Set "models" on keys and groups; * in a name matches anything.',
       team_id: 'Set "models" on keys and groups; * in a name matches anything.',

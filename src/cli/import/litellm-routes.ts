@@ -59,7 +59,7 @@ function matchWildcard(name: string, { wildcards, plan }: Pick<Routes, 'wildcard
   const { connection, model } = found.deployment
   const [before = '', after = ''] = found.name.split('*')
   const matchedPart = name.slice(before.length, name.length - after.length)
-  return plan.model(
+  return plan.planModel(
     connection,
     model.replace('*', () => matchedPart),
   )
@@ -81,14 +81,14 @@ function planBase(
       name,
       'Its deployments have different models, and their embeddings must not be mixed. Only the first deployment is imported.',
     )
-  const deployments = isMixed ? [first] : plan.entries(name, ownDeployments)
+  const deployments = isMixed ? [first] : plan.limitEntries(name, ownDeployments)
   for (const { connection, model, kind, isInCatalog } of deployments)
-    if (kind !== 'llm' && !isInCatalog) plan.customModels.set(plan.model(connection, model), { type: kind })
+    if (kind !== 'llm' && !isInCatalog) plan.customModels.set(plan.planModel(connection, model), { type: kind })
   const timeouts = hasMore ? undefined : mergeTimeouts(name, deployments, { all: deployments, plan })
-  const model = plan.model(first.connection, first.model)
+  const model = plan.planModel(first.connection, first.model)
   if (deployments.length === 1 && !first.params && !timeouts) {
     plan.reportMapped(place, `model ${model}`)
-    if (!hasMore && model !== name) plan.alias(place, name, model)
+    if (!hasMore && model !== name) plan.planAlias(place, name, model)
     return model
   }
   const strategyName = readString(router.routing_strategy) ?? 'simple-shuffle'
@@ -103,7 +103,7 @@ function planBase(
     const weightIndex =
       strategy === 'weighted' ? (tier[0]?.weights.findIndex((weight) => weight !== undefined) ?? -1) : -1
     const entries = tier.map(({ connection, model: id, weights, params }) => ({
-      model: plan.model(connection, id),
+      model: plan.planModel(connection, id),
       weight: weightIndex < 0 ? undefined : (weights[weightIndex] ?? 0),
       params,
     }))
@@ -122,7 +122,7 @@ function planBase(
     ...(isTiered && { maxAttempts: toAttempts(Math.max(3, deployments.length)) }),
     ...(timeouts && { timeouts }),
   })
-  if (!hasMore && combo !== name) plan.alias(place, name, combo)
+  if (!hasMore && combo !== name) plan.planAlias(place, name, combo)
   plan.reportMapped(place, `combo ${combo} (${chosen}): ${entries.map((entry) => entry.model).join(', ')}`)
   for (const { place: at, params } of deployments)
     if (params) plan.reportMapped(`${at}: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_NOTE)
@@ -180,7 +180,7 @@ function planFallback(
   const all = [name, ...others]
   const deployments = all.flatMap((name) => groups.get(findGroup(name, { groups, router }) ?? name) ?? [])
   const timeouts = mergeTimeouts(name, groups.get(name) ?? [], { all: deployments, plan })
-  const models = plan.entries(
+  const models = plan.limitEntries(
     name,
     [...new Set(all.map(findBase))].filter((model) => model !== undefined),
   )
@@ -203,7 +203,7 @@ function planFallback(
       `content_policy_fallbacks of ${name}`,
       `"on": ["content"] of combo ${combo}, which tries the next model when a content filter ends a response`,
     )
-  if (combo !== name) plan.alias(`fallbacks of ${name}`, name, combo)
+  if (combo !== name) plan.planAlias(`fallbacks of ${name}`, name, combo)
 }
 
 /** Lists each name's fallbacks in LiteLLM's order, including nested fallbacks. */
@@ -234,7 +234,7 @@ function listFallbacks(routes: Routes): Map<string, string[]> {
     if (!isEmpty(value) && !Array.isArray(value)) plan.reportUnmapped(place, 'Must be a list; not imported.')
     return toList(value).map((item) => {
       const name = readString(item) ?? readString(toObject(item).model) ?? ''
-      plan.reportOtherFields(`${place} to ${name}`, toObject(item), { done: ['model'] })
+      plan.reportOtherFields(`${place} to ${name}`, toObject(item), { known: ['model'] })
       return name
     })
   }
@@ -285,7 +285,7 @@ function planWildcards(routes: Routes): void {
   const { wildcards, plan } = routes
   for (const { name, deployment } of wildcards) {
     const { place, connection, model, params } = deployment
-    if (name === plan.model(connection, model))
+    if (name === plan.planModel(connection, model))
       plan.reportMapped(`${place}: ${name}`, `connection ${connection}, which serves every ${name}`)
     else {
       const [first, ...more] = planCatalogNames({ name, deployment }, routes)
@@ -296,7 +296,7 @@ function planWildcards(routes: Routes): void {
         )
       plan.reportUnmapped(
         `${place}: ${name}`,
-        `${first === undefined ? 'Names with * are' : 'Other names are'} not imported. Connection ${connection} serves every model as ${plan.model(connection, '<model>')}.`,
+        `${first === undefined ? 'Names with * are' : 'Other names are'} not imported. Connection ${connection} serves every model as ${plan.planModel(connection, '<model>')}.`,
       )
     }
     if (params) plan.reportUnmapped(`${place}: ${Object.keys(params).join(', ')}`, 'Only combo entries have "params".')
@@ -313,9 +313,9 @@ function planCatalogNames({ name, deployment }: Wildcard, routes: Routes): strin
     if (id.length < before.length + after.length || !id.startsWith(before) || !id.endsWith(after)) continue
     const alias = name.replace('*', () => id.slice(before.length, id.length - after.length))
     const isTaken = groups.has(alias) || plan.combos.has(alias) || plan.aliases.has(alias) || hasAlias(router, alias)
-    const target = plan.model(deployment.connection, id)
+    const target = plan.planModel(deployment.connection, id)
     if (isTaken || alias.includes('/') || matchWildcard(alias, routes) !== target) continue
-    plan.alias(name, alias, target)
+    plan.planAlias(name, alias, target)
     found.push(alias)
   }
   return found
@@ -336,7 +336,7 @@ function planAliases({ router, plan }: Routes, findBase: (name: string) => strin
       plan.reportUnmapped(`${place}.hidden`, 'Aliases are always listed, like models.')
     if (plan.combos.has(alias) || alias === group) continue // the alias's own fallbacks already made it a combo
     const target = plan.combos.has(group) ? group : (plan.aliases.get(group) ?? base)
-    plan.alias(place, alias, target)
+    plan.planAlias(place, alias, target)
     plan.reportMapped(place, `alias ${alias} for ${target}`)
   }
 }

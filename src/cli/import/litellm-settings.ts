@@ -82,13 +82,13 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
   }
   planLimits(litellm, general, plan)
   planKey(config, plan)
-  plan.reportOtherFields('litellm_settings', litellm, { done: READ_SETTINGS, reasons: SETTING_REASONS })
+  plan.reportOtherFields('litellm_settings', litellm, { known: READ_SETTINGS, reasons: SETTING_REASONS })
   plan.reportOtherFields('router_settings', toObject(config.router_settings), {
-    done: READ_SETTINGS,
+    known: READ_SETTINGS,
     reasons: SETTING_REASONS,
   })
   plan.reportOtherFields('general_settings', general, {
-    done: ['master_key', 'max_parallel_requests', 'global_max_parallel_requests', 'default_key_generate_params'],
+    known: ['master_key', 'max_parallel_requests', 'global_max_parallel_requests', 'default_key_generate_params'],
     reasons: SETTING_REASONS,
   })
 }
@@ -127,7 +127,7 @@ function planKey(config: JsonObject, plan: ImportPlan): void {
       'limits of the key "imported", shared by everyone who uses it; create a key for each client',
     )
   plan.reportOtherFields('default_key_generate_params', keyDefaults, {
-    done: [...LIMIT_FIELDS, 'budget_duration'],
+    known: [...LIMIT_FIELDS, 'budget_duration'],
     reasons: { models: 'Set "models" on keys.', duration: 'Set "expiresAt" on keys.' },
   })
   plan.reportMapped(place, 'settings.requireApiKey, and a key named "imported" with a new value')
@@ -158,7 +158,7 @@ function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan):
     plan.groups.set(group, { name: id.slice(0, 200), ...(teamLimits && { limits: teamLimits }) })
     plan.reportMapped(place, `group ${group}; add the keys of the team to it`)
     plan.reportOtherFields(place, toObject(team), {
-      done: ['team_id', 'max_budget', 'budget_duration', 'rpm_limit', 'tpm_limit', 'max_parallel_requests'],
+      known: ['team_id', 'max_budget', 'budget_duration', 'rpm_limit', 'tpm_limit', 'max_parallel_requests'],
       reasons: SETTING_REASONS,
     })
   }

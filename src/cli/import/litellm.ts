@@ -30,7 +30,7 @@ export function planLiteLlm(config: unknown, plan: ImportPlan): void {
       `max_budget: ${unpriced.map(([name]) => name).join(', ')}`,
       'These models, or some of their deployments, have no known price. Budgets don\'t count them until you set "prices" on their connections.',
     )
-  plan.reportOtherFields('', config, { done: [...Object.keys(SECTION_LABELS), 'include'], reasons: SECTION_REASONS })
+  plan.reportOtherFields('', config, { known: [...Object.keys(SECTION_LABELS), 'include'], reasons: SECTION_REASONS })
 }
 
 /** Returns the router's settings, and the library's settings that the router doesn't override. */

@@ -166,7 +166,7 @@ export function planConnection(
     )
   const { defaultModel, globalPriority } = record
   const otherFields = { defaultModel, globalPriority, ...toObject(record.providerSpecificData) }
-  plan.reportOtherFields(place, otherFields, { done: READ_FIELDS, reasons: FIELD_REASONS })
+  plan.reportOtherFields(place, otherFields, { known: READ_FIELDS, reasons: FIELD_REASONS })
   // Both 9router and Signalbox distribute requests over all of a provider's connections, so they share one prefix.
   const short = Object.keys(PROVIDER_ALIASES).filter((alias) => PROVIDER_ALIASES[alias] === provider)
   for (const name of [provider, readString(providerData.prefix), ...short])

@@ -53,7 +53,7 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
     else if (target === undefined) plan.reportUnmapped(place, `"${model ?? ''}" has no imported connection.`)
     else if (plan.combos.has(alias)) plan.reportUnmapped(place, 'A combo has the same name and takes precedence.')
     else if (target !== alias) {
-      plan.alias(place, alias, target)
+      plan.planAlias(place, alias, target)
       plan.reportMapped(place, `alias ${alias} for ${target}`)
     }
   }
@@ -65,8 +65,8 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
     )
   planModels(data, names, plan)
   planKeys(toList(data.apiKeys).map(toObject), settings, plan)
-  plan.reportOtherFields('settings', settings, { done: SETTINGS_FIELDS, reasons: SETTING_REASONS })
-  plan.reportOtherFields('', data, { done: Object.keys(SECTION_LABELS), reasons: SECTION_REASONS })
+  plan.reportOtherFields('settings', settings, { known: SETTINGS_FIELDS, reasons: SETTING_REASONS })
+  plan.reportOtherFields('', data, { known: Object.keys(SECTION_LABELS), reasons: SECTION_REASONS })
 }
 
 /** The data needed to translate 9router's model names. */
@@ -131,7 +131,8 @@ function planCombos(
     plan.combos.set(name, {}) // reserves the name, because combos can refer to each other
     if (!names.combos.has(preferredName)) {
       names.combos.set(preferredName, name)
-      if (name !== preferredName && !preferredName.includes('/')) plan.alias(`combos[${index}]`, preferredName, name)
+      if (name !== preferredName && !preferredName.includes('/'))
+        plan.planAlias(`combos[${index}]`, preferredName, name)
     } else
       plan.reportUnmapped(
         `combos[${index}]`,
@@ -151,7 +152,7 @@ function planCombos(
     const stickyLimit =
       readNumber(comboStrategy.stickyRoundRobinLimit) ?? readNumber(settings.comboStickyRoundRobinLimit)
     const kind = readString(combo.kind) ?? 'llm'
-    const entries = readEntries(combo, { name, kind, leads: fallbackNames, names, plan })
+    const entries = readEntries(combo, { name, kind, modelsByCombo: fallbackNames, names, plan })
     fallbackNames.set(
       name,
       entries.map(({ model }) => model),
@@ -167,7 +168,7 @@ function planCombos(
       ...(kind !== 'llm' && { kind }),
       ...(entries.length > 3 && { maxAttempts: toAttempts(entries.length) }),
     })
-    plan.reportOtherFields(`combo ${name}`, combo, { done: COMBO_FIELDS })
+    plan.reportOtherFields(`combo ${name}`, combo, { known: COMBO_FIELDS })
     plan.reportMapped(
       `combo ${wish}`,
       `combo ${name}: ${entries.map(({ model }) => model).join(', ') || 'no entries yet'}`,
@@ -181,18 +182,19 @@ function readEntries(
   {
     name,
     kind,
-    leads,
+    modelsByCombo,
     names,
     plan,
   }: {
     name: string
     kind: string
-    leads: ReadonlyMap<string, readonly string[]>
+    modelsByCombo: ReadonlyMap<string, readonly string[]>
     names: RouterNames
     plan: ImportPlan
   },
 ): readonly PlannedEntry[] {
-  const reachesItself = (model: string): boolean => model === name || (leads.get(model) ?? []).some(reachesItself)
+  const reachesItself = (model: string): boolean =>
+    model === name || (modelsByCombo.get(model) ?? []).some(reachesItself)
   const entries: PlannedEntry[] = []
   for (const model of toList(combo.models)) {
     const modelName = readModelName(model)
@@ -211,7 +213,7 @@ function readEntries(
       )
     else entries.push({ model: target })
   }
-  return plan.entries(`combo ${name}`, entries)
+  return plan.limitEntries(`combo ${name}`, entries)
 }
 
 const removePrefix = (target: string) => target.slice(target.indexOf('/') + 1)
@@ -254,12 +256,12 @@ function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): 
     if (isEmpty(toObject(models))) plan.reportUnmapped(place, 'Has no prices.')
     let isPriced = false
     for (const [model, prices] of Object.entries(toObject(models))) {
-      const { price, done } = readPrice(toObject(prices))
+      const { price, names } = readPrice(toObject(prices))
       if (isEmpty(toObject(prices))) plan.reportUnmapped(`${place}: ${model}`, 'Has no prices.')
-      plan.reportOtherFields(`${place}: ${model}`, toObject(prices), { done, reasons: PRICE_REASONS })
+      plan.reportOtherFields(`${place}: ${model}`, toObject(prices), { known: names, reasons: PRICE_REASONS })
       if (!price) continue
       isPriced = true
-      for (const connection of connections) plan.price(connection, model, price)
+      for (const connection of connections) plan.planPrice(connection, model, price)
     }
     if (isPriced)
       plan.reportMapped(place, `prices of ${connections.map((connection) => `connection ${connection}`).join(', ')}`)
@@ -267,13 +269,13 @@ function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): 
 }
 
 /** Reads a model's price. Also returns the names of the price fields. */
-function readPrice(prices: JsonObject): { price: PlannedValue | undefined; done: readonly string[] } {
+function readPrice(prices: JsonObject): { price: PlannedValue | undefined; names: readonly string[] } {
   const found = Object.entries(PRICE_NAMES).flatMap(([member, unit]) => {
     const amount = readNumber(prices[member])
     return amount === undefined || amount < 0 ? [] : [{ member, unit, amount }]
   })
   const price = Object.fromEntries(found.map(({ unit, amount }) => [unit, amount]))
-  return { price: found.length > 0 ? price : undefined, done: found.map(({ member }) => member) }
+  return { price: found.length > 0 ? price : undefined, names: found.map(({ member }) => member) }
 }
 
 function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: ImportPlan): void {
@@ -302,7 +304,7 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
       `key ${name}, with a new value${expiresAt === undefined ? '' : `, until ${expiresAt}`}`,
     )
     plan.reportOtherFields(`apiKeys: ${name}`, key, {
-      done: [...KEY_FIELDS, ...(expiresAt === undefined ? [] : ['expiresAt'])],
+      known: [...KEY_FIELDS, ...(expiresAt === undefined ? [] : ['expiresAt'])],
       reasons: { groupId: 'Set a group or "models" on the key.', allowedModels: 'Set "models" on the key.' },
     })
   }

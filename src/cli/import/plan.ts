@@ -112,15 +112,15 @@ export class ImportPlan {
   }
 
   /**
-   * Reports the fields of an object that aren't imported. `reasons` contains the reasons by name; `done` lists the fields that don't need a report.
+   * Reports the fields of an object that aren't imported. `reasons` contains the reasons by name; `known` lists the fields that don't need a report.
    */
   reportOtherFields(
     place: string,
     fields: JsonObject,
-    { done, reasons = {} }: { done: readonly string[]; reasons?: Readonly<Record<string, string>> },
+    { known, reasons = {} }: { known: readonly string[]; reasons?: Readonly<Record<string, string>> },
   ): void {
     for (const [name, value] of Object.entries(fields)) {
-      if (done.includes(name) || isEmpty(value)) continue
+      if (known.includes(name) || isEmpty(value)) continue
       const reason = Object.hasOwn(reasons, name) ? reasons[name] : undefined
       this.reportUnmapped(place === '' ? name : `${place}.${name}`, reason ?? 'Has no equivalent.')
     }
@@ -210,7 +210,7 @@ export class ImportPlan {
   }
 
   /** Sets the price of a connection's model, in USD per million tokens. */
-  price(addConnection: string, addModel: string, setPrice: PlannedValue): void {
+  planPrice(addConnection: string, addModel: string, setPrice: PlannedValue): void {
     this.#connections.get(addConnection)?.prices.set(addModel, setPrice)
   }
 
@@ -231,7 +231,7 @@ export class ImportPlan {
    * Returns the model name that clients and combos use for a connection's model. Call it once all connections are known, because connections get
    * prefixes if a provider has several.
    */
-  model(addConnection: string, addModel: string): string {
+  planModel(addConnection: string, addModel: string): string {
     if (!/[*<]/.test(addModel)) this.#connections.get(addConnection)?.models.add(addModel)
     return `${this.getPrefix(addConnection)}/${addModel}`
   }
@@ -249,16 +249,16 @@ export class ImportPlan {
    * Finds a free name for a combo: `base`, with unsupported characters replaced. With `isMadeUp`, the name doesn't come from the other program, so it
    * must also differ from that program's names.
    */
-  findFreeComboName(base: string, { isMadeUp = false }: { isMadeUp?: boolean } = {}): string {
+  findFreeComboName(base: string, { isMadeUp: isGenerated = false }: { isMadeUp?: boolean } = {}): string {
     const found = base.replace(/[^\w.-]+/g, '-').replace(/^-+|-+$/g, '')
     const name = found.slice(0, MAX_NAME) || 'combo'
     const isTaken = (name: string) =>
-      this.combos.has(name) || ((isMadeUp || name !== base) && (this.#names.has(name) || this.aliases.has(name)))
+      this.combos.has(name) || ((isGenerated || name !== base) && (this.#names.has(name) || this.aliases.has(name)))
     return findFreeName(name, isTaken)
   }
 
   /** Plans an alias, or reports that its name isn't a valid alias. */
-  alias(place: string, name: string, addModel: string): void {
+  planAlias(place: string, name: string, addModel: string): void {
     if (name.trim() === '' || name.length > MAX_NAME || /^\.{1,2}$/.test(name))
       this.reportUnmapped(
         place,
@@ -268,7 +268,7 @@ export class ImportPlan {
   }
 
   /** Returns the first entries, up to the maximum for a combo. Reports if there are more. */
-  entries<T>(place: string, all: readonly T[]): readonly T[] {
+  limitEntries<T>(place: string, all: readonly T[]): readonly T[] {
     if (all.length > MAX_ENTRIES)
       this.reportUnmapped(
         place,

@@ -101,13 +101,13 @@ export type KnownNames = ReadonlyMap<string, JsonObject>
 function findTargetProvider(target: JsonObject, knownNames: KnownNames) {
   const providerName = readString(target.provider)
   const stored = readString(target.virtual_key) ?? (providerName?.startsWith('@') ? providerName.slice(1) : undefined)
-  if (stored === undefined) return { given: target, named: providerName, storedName: undefined }
+  if (stored === undefined) return { fields: target, named: providerName, storedName: undefined }
   const entry = knownNames.get(stored) ?? {}
   const detectedName = ALL_PROVIDER_NAMES.find(
     (name) => toSlug(stored) === name || toSlug(stored).startsWith(`${name}-`),
   )
   return {
-    given: { ...target, ...entry },
+    fields: { ...target, ...entry },
     named: readString(entry.provider) ?? detectedName,
     storedName: readString(entry.api_key) === undefined ? stored : undefined,
   }
@@ -117,10 +117,10 @@ function findTargetProvider(target: JsonObject, knownNames: KnownNames) {
 export function planAccount(
   target: JsonObject,
   place: string,
-  { known, plan }: { known: KnownNames; plan: ImportPlan },
+  { known: knownNames, plan }: { known: KnownNames; plan: ImportPlan },
 ): PlannedAccount | string {
-  const { given, named, storedName } = findTargetProvider(target, known)
-  const host = readString(given.custom_host)?.replace(
+  const { fields, named, storedName } = findTargetProvider(target, knownNames)
+  const host = readString(fields.custom_host)?.replace(
     /\{\{\s*([A-Za-z_]\w*)\s*\}\}/g,
     (_, name: string) => `\${${name}}`,
   )
@@ -140,7 +140,7 @@ export function planAccount(
       `${place}: ${storedName}`,
       `${isSelfHosted ? 'the server at its custom_host' : `provider ${provider}`}; its key is in Portkey's store`,
     )
-  const literal = readString(given.api_key)
+  const literal = readString(fields.api_key)
   const key =
     literal === undefined ? undefined : readSecret(literal, `${preferredName}_API_KEY`, { holds: 'an API key', plan })
   const defaultName = storedName ?? (isSelfHosted || provider === 'ollama' ? undefined : provider)
@@ -155,9 +155,9 @@ export function planAccount(
     return { provider: `${format}-compatible-${preferredName}`, id: preferredName, apiKey, data: { baseUrl } }
   }
   if (provider === 'azure')
-    return planAzureAccount(given, { apiKey, baseUrl: baseUrl ?? planAzureUrl(given, storedName, plan), plan })
-  if (provider === 'bedrock') return planBedrockAccount(given, { key, storedName: storedName, plan })
-  if (provider === 'vertex') return planVertexAccount(given, apiKey, plan)
+    return planAzureAccount(fields, { apiKey, baseUrl: baseUrl ?? planAzureUrl(fields, storedName, plan), plan })
+  if (provider === 'bedrock') return planBedrockAccount(fields, { key, storedName: storedName, plan })
+  if (provider === 'vertex') return planVertexAccount(fields, apiKey, plan)
   return { provider, apiKey, data: { baseUrl } }
 }
 

@@ -11,7 +11,7 @@ export interface ModelTarget {
   place: string
   name: string | undefined
   weight: number | undefined
-  given: JsonObject
+  fields: JsonObject
   connection: string | undefined
   model: string | undefined
   /** The combo entry's `params`. */
@@ -21,7 +21,7 @@ export interface StrategyTarget {
   place: string
   name: string | undefined
   weight: number | undefined
-  given: JsonObject
+  fields: JsonObject
   targets: readonly TargetNode[]
 }
 export type TargetNode = ModelTarget | StrategyTarget
@@ -61,13 +61,13 @@ interface TargetPlace {
   model: string | undefined
   /** The fields that targets inherit from the surrounding config. */
   inherited: JsonObject
-  known: KnownNames
+  knownNames: KnownNames
   plan: ImportPlan
 }
 
 const INHERITED_FIELDS = ['override_params', 'provider', 'api_key', 'virtual_key', 'custom_host']
 
-export function planTarget(config: JsonObject, { place, model, inherited, known, plan }: TargetPlace): TargetNode {
+export function planTarget(config: JsonObject, { place, model, inherited, knownNames, plan }: TargetPlace): TargetNode {
   const name = readString(config.name)
   const prefix = place && `${place}.`
   plan.reportMistyped(prefix, config, {
@@ -81,12 +81,12 @@ export function planTarget(config: JsonObject, { place, model, inherited, known,
     INHERITED_FIELDS.filter((member) => !isEmpty(config[member])).map((member) => [member, config[member]]),
   )
   // A target with its own provider doesn't inherit another provider's key.
-  const around = ['provider', 'virtual_key'].some((member) => member in targetFields)
+  const inheritedFields = ['provider', 'virtual_key'].some((member) => member in targetFields)
     ? { ...inherited, provider: undefined, virtual_key: undefined, api_key: undefined }
     : inherited
   const params = { ...toObject(inherited.override_params), ...toObject(config.override_params) }
-  const merged = { ...around, ...targetFields, override_params: params }
-  plan.reportOtherFields(place, config, { done: READ_FIELDS, reasons: TARGET_REASONS })
+  const merged = { ...inheritedFields, ...targetFields, override_params: params }
+  plan.reportOtherFields(place, config, { known: READ_FIELDS, reasons: TARGET_REASONS })
   reportStrategy(prefix, config, plan)
   const targets = toList(config.targets ?? config.options)
   if (Array.isArray(config.targets ?? config.options))
@@ -94,12 +94,18 @@ export function planTarget(config: JsonObject, { place, model, inherited, known,
       place,
       name,
       weight,
-      given: config,
+      fields: config,
       targets: targets.map((target, index) =>
-        planTarget(toObject(target), { place: `${prefix}targets[${index}]`, model, inherited: merged, known, plan }),
+        planTarget(toObject(target), {
+          place: `${prefix}targets[${index}]`,
+          model,
+          inherited: merged,
+          knownNames,
+          plan,
+        }),
       ),
     }
-  return planModelTarget({ ...config, ...merged }, { place, name, weight, model, params, known, plan })
+  return planModelTarget({ ...config, ...merged }, { place, name, weight, model, params, knownNames, plan })
 }
 
 /** Plans a target that calls a provider. A model such as `@slug/model` also names the provider. */
@@ -111,10 +117,10 @@ function planModelTarget(
     weight,
     model,
     params,
-    known,
+    knownNames,
     plan,
   }: Pick<TargetNode, 'place' | 'name' | 'weight'> &
-    Pick<TargetPlace, 'model' | 'known' | 'plan'> & { params: JsonObject },
+    Pick<TargetPlace, 'model' | 'knownNames' | 'plan'> & { params: JsonObject },
 ): ModelTarget {
   const locationLabel = place || 'the config'
   const inCatalog = /^@([^/]+)\/(.+)$/.exec(readString(params.model) ?? '')
@@ -123,7 +129,7 @@ function planModelTarget(
     inCatalog && !hasProvider ? { ...target, provider: `@${inCatalog[1]}` } : target,
     locationLabel,
     {
-      known,
+      known: knownNames,
       plan,
     },
   )
@@ -131,18 +137,18 @@ function planModelTarget(
   else {
     const members = Object.fromEntries(ACCOUNT_FIELDS.map((member) => [member, target[member]]))
     plan.reportOtherFields(locationLabel, members, {
-      done: listAccountFields(target, account.provider),
+      known: listAccountFields(target, account.provider),
       reasons: ACCOUNT_REASONS,
     })
   }
   const deployment = readString(target.deployment_id) ?? inCatalog?.[2] ?? readString(params.model)
   const set = readEntryParams(params)
-  plan.reportOtherFields(`${locationLabel}.override_params`, params, { done: ['model', ...set.done] })
+  plan.reportOtherFields(`${locationLabel}.override_params`, params, { known: ['model', ...set.names] })
   return {
     place,
     name,
     weight,
-    given: target,
+    fields: target,
     connection: typeof account === 'string' ? undefined : plan.connection(account),
     model: deployment ?? model,
     params: set.params,
@@ -152,10 +158,10 @@ function planModelTarget(
 /** Reports the fields of a strategy and of `retry` that have no equivalent. */
 function reportStrategy(prefix: string, target: JsonObject, plan: ImportPlan): void {
   plan.reportOtherFields(`${prefix}strategy`, toObject(target.strategy), {
-    done: ['mode', 'conditions', 'default', 'on_status_codes', 'sticky', 'cb_config'],
+    known: ['mode', 'conditions', 'default', 'on_status_codes', 'sticky', 'cb_config'],
   })
   plan.reportOtherFields(`${prefix}retry`, toObject(target.retry), {
-    done: ['attempts', 'count', 'on_status_codes'],
+    known: ['attempts', 'count', 'on_status_codes'],
     reasons: { use_retry_after_header: RETRY_REASON, use_retry_after_headers: RETRY_REASON },
   })
 }

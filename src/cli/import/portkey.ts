@@ -64,12 +64,12 @@ export function planPortkey(
   planIntegrations(normalized, knownNames, plan)
   if (isHost && !('targets' in normalized || 'provider' in normalized)) {
     plan.reportOtherFields('', normalized, {
-      done: ['integrations'],
+      known: ['integrations'],
       reasons: { ...TARGET_REASONS, plugins_enabled: GUARDRAILS_REASON, credentials: GUARDRAILS_REASON },
     })
     return
   }
-  const root = planTarget(normalized, { place: '', model, inherited: {}, known: knownNames, plan })
+  const root = planTarget(normalized, { place: '', model, inherited: {}, knownNames, plan })
   planCombo(isBranch(root) ? root : { ...root, targets: [root] }, 'portkey', plan)
 }
 
@@ -88,11 +88,11 @@ function planIntegrations(config: JsonObject, knownNames: KnownNames, plan: Impo
     for (const model of toList(integration.models).map(toObject)) {
       const id = readString(model.slug)
       if (id === undefined || model.status === 'inactive') continue
-      plan.alias(place, `@${name}/${id}`, plan.model(connection, id))
-      plan.reportMapped(`${place}: @${name}/${id}`, `model ${plan.model(connection, id)}`)
+      plan.planAlias(place, `@${name}/${id}`, plan.planModel(connection, id))
+      plan.reportMapped(`${place}: @${name}/${id}`, `model ${plan.planModel(connection, id)}`)
     }
     plan.reportOtherFields(place, integration, {
-      done: ['provider', 'slug', 'name', 'credentials', 'models'],
+      known: ['provider', 'slug', 'name', 'credentials', 'models'],
       reasons: { rate_limits: "Keys, groups, and the gateway can have limits; connections can't." },
     })
   }
@@ -100,9 +100,9 @@ function planIntegrations(config: JsonObject, knownNames: KnownNames, plan: Impo
 
 /** Plans a combo for a strategy, and for each nested strategy. Returns the combo's name. */
 function planCombo(node: StrategyTarget, preferredName: string, plan: ImportPlan): string {
-  const { place, given, targets } = node
-  const strategy = toObject(given.strategy)
-  const mode = readString(strategy.mode) ?? readString(given.mode) ?? (targets.length > 1 ? 'fallback' : 'single')
+  const { place, fields, targets } = node
+  const strategy = toObject(fields.strategy)
+  const mode = readString(strategy.mode) ?? readString(fields.mode) ?? (targets.length > 1 ? 'fallback' : 'single')
   const name = plan.findFreeComboName(preferredName)
   plan.combos.set(name, {}) // reserves the name before nested combos choose theirs
   const from = place || 'the config'
@@ -117,10 +117,10 @@ function planCombo(node: StrategyTarget, preferredName: string, plan: ImportPlan
     if (model === undefined) continue
     const params = isBranch(target) ? undefined : target.params
     entries.set(target, { model, params })
-    if (!isBranch(target) && target.place !== place && !isEmpty(target.given.retry))
+    if (!isBranch(target) && target.place !== place && !isEmpty(target.fields.retry))
       plan.reportUnmapped(`${target.place}: retry`, 'Signalbox tries the next target instead of the same one again.')
   }
-  const planned: readonly PlannedEntry[] = plan.entries(
+  const planned: readonly PlannedEntry[] = plan.limitEntries(
     from,
     mode === 'conditional'
       ? planConditions(strategy, { from, entries, plan })
@@ -154,7 +154,7 @@ function planCombo(node: StrategyTarget, preferredName: string, plan: ImportPlan
   })
   const modelNames = planned.map(({ model }) => model).join(', ') || 'no entries yet'
   plan.reportMapped(`${from}: ${mode}`, `combo ${name} (${kind}): ${modelNames}`)
-  const retry = toObject(given.retry)
+  const retry = toObject(fields.retry)
   if (strategy.on_status_codes !== undefined || retry.on_status_codes !== undefined)
     plan.reportUnmapped(
       `${from}: on_status_codes`,
@@ -169,12 +169,12 @@ function planRules(
   used: readonly TargetNode[],
   { name, size, plan }: { name: string; size: number; plan: ImportPlan },
 ): Record<string, PlannedValue> {
-  const { place, given } = node
+  const { place, fields } = node
   const from = place || 'the config'
-  const { attempts: retries, count } = toObject(given.retry)
+  const { attempts: retries, count } = toObject(fields.retry)
   const attempts = readNumber(retries) ?? readNumber(count)
   const timeout = findTimeout(node, used, plan)
-  const health = toHealth(toObject(toObject(given.strategy).cb_config))
+  const health = toHealth(toObject(toObject(fields.strategy).cb_config))
   if (attempts !== undefined)
     plan.reportMapped(
       `${from}: retry`,
@@ -216,16 +216,16 @@ function toHealth(config: JsonObject): Record<string, PlannedValue> | undefined 
  * covers all of them.
  */
 function findTimeout(
-  { place, given }: StrategyTarget,
+  { place, fields }: StrategyTarget,
   used: readonly TargetNode[],
   plan: ImportPlan,
 ): number | undefined {
   const from = place || 'the config'
-  const requestTimeout = readNumber(given.request_timeout)
+  const requestTimeout = readNumber(fields.request_timeout)
   const shorter = used.filter(
-    (target) => !isBranch(target) && target.place !== place && !isEmpty(target.given.request_timeout),
+    (target) => !isBranch(target) && target.place !== place && !isEmpty(target.fields.request_timeout),
   )
-  const times = used.map((target) => readNumber(target.given.request_timeout))
+  const times = used.map((target) => readNumber(target.fields.request_timeout))
   const all =
     requestTimeout === undefined && times.length > 0 && times.every((time) => time !== undefined)
       ? Math.max(...times)
@@ -256,7 +256,7 @@ function planModel({ place, connection, model }: ModelTarget, plan: ImportPlan):
     )
     return undefined
   }
-  const name = plan.model(connection, model)
+  const name = plan.planModel(connection, model)
   plan.reportMapped(locationLabel, `model ${name}`)
   return name
 }
@@ -290,7 +290,7 @@ function planConditions(
     toList(strategy.conditions).flatMap((condition) => listTestedModels(toObject(condition).query)),
   )) {
     if (modelName.includes('/') || plan.combos.has(modelName)) continue
-    plan.alias(`${from}: params.model ${modelName}`, modelName, 'portkey') // clients request this name, and Portkey applies the config to it
+    plan.planAlias(`${from}: params.model ${modelName}`, modelName, 'portkey') // clients request this name, and Portkey applies the config to it
     plan.reportMapped(`${from}: params.model ${modelName}`, `alias ${modelName} for portkey`)
   }
   const defaultName = readString(strategy.default)

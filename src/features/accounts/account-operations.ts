@@ -8,7 +8,7 @@ import {
   parseInput,
   parsePut,
 } from '../../admin/input.ts'
-import { getTimestamp, pickShownFields, requirePresent } from '../../admin/record-operations.ts'
+import { getTimestamp, pickOutputFields, requirePresent } from '../../admin/record-operations.ts'
 import { createInputSchema } from '../../admin/schemas.ts'
 import { listLimitWarnings, type WithWarnings, withWarnings } from '../../admin/warnings.ts'
 import { isGatewayError } from '../../errors.ts'
@@ -42,20 +42,20 @@ import { UNSIGNED_ACCOUNT_MESSAGE } from './known-accounts.ts'
  */
 export interface AccountOperations<Input = never> {
   /** Lists accounts in order of their refs, which is arbitrary. Pass `after` to get the next page; the last page doesn't have it. */
-  list(query?: AccountsQuery | Input): Promise<{ accounts: ShownAccount[]; after?: string }>
-  get(id: string): Promise<ShownAccount>
+  list(query?: AccountsQuery | Input): Promise<{ accounts: AccountView[]; after?: string }>
+  get(id: string): Promise<AccountView>
   /** Creates the account with this `id`, or changes the given fields. Doesn't write if nothing would change. The account no longer expires. */
-  put(input: OrUnset<AccountPut> | Input): Promise<ShownAccount & WithWarnings>
+  put(input: OrUnset<AccountPut> | Input): Promise<AccountView & WithWarnings>
   /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. The account no longer expires. */
-  update(id: string, input: AppAccountChange | Input): Promise<ShownAccount & WithWarnings>
+  update(id: string, input: AppAccountChange | Input): Promise<AccountView & WithWarnings>
   /**
    * Rejects the account's requests with `ACCOUNT_PAUSED`, and ends in-flight requests within a second. Also works for an ID that the gateway has never
    * seen.
    */
-  pause(id: string): Promise<ShownAccount>
-  resume(id: string): Promise<ShownAccount>
+  pause(id: string): Promise<AccountView>
+  resume(id: string): Promise<AccountView>
   /** Makes all instances call your app's `identify` again for the account, and revokes the account's tokens. */
-  revoke(id: string): Promise<ShownAccount>
+  revoke(id: string): Promise<AccountView>
   /**
    * Deletes the account's record and counters. Its usage records stay under the ref. With `usage: 'keep'` (the default), they still show the ID.
    * `'erase'` removes the ID, even if the account was already deleted. If your app names the account again, it becomes a new account. Rejects with
@@ -82,7 +82,7 @@ export interface AccountDeletion {
 }
 
 /** An account, as the management API returns it. */
-export interface ShownAccount extends AppAccount {
+export interface AccountView extends AppAccount {
   /** Why the gateway rejects the account's requests: a problem with its record. Absent if there is none. */
   error?: string
 }
@@ -165,7 +165,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   async function changeOrCreate(
     idOrRef: string,
     changes: AccountInput & { tokensFrom?: string },
-  ): Promise<ShownAccount> {
+  ): Promise<AccountView> {
     return show(await change(await toRef(idOrRef), changes, toId(idOrRef)))
   }
 
@@ -242,12 +242,12 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
  * Returns the account as the API shows it. Doesn't throw for a record that is unsigned or can't be decrypted, so a list can still show all other
  * accounts.
  */
-async function showAccount(record: AccountRecord, { keyring }: Pick<WritableStore, 'keyring'>): Promise<ShownAccount> {
+async function showAccount(record: AccountRecord, { keyring }: Pick<WritableStore, 'keyring'>): Promise<AccountView> {
   const opened = await keyring()
   const profile = await decryptProfile(opened, record).catch((): AccountProfile => ({ id: '' }))
   const isValid = profile.id !== '' && (await isSignedAccount(opened, record.ref, record))
   const isActive = record.isActive !== false
-  const account = pickShownFields(accountFields, { ...record, ...profile, isActive })
+  const account = pickOutputFields(accountFields, { ...record, ...profile, isActive })
   return { ...account, ...(!isValid && { error: UNSIGNED_ACCOUNT_MESSAGE }) }
 }
 

@@ -3,14 +3,14 @@ import type { LimitState, LimitUnit } from '../../types/limits.ts'
 import type { ClientFormat } from '../../types.ts'
 
 /** The units with rate-limit headers. */
-type ShownUnit = Extract<LimitUnit, 'requests' | 'tokens'>
-const HEADER_UNITS: readonly ShownUnit[] = ['requests', 'tokens']
+type HeaderUnit = Extract<LimitUnit, 'requests' | 'tokens'>
+const HEADER_UNITS: readonly HeaderUnit[] = ['requests', 'tokens']
 
 /** The header names for a unit, such as `x-ratelimit-remaining-tokens`. */
 type HeaderNames = Readonly<Record<'limit' | 'remaining' | 'reset', string>>
 
 /** The headers in which a format's clients expect their limits, and the format of reset times. */
-interface LimitHeaderStyle extends Readonly<Record<ShownUnit, HeaderNames>> {
+interface LimitHeaderStyle extends Readonly<Record<HeaderUnit, HeaderNames>> {
   formatReset(resetsAt: string, now: number): string
 }
 

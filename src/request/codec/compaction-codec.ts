@@ -91,6 +91,6 @@ export async function needsCompaction({ call, format, context }: CodecRequest, t
   const shared = getSharedFormat(format.name)
   if (!shared) return false // only formats that also have providers support compaction
   const { traits } = await shared.loadTranslator()
-  if (getTraits(traits, target, context.catalog).compacts) return false
+  if (getTraits(traits, target, context.catalog).supportsCompaction) return false
   return compact === 'now' || mustCompact(compact, estimateTokens(call.body), getContextWindow(context.catalog, target))
 }

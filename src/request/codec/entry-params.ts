@@ -64,7 +64,7 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   const isChat = call.endpoint.operation === operations.generate
   const traits: Translator['traits'] = isChat
     ? targetTraits
-    : { ...targetTraits, outputLimitField: 'max_tokens', reasoning: { ...targetTraits.reasoning, by: 'none' } }
+    : { ...targetTraits, outputLimitField: 'max_tokens', reasoning: { ...targetTraits.reasoning, control: 'none' } }
   const origin = { format: shared.name, account: target.connection.id }
   const into = { model: target.model, traits, origin, warnings }
 

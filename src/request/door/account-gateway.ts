@@ -61,7 +61,7 @@ interface IdentityDependencies {
 }
 
 /** Creates functions that find callers with your app's `identify`. Their code is lazy-loaded. */
-export function createIdentity(
+export function createIdentityOptions(
   accounts: () => Promise<AccountFinder>,
   { options: { identify, publicOrigin, allowedOrigins = [] }, keyStore, limits }: IdentityDependencies,
 ): NonNullable<KeyAreaOptions['identity']> {

@@ -3,9 +3,9 @@ import { allowedKinds, allowedModels, ownerTexts, usageLimits } from './limit-fi
 import {
   type InputOf,
   ignoredInUpdates,
+  type OutputOf,
   type RecordFields,
   removable,
-  type ShownOf,
   settable,
 } from './record-fields.ts'
 import { flag, name, storedId, text, time } from './shapes.ts'
@@ -52,7 +52,7 @@ export const accountFields = {
 } as const satisfies RecordFields
 
 /** One of your app's users or customers. */
-export interface AppAccount extends ShownOf<typeof accountFields> {}
+export interface AppAccount extends OutputOf<typeof accountFields> {}
 
 /** A change to an account; omitted fields stay the same, `null` removes a field. */
 export interface AppAccountChange extends InputOf<typeof accountFields, 'update'> {}

@@ -1,7 +1,7 @@
 import type { ComboModel, ResponseCondition, Strategy } from '../combo.ts'
 import { kinds, responseConditions, strategies } from '../unions.ts'
 import { guardNames } from './limit-fields.ts'
-import { ignoredInUpdates, type RecordFields, removable, type ShownOf, settable } from './record-fields.ts'
+import { ignoredInUpdates, type OutputOf, type RecordFields, removable, settable } from './record-fields.ts'
 import { comboRuleShapes } from './rule-fields.ts'
 import { choice, customId, flag, integer, list, type Shape, storedId, text, time } from './shapes.ts'
 
@@ -84,4 +84,4 @@ export const comboFields = {
 } as const satisfies RecordFields
 
 /** A virtual model: a named group of models with a routing strategy, listed and requested like a model. */
-export interface Combo extends ShownOf<typeof comboFields> {}
+export interface Combo extends OutputOf<typeof comboFields> {}

@@ -1,7 +1,7 @@
 import { vendorFormats, wireFormats } from '../unions.ts'
 import { cachingField } from './caching-fields.ts'
 import { prices } from './price-fields.ts'
-import { ignoredInUpdates, type RecordFields, removableAnywhere, type ShownOf, settable } from './record-fields.ts'
+import { ignoredInUpdates, type OutputOf, type RecordFields, removableAnywhere, settable } from './record-fields.ts'
 import {
   choice,
   customId,
@@ -138,7 +138,7 @@ export const connectionFields = {
 } as const satisfies RecordFields
 
 /** Your account with a provider: a credential and a base URL. */
-export interface Connection extends ShownOf<typeof connectionFields> {}
+export interface Connection extends OutputOf<typeof connectionFields> {}
 
 /** Fields of `providerSpecificData` that are also accepted at the top level of a connection. */
 export const topLevelMembers = ['prefix', 'sharesPrefix', 'enabledModels', 'baseUrl', 'format'] as const

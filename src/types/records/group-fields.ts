@@ -3,10 +3,10 @@ import { allowedKinds, allowedModels, guardNames, ownerTexts, usageLimits } from
 import {
   type InputOf,
   ignoredInUpdates,
+  type OutputOf,
   type RecordFields,
   removable,
   requiredToCreate,
-  type ShownOf,
   settable,
 } from './record-fields.ts'
 import { choice, customId, flag, name, storedId, text, time } from './shapes.ts'
@@ -58,7 +58,7 @@ export const groupFields = {
 } as const satisfies RecordFields
 
 /** A group of keys that share its limits. */
-export interface KeyGroup extends ShownOf<typeof groupFields> {}
+export interface KeyGroup extends OutputOf<typeof groupFields> {}
 
 /** Input to create a group. */
 export interface NewGroup extends InputOf<typeof groupFields, 'create'> {}

@@ -1,5 +1,5 @@
 import { guardName } from './limit-fields.ts'
-import { type InputOf, ignoredInUpdates, type RecordFields, removable, type ShownOf } from './record-fields.ts'
+import { type InputOf, ignoredInUpdates, type OutputOf, type RecordFields, removable } from './record-fields.ts'
 import { choice, flag, list, map, object, type Shape, text, time } from './shapes.ts'
 
 /** An option of a guard. */
@@ -163,7 +163,7 @@ export const guardFields = {
 } as const satisfies RecordFields
 
 /** A built-in guard that is stored or defined in code. It checks a request if the settings or the request's group, key, or combo name it. */
-export interface GuardRecord extends ShownOf<typeof guardFields> {}
+export interface GuardRecord extends OutputOf<typeof guardFields> {}
 
 /** Input to create a guard. */
 export interface NewGuard extends InputOf<typeof guardFields, 'create'> {}

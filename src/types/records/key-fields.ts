@@ -1,6 +1,6 @@
 import { cachingField } from './caching-fields.ts'
 import { allowedKinds, allowedModels, guardNames, ownerTexts, usageLimits } from './limit-fields.ts'
-import { type InputOf, type RecordFields, removable, requiredToCreate, type ShownOf } from './record-fields.ts'
+import { type InputOf, type OutputOf, type RecordFields, removable, requiredToCreate } from './record-fields.ts'
 import { customId, exactTime, flag, name, object, storedId, text, time } from './shapes.ts'
 import { dataTags } from './tag-fields.ts'
 
@@ -81,7 +81,7 @@ export const keyFields = {
 } as const satisfies RecordFields
 
 /** A client's API key, as the management API returns it (src/rules.md, Client keys). */
-export interface ApiKey extends ShownOf<typeof keyFields> {}
+export interface ApiKey extends OutputOf<typeof keyFields> {}
 
 /** Input to create an API key. */
 export interface NewKey extends InputOf<typeof keyFields, 'create'> {}

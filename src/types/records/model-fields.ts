@@ -1,7 +1,7 @@
 import { kinds } from '../unions.ts'
 import { connectionStrategy, stickyLimit } from './combo-fields.ts'
 import { prices } from './price-fields.ts'
-import type { InputOf, RecordFields, ShownOf } from './record-fields.ts'
+import type { InputOf, OutputOf, RecordFields } from './record-fields.ts'
 import { choice, name } from './shapes.ts'
 
 /** Required by `create` and `put`. `update` can't set it. */
@@ -24,7 +24,7 @@ export const customModelFields = {
 } as const satisfies RecordFields
 
 /** A model that isn't in the catalog, under a provider's alias or ID. */
-export interface CustomModel extends ShownOf<typeof customModelFields> {}
+export interface CustomModel extends OutputOf<typeof customModelFields> {}
 
 /** The fields of an alias. */
 export const aliasFields = {

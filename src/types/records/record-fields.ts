@@ -68,10 +68,10 @@ export const removableAnywhere = { create: 'removable', update: 'removable', put
 export const ignoredInUpdates = { update: 'ignored' } as const
 
 /** A record's public type. */
-export type ShownOf<F> = ObjectOf<F, ShownNames<F>>
+export type OutputOf<F> = ObjectOf<F, OutputNames<F>>
 
 /** The names of the fields in results. */
-export type ShownNames<F> = { [N in keyof F]: F[N] extends { readonly isShown: false } ? never : N }[keyof F]
+export type OutputNames<F> = { [N in keyof F]: F[N] extends { readonly isShown: false } ? never : N }[keyof F]
 
 /** A stored record's type. */
 export type StoredOf<F> = ObjectOf<
@@ -109,5 +109,5 @@ type Nullable<T> = { [Member in keyof T]?: T[Member] | null }
 
 /** The names of the fields in results or inputs. */
 export type VisibleNames<F> =
-  | ShownNames<F>
+  | OutputNames<F>
   | { [N in keyof F]: F[N] extends { readonly inputs: object } ? N : never }[keyof F]

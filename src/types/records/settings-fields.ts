@@ -1,6 +1,6 @@
 import { cachingField } from './caching-fields.ts'
 import { guardNames, usageLimits } from './limit-fields.ts'
-import type { InputOf, RecordFields, ShownNames } from './record-fields.ts'
+import type { InputOf, OutputNames, RecordFields } from './record-fields.ts'
 import { type RequestRules, ruleShapes, storedMaxAttemptsShape } from './rule-fields.ts'
 import { choice, flag, integer, object, text, type ValueOf } from './shapes.ts'
 
@@ -103,7 +103,7 @@ type Set = 'requireApiKey' | 'cloudEnabled' | 'cloudUrl' | keyof RequestRules
 export interface Settings extends SettingsOf<typeof settingsFields> {}
 
 type SettingsOf<F> = { -readonly [N in Extract<keyof F, Set>]: Required<ValueOf<F[N]>> } & {
-  -readonly [N in Exclude<ShownNames<F>, Set>]?: ValueOf<F[N]>
+  -readonly [N in Exclude<OutputNames<F>, Set>]?: ValueOf<F[N]>
 }
 
 /** A change to the settings. */

@@ -46,7 +46,7 @@ export function describeGateway({
     ...Object.entries({ ...gatewayTypes, ...managementTypes, ...modelTypes }),
   ])
 
-  function refer(name: string): JsonObject {
+  function createReference(name: string): JsonObject {
     if (name === 'ComboModel') return convert(comboModel)
     const text = types.get(name)
     if (text === undefined) throw new TypeError(`${name} has no type. Run: npm run generate`)
@@ -57,7 +57,7 @@ export function describeGateway({
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  const describeType = (text: string) => convertType(text, refer)
+  const describeType = (text: string) => convertType(text, createReference)
   const describeResult = (operation: string) => describeType(types.get(operation) ?? operation)
   const responses: Record<string, JsonObject> = {}
   const builder = createBuilder({ convert, describeType, describeResult }, responses)
@@ -68,12 +68,12 @@ export function describeGateway({
     '/health': { get: describeHealthCheck() },
   }
   describeFields(definitions, routes.flat())
-  const used = new Set(
+  const usedTypes = new Set(
     Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags as string[])),
   )
 
   function describeHealthCheck() {
-    const content = createJsonContent(refer('HealthStatus'))
+    const content = createJsonContent(createReference('HealthStatus'))
     return {
       operationId: 'healthCheck',
       tags: ['gateway'],
@@ -81,7 +81,7 @@ export function describeGateway({
       security: [],
       responses: {
         200: { description: 'The gateway can serve requests.', content },
-        ...builder.errors([400], 'Error', refer('Error')),
+        ...builder.errors([400], 'Error', createReference('Error')),
         503: { description: 'The gateway is shutting down or cannot read its storage.', content },
       },
     }
@@ -91,8 +91,8 @@ export function describeGateway({
     openapi: '3.1.0',
     info: { title: 'Signalbox', version, description: DESCRIPTION + formatErrorRows().join('\n') },
     servers: [{ url: basePath || '/' }],
-    tags: [...new Set([...Object.keys(tagDescriptions), ...used])]
-      .filter((name) => used.has(name))
+    tags: [...new Set([...Object.keys(tagDescriptions), ...usedTypes])]
+      .filter((name) => usedTypes.has(name))
       .map((name) => ({ name, description: getEntry(tagDescriptions, name) ?? 'Added by a feature.' })),
     paths,
     components: {

@@ -5,7 +5,7 @@ import { makeNullable } from '../../../lib/json-schema.ts'
  * Converts a type in TypeScript syntax, such as `{id: string, size?: integer, at: time | null}`, to JSON Schema 2020-12. It can contain objects,
  * `Record<values>`, arrays, unions, literals, and names, for which `refer` returns a reference.
  */
-export function convertType(text: string, refer: (name: string) => JsonObject): JsonObject {
+export function convertType(text: string, createReference: (name: string) => JsonObject): JsonObject {
   const tokens = text.match(/'[^']*'|[\w.-]+|\S/g) ?? []
   let position = 0
   const next = () => tokens[position++] ?? ''
@@ -19,18 +19,18 @@ export function convertType(text: string, refer: (name: string) => JsonObject): 
   }
 
   function readArray(): JsonObject {
-    let schema = readOne(next())
+    let schema = readType(next())
     for (; skip('['); next()) schema = { type: 'array', items: schema }
     return schema
   }
 
-  function readOne(token: string): JsonObject {
+  function readType(token: string): JsonObject {
     if (token === '{') return readObject()
     if (token === '(') return readUnion(')')
     if (token.startsWith("'")) return { const: token.slice(1, -1) }
     if (token === 'Record' && skip('<'))
       return { type: 'object', propertyNames: { type: 'string' }, additionalProperties: readUnion('>') }
-    return Object.hasOwn(basicTypes, token) ? { ...basicTypes[token] } : refer(token)
+    return Object.hasOwn(basicTypes, token) ? { ...basicTypes[token] } : createReference(token)
   }
 
   function readObject(): JsonObject {

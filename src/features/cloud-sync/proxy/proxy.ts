@@ -57,7 +57,7 @@ export interface CloudProxy
   /** The gateways that sync their data to this proxy. */
   readonly tenants: {
     /** Lists the gateways, sorted by ID. */
-    list(): Promise<{ tenants: ShownTenant[] }>
+    list(): Promise<{ tenants: TenantView[] }>
     /**
      * Deletes all data of a gateway, including its enrollment and sessions, and ends its in-flight requests. If it fails, call it again. Rejects with
      * `NOT_FOUND` for an unknown ID.
@@ -75,7 +75,7 @@ export interface CloudProxy
 }
 
 /** A gateway that syncs its data to the proxy. */
-export interface ShownTenant {
+export interface TenantView {
   /** The SHA-256 of the gateway's public key, in hex. */
   id: string
   /** When the gateway first synced, in ISO 8601. */
@@ -181,7 +181,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     notFound: createNotFoundReply,
     tenants: {
       async list() {
-        const all: ShownTenant[] = []
+        const all: TenantView[] = []
         for await (const { tenant, record } of replicas.list())
           all.push({ id: tenant, createdAt: record.createdAt, lastSyncAt: record.lastSyncAt })
         return { tenants: all }

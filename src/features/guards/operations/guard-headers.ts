@@ -1,6 +1,6 @@
 import { createInputError } from '../../../admin/input.ts'
 import { withChange } from '../../../admin/record-operations.ts'
-import { describeMoved, describeUnreadable, shortenSecret } from '../../../admin/shortened-secrets.ts'
+import { describeUnreadable, describeUrlChange, shortenSecret } from '../../../admin/shortened-secrets.ts'
 import type { PlainGuard } from '../../../records/guard-records.ts'
 import type { StoredGuard } from '../../../records/record-collections.ts'
 import type { GuardRecordChange } from '../../../types/records/guard-fields.ts'
@@ -20,7 +20,7 @@ export function applyChange(
   if (headers !== undefined)
     return withChange(next, { headers: headers && restoreShortened(headers, isMoved ? undefined : stored) })
   if (!opened) throw createInputError(describeUnreadable('headers'))
-  if (stored && isMoved) throw createInputError(describeMoved('url', "guard's headers are", 'headers'))
+  if (stored && isMoved) throw createInputError(describeUrlChange('url', "guard's headers are", 'headers'))
   return withChange(next, { headers: stored ?? null })
 }
 

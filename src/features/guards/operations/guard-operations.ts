@@ -12,7 +12,7 @@ import {
   getTimestamp,
   getTimestampAfter,
   isSameJson,
-  pickShownFields,
+  pickOutputFields,
   requirePresent,
   withChange,
 } from '../../../admin/record-operations.ts'
@@ -44,17 +44,17 @@ import { createGuardTest, type GuardTestResult, type GuardTrial, MAX_TRIED } fro
  */
 export interface GuardOperations<Input = never> {
   /** Lists the guards in order of creation. Guards that are functions in code aren't listed. */
-  list(): Promise<{ guards: ShownGuard[] }>
-  get(name: string): Promise<ShownGuard>
+  list(): Promise<{ guards: GuardView[] }>
+  get(name: string): Promise<GuardView>
   /** Rejects with `NAME_TAKEN`, or with `INVALID_REQUEST` for an option that the kind doesn't support. */
-  create(input: NewGuard | Input): Promise<ShownGuard>
+  create(input: NewGuard | Input): Promise<GuardView>
   /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. */
-  update(name: string, input: GuardRecordChange | Input): Promise<ShownGuard>
+  update(name: string, input: GuardRecordChange | Input): Promise<GuardView>
   /**
    * Creates the guard with this name, or changes the given fields if it exists. Writes nothing if nothing would change, so you can call it at every
    * startup. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
-  put(input: OrUnset<GuardPut> | Input): Promise<ShownGuard>
+  put(input: OrUnset<GuardPut> | Input): Promise<GuardView>
   /** Rejects with `INVALID_REQUEST` if the guard is in use; the error lists where. */
   delete(name: string): Promise<{ success: true }>
   /** Checks text with guards without storing anything. Guards may call models. */
@@ -62,7 +62,7 @@ export interface GuardOperations<Input = never> {
 }
 
 /** A guard, as the management API returns it. */
-export interface ShownGuard extends GuardRecord {
+export interface GuardView extends GuardRecord {
   /** Why the gateway rejects requests that need the guard. Absent if the guard works. */
   error?: string
 }
@@ -97,12 +97,12 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
     return opened ? findGuardProblem(opened) : describeUnreadable('headers')
   }
 
-  async function show(record: StoredGuard): Promise<ShownGuard> {
+  async function show(record: StoredGuard): Promise<GuardView> {
     const opened = await open(record)
     const error = await diagnose(record, opened)
     const headers = opened?.headers && mapFields(opened.headers, shortenSecret)
     return {
-      ...pickShownFields(guardFields, { ...record, headers }),
+      ...pickOutputFields(guardFields, { ...record, headers }),
       ...(error !== undefined && { error }),
     }
   }

@@ -74,7 +74,7 @@ function createTraits(): Traits {
     cacheBreakpoints: 'cache_control',
     reasoning: {
       ...baseTraits.reasoning,
-      by: 'adaptive',
+      control: 'adaptive',
       efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
     },
   }

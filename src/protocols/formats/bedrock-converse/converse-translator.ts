@@ -21,7 +21,7 @@ export const converseTranslator: UpstreamTranslator = {
     declaresTools: true,
     outputFormats: [],
     uncacheable: ['result-parts'],
-    reasoning: { ...baseTraits.reasoning, by: 'none', efforts: ['low', 'medium', 'high'] },
+    reasoning: { ...baseTraits.reasoning, control: 'none', efforts: ['low', 'medium', 'high'] },
   },
   supportedOptions: new Set(['maxOutputTokens', 'reasoning', 'serviceTier', 'stop', 'temperature', 'topK', 'topP']),
   writeRequest,

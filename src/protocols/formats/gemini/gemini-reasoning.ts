@@ -28,13 +28,13 @@ const efforts: Readonly<Record<string, Effort>> = { MINIMAL: 'minimal', LOW: 'lo
 /** Writes `thinkingConfig` for a provider: a level or a budget, because Google rejects both together. */
 export function writeThinking(
   { effort, budget, show }: ReasoningOptions,
-  { by }: ReasoningTraits,
+  { control }: ReasoningTraits,
 ): WireThinking | undefined {
-  if (by === 'none') return undefined
+  if (control === 'none') return undefined
   const config = omitUndefined<WireThinking>({
     includeThoughts: show === undefined ? undefined : show !== 'none',
-    thinkingLevel: by === 'level' && effort ? levels[effort] : undefined,
-    thinkingBudget: by === 'level' ? undefined : toBudget(effort, budget),
+    thinkingLevel: control === 'level' && effort ? levels[effort] : undefined,
+    thinkingBudget: control === 'level' ? undefined : toBudget(effort, budget),
   })
   return Object.keys(config).length > 0 ? config : undefined
 }

@@ -84,7 +84,7 @@ function createTraits(): Traits {
     webSearch: true,
     reasoning: {
       ...baseTraits.reasoning,
-      by: 'budget',
+      control: 'budget',
       efforts: ALL_EFFORTS,
       budgets: { none: 0, minimal: 512, low: 1_024, medium: 8_192, high: 24_576, xhigh: 24_576, max: 24_576 },
       minBudget: 512,

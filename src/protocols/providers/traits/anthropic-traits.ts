@@ -19,7 +19,11 @@ export const anthropic: readonly TargetDifference[] = [
     toolChoices: ['none'],
     reasoning: { efforts: UP_TO_MAX },
   },
-  { formats, models: /^claude-sonnet-5[-.]5/, reasoning: { efforts: ['none', ...UP_TO_MAX], off: 'between_tools' } },
+  {
+    formats,
+    models: /^claude-sonnet-5[-.]5/,
+    reasoning: { efforts: ['none', ...UP_TO_MAX], disabledType: 'between_tools' },
+  },
   // Models that can disable thinking, and that can be forced to call a tool.
   {
     formats,
@@ -43,9 +47,9 @@ export const anthropic: readonly TargetDifference[] = [
     prefill: true,
     lateSystem: false,
     toolChoices: ['none', 'required', 'tool', 'search'],
-    reasoning: { by: 'budget', rejectsForcedTool: true, efforts: ['none', ...UP_TO_MAX] },
+    reasoning: { control: 'budget', rejectsForcedTool: true, efforts: ['none', ...UP_TO_MAX] },
   },
-  { formats, models: /^claude-(?:[12]|instant|3(?![-.]7))/, maxOutputTokens: 4_096, reasoning: { by: 'none' } },
+  { formats, models: /^claude-(?:[12]|instant|3(?![-.]7))/, maxOutputTokens: 4_096, reasoning: { control: 'none' } },
   // Output schemas and strict tools are supported since Opus 4.1, and since version 4.5 for the other models.
   {
     formats,
@@ -66,7 +70,7 @@ export const anthropic: readonly TargetDifference[] = [
     ownTools: false,
     strictTools: false,
     outputFormats: [],
-    reasoning: { by: 'budget', rejectsForcedTool: true, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
+    reasoning: { control: 'budget', rejectsForcedTool: true, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   },
   // The setting that makes the API itself drop invalidated reasoning. Other hosts don't support it.
   {

@@ -18,7 +18,7 @@ const rows: readonly TargetDifference[] = [
     outputFormats: ['json-schema'],
     cacheBreakpoints: 'cache_control',
     stopFields: ['/stop_sequence'],
-    reasoning: { by: 'adaptive' },
+    reasoning: { control: 'adaptive' },
   },
   // Claude's generations differ in the same ways as at Anthropic. To prevent tool calls, leave the tools out of the request.
   ...anthropic
@@ -38,9 +38,9 @@ const rows: readonly TargetDifference[] = [
     uncacheable: ['tools', 'result-parts'],
   },
   { models: /^nova-micro/, inputs: [], toolResultInputs: [] },
-  { models: /^nova-2/, reasoning: { by: 'level', efforts: ['none', 'low', 'medium', 'high'] } },
-  { models: /^gpt-oss/, inputs: [], reasoning: { by: 'effort' } },
-  { models: /^qwen3/, reasoning: { by: 'reasoning_config' } },
+  { models: /^nova-2/, reasoning: { control: 'level', efforts: ['none', 'low', 'medium', 'high'] } },
+  { models: /^gpt-oss/, inputs: [], reasoning: { control: 'effort' } },
+  { models: /^qwen3/, reasoning: { control: 'reasoning_config' } },
   { models: /^(?:mistral|ministral|magistral|pixtral)-/, toolChoices: ['required'] },
   {
     models:

@@ -10,9 +10,9 @@ const chat = /^openai-chat$/
 export const google: readonly TargetDifference[] = [
   // Since 3.5, models ignore sampling parameters (4 rejects them) and don't continue a response. No model supports penalties or log probabilities.
   { models: /^gemini-(?:3\.[5-9]|[4-9])/, lacks: ['temperature', 'topP', 'topK'], prefill: false },
-  { formats: native, models: /^gemini-[12]/, searchBesideTools: false },
+  { formats: native, models: /^gemini-[12]/, searchWithTools: false },
   { models: /^gemini-/, lacks: ['frequencyPenalty', 'presencePenalty', 'logprobs'] },
-  { formats: native, models: /^gemini-/, reasoning: { by: 'level', efforts: ['low', 'medium', 'high'] } },
+  { formats: native, models: /^gemini-/, reasoning: { control: 'level', efforts: ['low', 'medium', 'high'] } },
   {
     formats: native,
     models: /^gemini-3(?:\.[156])?-flash/,
@@ -24,7 +24,7 @@ export const google: readonly TargetDifference[] = [
     models: /^gemini-2\.5/,
     toolResultInputs: [],
     reasoning: {
-      by: 'budget',
+      control: 'budget',
       efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
       minBudget: 512,
       maxBudget: 24_576,
@@ -37,12 +37,12 @@ export const google: readonly TargetDifference[] = [
   },
   // Image models require signatures on all of their own parts: …/thought-signatures and …/image-generation.
   { formats: native, models: /^gemini-[3-9].*image/, signsResponses: true },
-  { formats: native, models: /^gemma-?4/, reasoning: { by: 'level', efforts: ['minimal', 'high'] } },
+  { formats: native, models: /^gemma-?4/, reasoning: { control: 'level', efforts: ['minimal', 'high'] } },
   {
     formats: native,
     models: /^(?:gemini-(?:1|2\.0)|gemma-?[123])/,
     toolResultInputs: [],
-    reasoning: { by: 'none' },
+    reasoning: { control: 'none' },
   },
   // Vertex stores nothing, fetches files by URL, rejects call IDs, and can't report searches.
   {
@@ -64,6 +64,6 @@ export const google: readonly TargetDifference[] = [
     formats: chat,
     providers: /^google$/,
     models: /^gemini-(?!1|2\.0)/,
-    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
+    reasoning: { control: 'effort', efforts: ['low', 'medium', 'high'] },
   },
 ]

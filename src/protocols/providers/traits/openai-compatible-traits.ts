@@ -58,7 +58,7 @@ export const compatibleProviders: readonly TargetDifference[] = [
     lacks: ['topK'],
     inputs: ['image', 'image-url', 'audio'],
     strictTools: false,
-    reasoning: { by: 'none' },
+    reasoning: { control: 'none' },
   },
   // Azure serves OpenAI's models unchanged. Deployments with other names match no model.
   { formats: chat, providers: /^azure$/, inputs: ['image', 'image-url'], outputLimitField: 'max_completion_tokens' },
@@ -76,7 +76,7 @@ export const compatibleProviders: readonly TargetDifference[] = [
   {
     formats: chat,
     models: /^gpt-oss/,
-    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'], field: 'reasoning' },
+    reasoning: { control: 'effort', efforts: ['low', 'medium', 'high'], field: 'reasoning' },
   },
   // Claude and Gemini behind an OpenAI-compatible API: late instructions would be moved to the front, and the newest models don't accept sampling
   // parameters.

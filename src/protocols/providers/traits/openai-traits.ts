@@ -23,7 +23,7 @@ export const openai: readonly TargetDifference[] = [
     lacks: ['stop', 'prediction'],
     outputLimitField: 'max_completion_tokens',
     reasoning: {
-      by: 'effort',
+      control: 'effort',
       efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
       excludes: SAMPLING_OPTIONS,
       isDefault: true,
@@ -45,16 +45,16 @@ export const openai: readonly TargetDifference[] = [
   { formats, models: /^gpt-6-astra/, reasoning: { efforts: ['low', 'medium', 'high', 'xhigh', 'max'] } },
   { formats: chat, models: /^gpt-6-astra/, reasoning: { efforts: ['low', 'medium', 'high', 'xhigh'] } },
   { formats, models: /^gpt-5\.\d-chat/, reasoning: { efforts: ['medium'] } },
-  { formats, models: /^gpt-5-chat/, reasoning: { by: 'none', isDefault: false } },
+  { formats, models: /^gpt-5-chat/, reasoning: { control: 'none', isDefault: false } },
   // Models without reasoning.
   {
     formats,
     models: /^(?:gpt-[34]|chatgpt)/,
     lacks: ['verbosity'],
     freeFormTools: false,
-    reasoning: { by: 'none' },
+    reasoning: { control: 'none' },
   },
-  { formats, models: /^chat-latest/, lacks: [...SAMPLING_OPTIONS, 'stop'], reasoning: { by: 'none' } },
+  { formats, models: /^chat-latest/, lacks: [...SAMPLING_OPTIONS, 'stop'], reasoning: { control: 'none' } },
   // Cache breakpoints are supported since GPT-5.6. Since GPT-5.2, Chat Completions rejects tools together with reasoning, except through routers.
   { formats, models: /^(?:o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/, lacks: ['cacheOptions'], cacheBreakpoints: 'none' },
   // GPT-4.1 to GPT-5.5 have a separate option for how long a prompt is cached.
@@ -70,7 +70,7 @@ export const openai: readonly TargetDifference[] = [
     reasoning: { rejectsTools: true },
   },
   // Only these two providers can compact conversations, although others may have the path.
-  { formats: /^openai-responses$/, providers: /^(?:openai|azure)$/, compacts: true },
+  { formats: /^openai-responses$/, providers: /^(?:openai|azure)$/, supportsCompaction: true },
   // In Chat Completions, only search models search the web, and only speech models accept audio.
   { formats: chat, models: /^(?!.*search)/, webSearch: false },
   { formats: chat, providers: /^openai$/, models: /^(?!.*audio)/, inputs: ['image', 'image-url', 'file'] },

@@ -18,7 +18,7 @@ export const vendors: readonly TargetDifference[] = [
     providers: /^deepseek$/,
     outputFormats: ['json'],
     reasoning: {
-      by: 'thinking-effort',
+      control: 'thinking-effort',
       efforts: ['none', 'low', 'high', 'max'],
       excludes: ['temperature', 'topP', ...PENALTY_OPTIONS],
       isDefault: true,
@@ -45,17 +45,17 @@ export const vendors: readonly TargetDifference[] = [
     formats,
     providers: /^mistral$/,
     models: /^mistral-(?:small-(?:latest|26)|medium(?:$|-(?:latest|26|3(?:[-.]5)?$)))/,
-    reasoning: { by: 'effort', efforts: ['none', 'high'] },
+    reasoning: { control: 'effort', efforts: ['none', 'high'] },
   },
   {
     formats,
     providers: /^xai$/,
     lacks: [...PENALTY_OPTIONS, 'stop'],
-    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
+    reasoning: { control: 'effort', efforts: ['low', 'medium', 'high'] },
   },
   { formats: /^openai-responses$/, providers: /^xai$/, takes: ['cacheKey'] },
   { formats, providers: /^xai$/, models: /^grok-4\.3/, reasoning: { efforts: ['none', 'low', 'medium', 'high'] } },
-  { formats, providers: /^xai$/, models: /^grok-4\.20|^grok-build/, reasoning: { by: 'none' } },
+  { formats, providers: /^xai$/, models: /^grok-4\.20|^grok-build/, reasoning: { control: 'none' } },
   {
     formats,
     providers: /^cohere$/,
@@ -68,7 +68,7 @@ export const vendors: readonly TargetDifference[] = [
     formats,
     providers: /^cohere$/,
     models: /^command-a-(?:reasoning|plus)/,
-    reasoning: { by: 'effort', efforts: ['none', 'high'] },
+    reasoning: { control: 'effort', efforts: ['none', 'high'] },
   },
   // All Kimi models have fixed sampling parameters, and reject any other value.
   {
@@ -79,15 +79,15 @@ export const vendors: readonly TargetDifference[] = [
     maxStopSequences: 5,
     outputLimitField: 'max_completion_tokens',
     toolChoices: ['none'],
-    reasoning: { by: 'effort', efforts: ['low', 'high', 'max'], replay: 'always', needsField: true },
+    reasoning: { control: 'effort', efforts: ['low', 'high', 'max'], replay: 'always', needsField: true },
   },
   {
     formats,
     providers: /^moonshot$/,
     models: /^kimi-k2\.[56]/,
-    reasoning: { by: 'thinking', efforts: ['none', 'high'] },
+    reasoning: { control: 'thinking', efforts: ['none', 'high'] },
   },
-  { formats, providers: /^moonshot$/, models: /^kimi-k2(?!\.[56])/, reasoning: { by: 'none' } },
+  { formats, providers: /^moonshot$/, models: /^kimi-k2(?!\.[56])/, reasoning: { control: 'none' } },
   {
     formats,
     providers: /^zai$/,
@@ -96,19 +96,19 @@ export const vendors: readonly TargetDifference[] = [
     maxStopSequences: 1,
     outputFormats: ['json'],
     toolChoices: [],
-    reasoning: { by: 'thinking', efforts: ['none', 'high'], replay: 'always' },
+    reasoning: { control: 'thinking', efforts: ['none', 'high'], replay: 'always' },
   },
   {
     formats,
     providers: /^zai$/,
     models: /^glm-5\.2/,
-    reasoning: { by: 'thinking-effort', efforts: ['none', 'high', 'max'] },
+    reasoning: { control: 'thinking-effort', efforts: ['none', 'high', 'max'] },
   },
   {
     formats,
     providers: /^zai$/,
     models: /^glm-5\.[3-9]/,
-    reasoning: { by: 'thinking-effort', efforts: ['low', 'high', 'max'] },
+    reasoning: { control: 'thinking-effort', efforts: ['low', 'high', 'max'] },
   },
   {
     formats,
@@ -117,7 +117,7 @@ export const vendors: readonly TargetDifference[] = [
     takes: ['topK'],
     toolChoices: ['none', 'tool'],
     reasoning: {
-      by: 'enable_thinking',
+      control: 'enable_thinking',
       efforts: ALL_EFFORTS,
       maxBudget: 32_768,
       isDefault: true,
@@ -128,7 +128,7 @@ export const vendors: readonly TargetDifference[] = [
     formats,
     providers: /^alibaba$/,
     models: /^(?!qwen)|coder|instruct/,
-    reasoning: { by: 'none', isDefault: false },
+    reasoning: { control: 'none', isDefault: false },
   },
   {
     formats,
@@ -146,6 +146,6 @@ export const vendors: readonly TargetDifference[] = [
     toolChoices: [],
     outputFormats: ['json'],
     outputLimitField: 'max_completion_tokens',
-    reasoning: { by: 'thinking', efforts: ['none', 'high'], replay: 'always', needsField: true },
+    reasoning: { control: 'thinking', efforts: ['none', 'high'], replay: 'always', needsField: true },
   },
 ]

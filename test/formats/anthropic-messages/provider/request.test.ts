@@ -132,7 +132,7 @@ options('reasoning is disabled with the value that the model accepts', () => {
   const { body } = write(
     { options: { reasoning: { effort: 'none', budget: 0 } } },
     {
-      reasoning: { ...messagesTranslator.traits.reasoning, off: 'between_tools' },
+      reasoning: { ...messagesTranslator.traits.reasoning, disabledType: 'between_tools' },
     },
   )
   assert.equal(body.thinking, { type: 'between_tools' })
@@ -182,7 +182,7 @@ options('a token count request has only the fields that affect the count', () =>
 
 const budgets = suite('a model with a reasoning budget')
 
-const reasoning: ReasoningTraits = { ...messagesTranslator.traits.reasoning, by: 'budget' }
+const reasoning: ReasoningTraits = { ...messagesTranslator.traits.reasoning, control: 'budget' }
 const requestOptions: RequestOptions = { maxOutputTokens: 9_000, reasoning: { effort: 'low', budget: 2_048 } }
 const origin = { format: 'anthropic-messages', account: 'a' } as const
 const signed: AssistantPart = {

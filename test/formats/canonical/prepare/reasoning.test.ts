@@ -50,31 +50,36 @@ const rows: Record<string, Row> = {
   ],
   'an automatic budget becomes a number if the target needs one': [
     { budget: 'auto' },
-    { by: 'budget' },
+    { control: 'budget' },
     { effort: 'medium', budget: 8_192 },
   ],
   'a budget leaves room for the response': [
     { effort: 'high' },
-    { by: 'budget' },
+    { control: 'budget' },
     { effort: 'high', budget: 4_000 },
     [],
     5_000,
   ],
   "the client's budget is lowered to fit the output limit": [
     { budget: 9_000 },
-    { by: 'budget' },
+    { control: 'budget' },
     { effort: 'medium', budget: 4_999 },
     ['clamped:reasoning'],
     5_000,
   ],
   'an output limit that is too low for reasoning disables it': [
     { effort: 'high' },
-    { by: 'budget' },
+    { control: 'budget' },
     { effort: 'none', budget: 0 },
     ['dropped:reasoning'],
     1_024,
   ],
-  'a model without reasoning drops the effort': [{ effort: 'high' }, { by: 'none' }, undefined, ['dropped:reasoning']],
+  'a model without reasoning drops the effort': [
+    { effort: 'high' },
+    { control: 'none' },
+    undefined,
+    ['dropped:reasoning'],
+  ],
   'a request that only sets whether to show reasoning stays unchanged': [{ show: 'none' }, {}, { show: 'none' }],
 }
 

@@ -75,14 +75,14 @@ const table: Record<string, [options: RequestOptions, expected: object | undefin
   'an effort as a level': [
     { reasoning: { effort: 'medium', show: 'none' } },
     { thinkingConfig: { includeThoughts: false, thinkingLevel: 'MEDIUM' } },
-    reasoning({ by: 'level' }),
+    reasoning({ control: 'level' }),
   ],
   'the highest level for a higher effort': [
     { reasoning: { effort: 'max' } },
     { thinkingConfig: { thinkingLevel: 'HIGH' } },
-    reasoning({ by: 'level' }),
+    reasoning({ control: 'level' }),
   ],
-  'no level if the model chooses': [{ reasoning: { budget: 'auto' } }, undefined, reasoning({ by: 'level' })],
+  'no level if the model chooses': [{ reasoning: { budget: 'auto' } }, undefined, reasoning({ control: 'level' })],
 }
 
 for (const [name, [request, expected, traits]] of Object.entries(table))

@@ -131,7 +131,7 @@ turns('a message without reasoning still has the reasoning field if the vendor r
 
 const options = suite('options for a Chat Completions provider')
 
-const switches: [by: ReasoningTraits['by'], asked: RequestOptions['reasoning'], expected: object][] = [
+const switches: [by: ReasoningTraits['control'], asked: RequestOptions['reasoning'], expected: object][] = [
   ['effort', { effort: 'low', budget: 2_048 }, { reasoning_effort: 'low' }],
   ['effort', { budget: 'auto' }, {}],
   ['effort', { show: 'none' }, {}],
@@ -145,13 +145,13 @@ const switches: [by: ReasoningTraits['by'], asked: RequestOptions['reasoning'], 
   ['none', { effort: 'high' }, {}],
 ]
 
-for (const [by, requested, expected] of switches) {
-  options(`reasoning is set in the vendor's own fields: ${by} ${JSON.stringify(requested)}`, () => {
+for (const [control, requested, expected] of switches) {
+  options(`reasoning is set in the vendor's own fields: ${control} ${JSON.stringify(requested)}`, () => {
     const {
       model,
       messages: _,
       ...rest
-    } = write({ options: requested ? { reasoning: requested } : {} }, reasoning({ by }))
+    } = write({ options: requested ? { reasoning: requested } : {} }, reasoning({ control }))
     assert.equal(rest, expected)
     assert.is(model, 'm')
   })

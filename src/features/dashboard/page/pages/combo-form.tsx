@@ -17,7 +17,7 @@ import {
   toNumbers,
 } from '../ui/forms.tsx'
 import { Entries, type Entry, filterNamed, hasText, toComboModel, toEntryState, toTexts } from './combo-entries.tsx'
-import type { ShownCombo } from './combos.tsx'
+import type { ComboView } from './combos.tsx'
 import { toNames } from './owner-form.tsx'
 
 /** A description of each strategy, and whether it uses the entries' weights. */
@@ -41,7 +41,7 @@ const timeoutLabels = {
 
 type Timeouts = Record<keyof typeof timeoutLabels, string>
 
-export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () => void }) {
+export function ComboForm({ combo, onSaved }: { combo?: ComboView; onSaved: () => void }) {
   const name = useSignal(combo?.name ?? '')
   const kind = useSignal<Kind>(combo?.kind ?? 'llm')
   const strategy = useSignal<Strategy>(combo?.strategy ?? 'fallback')

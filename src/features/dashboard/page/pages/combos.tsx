@@ -10,9 +10,9 @@ import { type Column, Table } from '../ui/table.tsx'
 import { ComboForm, strategyTraits } from './combo-form.tsx'
 import { Explain } from './explain.tsx'
 
-export type ShownCombo = Awaited<ReturnType<typeof api.value.combos.list>>['combos'][number]
+export type ComboView = Awaited<ReturnType<typeof api.value.combos.list>>['combos'][number]
 
-type Open = { dialog: 'new' } | { dialog: 'edit' | 'remove'; combo: ShownCombo }
+type Open = { dialog: 'new' } | { dialog: 'edit' | 'remove'; combo: ComboView }
 
 /** Shows combos, aliases, and the routing preview. */
 export default function Combos() {
@@ -80,9 +80,9 @@ async function load() {
 const loadAliases = async (): Promise<Alias[]> =>
   Object.entries((await api.value.aliases.list()).aliases).map(([alias, model]) => ({ alias, model }))
 
-const getModelName = (entry: ShownCombo['models'][number]) => (typeof entry === 'string' ? entry : entry.model)
+const getModelName = (entry: ComboView['models'][number]) => (typeof entry === 'string' ? entry : entry.model)
 
-const getComboColumns = (open: (opened: Open) => void): Column<ShownCombo>[] => [
+const getComboColumns = (open: (opened: Open) => void): Column<ComboView>[] => [
   nameColumn,
   {
     name: 'Strategy',

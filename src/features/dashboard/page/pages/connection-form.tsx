@@ -19,7 +19,7 @@ import { fromPairs, type Pair, PairFields, readTag, toPairs } from '../ui/pair-f
 import { Dialog } from '../ui/sections.tsx'
 import { type CachingChoice, CachingField, fromCachingChoice, toCachingChoice } from './caching-field.tsx'
 import { type PriceRow, PriceRows, toPriceRows, toPrices } from './price-rows.tsx'
-import type { ShownConnection } from './targets.tsx'
+import type { ConnectionView } from './targets.tsx'
 
 type Provider = Awaited<ReturnType<typeof api.value.providers.list>>['providers'][number]
 
@@ -66,7 +66,7 @@ interface ConnectionState
 }
 
 interface ConnectionDialogProps {
-  connection: ShownConnection | undefined
+  connection: ConnectionView | undefined
   onClose: () => void
   onSaved: () => void
 }
@@ -181,7 +181,7 @@ function ConnectionForm({
   )
 }
 
-function toFormState(connection: ShownConnection | undefined): ConnectionState {
+function toFormState(connection: ConnectionView | undefined): ConnectionState {
   const { provider = '', name = '', priority = '', providerSpecificData: data = {} } = connection ?? {}
   const textValues = TEXT_FIELDS.map((field) => [field, data[field] ?? ''] as const)
   return {
@@ -199,7 +199,7 @@ function toFormState(connection: ShownConnection | undefined): ConnectionState {
 }
 
 /** Builds the request body. Preserves an existing connection's data for which the form has no fields. */
-function toInput(form: ConnectionState, connection: ShownConnection | undefined) {
+function toInput(form: ConnectionState, connection: ConnectionView | undefined) {
   const models = splitList(form.enabledModels)
   const textEntries = TEXT_FIELDS.map((name) => [name, form[name].trim() || undefined])
   const data: Record<string, unknown> = {

@@ -1,5 +1,5 @@
 import { bindField, CountField, NumberField, Rows, TextField, toChoices, toNumbers } from '../ui/forms.tsx'
-import type { ShownConnection } from './targets.tsx'
+import type { ConnectionView } from './targets.tsx'
 
 export const tokenLabels = {
   input: 'Input',
@@ -89,7 +89,7 @@ function TokenFields<T extends TokenTexts>({ of, path }: { of: { value: T }; pat
   )
 }
 
-type Prices = NonNullable<ShownConnection['prices']>
+type Prices = NonNullable<ConnectionView['prices']>
 
 export const toPriceRows = (prices: Prices = {}): PriceRow[] =>
   Object.entries(prices).map(([model, { tiers = [], ...rest }]) => {

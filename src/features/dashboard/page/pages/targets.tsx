@@ -11,15 +11,15 @@ import { type Column, Table } from '../ui/table.tsx'
 import { ConnectionDialog } from './connection-form.tsx'
 
 type Connections = Awaited<ReturnType<typeof api.value.connections.list>>['connections']
-export type ShownConnection = Connections[number]
+export type ConnectionView = Connections[number]
 type Health = Awaited<ReturnType<typeof api.value.health.list>>
 type TargetState = Health['targets'][number]
 
 /** Shows connections and unhealthy targets. */
 export default function Targets() {
   const { state, reload } = useData(load, { everyMs: 15_000, on: ['health', 'changed', 'lost'] })
-  const edited = useSignal<ShownConnection | 'new' | undefined>(undefined)
-  const removed = useSignal<ShownConnection | undefined>(undefined)
+  const edited = useSignal<ConnectionView | 'new' | undefined>(undefined)
+  const removed = useSignal<ConnectionView | undefined>(undefined)
   const tested = useSignal<ConnectionTest | undefined>(undefined)
   const change = useChange(reload)
 
@@ -180,8 +180,8 @@ function getHealthColumns(connections: Connections): Column<HealthEntry>[] {
 interface ConnectionActions {
   health: readonly HealthEntry[]
   targets: readonly TargetState[]
-  edited: { value: ShownConnection | 'new' | undefined }
-  removed: { value: ShownConnection | undefined }
+  edited: { value: ConnectionView | 'new' | undefined }
+  removed: { value: ConnectionView | undefined }
   tested: { value: ConnectionTest | undefined }
   run: (act: () => Promise<unknown>) => Promise<boolean>
 }
@@ -193,7 +193,7 @@ function getConnectionColumns({
   removed,
   tested,
   run,
-}: ConnectionActions): Column<ShownConnection>[] {
+}: ConnectionActions): Column<ConnectionView>[] {
   const { connections, health: healthApi } = api.value
   const listConnectionTargets = (id: string) => targets.filter(({ connectionId }) => connectionId === id)
   const sum = (id: string, getCount: (target: TargetState) => number) =>
@@ -266,7 +266,7 @@ interface ConnectionTest {
   result: 'waiting' | Awaited<ReturnType<typeof api.value.connections.test>>
 }
 
-async function testConnection({ id, name }: ShownConnection, tested: ConnectionActions['tested']) {
+async function testConnection({ id, name }: ConnectionView, tested: ConnectionActions['tested']) {
   tested.value = { name, result: 'waiting' }
   try {
     tested.value = { name, result: await api.value.connections.test(id) }
@@ -300,7 +300,7 @@ function TestResult({ tested }: { tested: ConnectionTest | undefined }) {
 const countCalls = ({ calls }: TargetState) => calls
 const countFailures = ({ calls, failureShare = 0 }: TargetState) => calls * failureShare
 
-function ConnectionState({ connection, health }: { connection: ShownConnection; health: readonly HealthEntry[] }) {
+function ConnectionState({ connection, health }: { connection: ConnectionView; health: readonly HealthEntry[] }) {
   if (connection.isActive === false) return <State kind="off">Paused</State>
   const entry = health.find(
     ({ level, connectionId, provider }) =>

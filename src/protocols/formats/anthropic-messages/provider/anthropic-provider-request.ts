@@ -204,15 +204,15 @@ function writeThinking(
   messages: readonly WireMessageParam[],
   { traits, warnings }: TargetContext,
 ): WrittenThinking {
-  const { by } = traits.reasoning
-  if (!reasoning || by === 'none') return {}
+  const { control } = traits.reasoning
+  if (!reasoning || control === 'none') return {}
   const { effort, budget, show } = reasoning
   if (effort === undefined && budget === undefined) return {} // the client only chose how to show reasoning
-  if (effort === 'none') return by === 'effort' ? {} : { thinking: { type: traits.reasoning.off } }
+  if (effort === 'none') return control === 'effort' ? {} : { thinking: { type: traits.reasoning.disabledType } }
   const effortField = effort && { effort: effort === 'minimal' ? ('low' as const) : effort }
-  if (by === 'effort') return { ...effortField }
+  if (control === 'effort') return { ...effortField }
   const display = show && ({ display: show === 'none' ? 'omitted' : 'summarized' } as const)
-  if (by === 'adaptive') return { thinking: { type: 'adaptive', ...display }, ...effortField }
+  if (control === 'adaptive') return { thinking: { type: 'adaptive', ...display }, ...effortField }
   if (lacksThinking(messages)) {
     warnings.noteDropped('reasoning')
     return { thinking: { type: 'disabled' } }

@@ -53,22 +53,23 @@ const omitEmpty = <T extends object>(object: T): T | undefined => (Object.keys(o
 /** Adjusts the options for a reasoning model, which accepts few sampling options and needs room for the response. */
 function resolveOptions(requested: RequestOptions, messages: readonly WireMessage[], target: TargetContext) {
   const { traits, warnings } = target
-  const { by } = traits.reasoning
+  const { control } = traits.reasoning
   const options = { ...requested }
-  if (by === 'budget' && options.reasoning && options.reasoning.effort !== 'none' && lacksReasoning(messages)) {
+  if (control === 'budget' && options.reasoning && options.reasoning.effort !== 'none' && lacksReasoning(messages)) {
     warnings.noteDropped('reasoning') // the model requires the tool loop's reasoning, which the client didn't send
     delete options.reasoning
   }
   const fields: JsonObject = options.reasoning ? writeReasoning(options.reasoning, traits.reasoning) : {}
   const isReasoning = Object.keys(fields).length > 0 && options.reasoning?.effort !== 'none'
-  const isClaude = by === 'budget' || by === 'adaptive'
+  const isClaude = control === 'budget' || control === 'adaptive'
   if (isReasoning && isClaude) dropOptions(options, ['temperature', 'topP', 'topK'], target)
-  if (isReasoning && by === 'level' && options.reasoning?.effort === 'high')
+  if (isReasoning && control === 'level' && options.reasoning?.effort === 'high')
     dropOptions(options, ['temperature', 'topP', 'maxOutputTokens'], target) // Nova rejects these options together with reasoning
   if (isClaude && options.temperature !== undefined && options.topP !== undefined)
     dropOptions(options, ['topP'], target)
   const budget = options.reasoning?.budget
-  if (isReasoning && by === 'budget' && typeof budget === 'number') options.maxOutputTokens ??= budget + RESPONSE_TOKENS
+  if (isReasoning && control === 'budget' && typeof budget === 'number')
+    options.maxOutputTokens ??= budget + RESPONSE_TOKENS
   const { topK } = options
   if (topK !== undefined)
     Object.assign(fields, traits.topKField === 'top_k' ? { top_k: topK } : { inferenceConfig: { topK } })
@@ -118,13 +119,16 @@ function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetCont
 /* The fields below are vendor-specific. Converse forwards them to the model in `additionalModelRequestFields`. */
 
 /** Writes the fields that request reasoning. Writes none if the model doesn't reason, or if the client only chose how to show reasoning. */
-function writeReasoning({ effort, budget, show }: ReasoningOptions, { by, budgets, off }: ReasoningTraits): JsonObject {
+function writeReasoning(
+  { effort, budget, show }: ReasoningOptions,
+  { control, budgets, disabledType }: ReasoningTraits,
+): JsonObject {
   if (effort === undefined && budget === undefined) return {}
   const isOff = effort === 'none'
   const display = show && { display: show === 'none' ? 'omitted' : 'summarized' }
-  switch (by) {
+  switch (control) {
     case 'adaptive': // Claude 4.6 and later
-      if (isOff) return { thinking: { type: off } }
+      if (isOff) return { thinking: { type: disabledType } }
       return {
         thinking: { type: 'adaptive', ...display },
         ...(effort && { output_config: { effort: effort === 'minimal' ? 'low' : effort } }),
@@ -153,7 +157,7 @@ function writeReasoning({ effort, budget, show }: ReasoningOptions, { by, budget
     case 'chat-template':
       return {} // these models use the Chat Completions fields
     default:
-      return assertNever(by)
+      return assertNever(control)
   }
 }
 

@@ -33,7 +33,7 @@ export function dropSearch(
 ): Tool[] {
   const isForced = choice?.type === 'tool' && !includesTool(tools, choice.name) // a web search has no name
   if (traits.webSearch) {
-    const excludesTools = !traits.searchBesideTools && tools.some(isSearch) && !tools.every(isSearch)
+    const excludesTools = !traits.searchWithTools && tools.some(isSearch) && !tools.every(isSearch)
     if (!excludesTools) return [...tools]
     if (isForced) return keepOnlySearch(tools, warnings)
   }

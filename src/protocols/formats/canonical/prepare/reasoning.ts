@@ -83,18 +83,18 @@ function fitReasoning(requested: ReasoningOptions, target: BudgetTarget): Reason
   const { reasoning } = traits
   const isShown = requested.show !== undefined && requested.show !== 'none'
   if (requested.effort === undefined && requested.budget === undefined) {
-    if (reasoning.by !== 'none') return requested
+    if (reasoning.control !== 'none') return requested
     if (isShown) warnings.noteDropped('show')
     return undefined
   }
-  if (reasoning.by === 'none') {
+  if (reasoning.control === 'none') {
     if (requested.effort !== 'none' && requested.budget !== 0) warnings.noteDropped('reasoning')
     if (isShown) warnings.noteDropped('show')
     return undefined
   }
   const isAuto = requested.effort === undefined && requested.budget === 'auto'
-  const canBeAuto = reasoning.isDefault || reasoning.by !== 'effort' // the model reasons by default, or can decide for itself
-  if (isAuto && reasoning.by !== 'budget' && canBeAuto) return requested
+  const canBeAuto = reasoning.isDefault || reasoning.control !== 'effort' // the model reasons by default, or can decide for itself
+  if (isAuto && reasoning.control !== 'budget' && canBeAuto) return requested
   const wanted = requested.effort ?? (typeof requested.budget === 'number' ? toEffort(requested.budget) : 'medium')
   const effort = findNearestEffort(wanted, reasoning.efforts)
   if (effort !== wanted) warnings.noteChanged('reasoning', 'clamped')
@@ -129,15 +129,15 @@ function fitBudget(
   target: BudgetTarget,
 ): number | 'auto' | undefined {
   const { traits, warnings, maxOutputTokens = Number.POSITIVE_INFINITY } = target
-  const { by, budgets, minBudget, maxBudget } = traits.reasoning
-  if (requested === 'auto' && by !== 'budget') return 'auto'
+  const { control, budgets, minBudget, maxBudget } = traits.reasoning
+  if (requested === 'auto' && control !== 'budget') return 'auto'
   const wanted = typeof requested === 'number' ? requested : budgets[effort]
   const room =
     typeof requested === 'number'
       ? maxOutputTokens - 1
       : Math.max(minBudget, Math.floor(maxOutputTokens * REASONING_SHARE))
   const budget = Math.min(Math.max(wanted, minBudget), maxBudget, room)
-  if (by !== 'budget') return budget
+  if (control !== 'budget') return budget
   if (budget < minBudget || budget >= maxOutputTokens) return undefined
   if (typeof requested === 'number' && budget !== requested) warnings.noteChanged('reasoning', 'clamped')
   return budget

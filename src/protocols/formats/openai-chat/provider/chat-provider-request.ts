@@ -71,11 +71,11 @@ function writeOutput(output: OutputFormat | undefined): JsonObject | undefined {
   return { type: 'json_schema', json_schema: { name, description, schema, strict } }
 }
 
-function writeReasoning({ effort, budget, show }: ReasoningOptions, { by }: ReasoningTraits): JsonObject {
-  if (effort === undefined && budget === undefined && by !== 'reasoning-object') return {} // these fields would only set whether to show reasoning
+function writeReasoning({ effort, budget, show }: ReasoningOptions, { control }: ReasoningTraits): JsonObject {
+  if (effort === undefined && budget === undefined && control !== 'reasoning-object') return {} // these fields would only set whether to show reasoning
   const isOn = effort !== 'none'
   const tokens = typeof budget === 'number' && isOn ? budget : undefined
-  switch (by) {
+  switch (control) {
     case 'none':
       return {}
     case 'thinking':
@@ -95,6 +95,6 @@ function writeReasoning({ effort, budget, show }: ReasoningOptions, { by }: Reas
     case 'reasoning_config':
       return effort ? { reasoning_effort: effort } : {} // without an effort, the provider chooses
     default:
-      return assertNever(by)
+      return assertNever(control)
   }
 }

@@ -45,7 +45,7 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
  */
 function writeInclude({ options, tools }: CanonicalRequest, { traits }: TargetContext): string[] | undefined {
   const include: string[] = []
-  if (traits.reasoning.by !== 'none') include.push('reasoning.encrypted_content')
+  if (traits.reasoning.control !== 'none') include.push('reasoning.encrypted_content')
   if (options.logprobs !== undefined) include.push('message.output_text.logprobs')
   if (traits.ownTools && tools.some(({ type }) => type === 'web-search')) include.push('web_search_call.action.sources')
   if (traits.ownTools && tools.some((tool) => isHosted(tool) && tool.name === 'code_interpreter'))
