@@ -34,7 +34,7 @@ const observers: Record<string, () => GatewayObserver> = {
   nothing: () => ({ request: () => undefined }),
 }
 const observer = observers[values.observer]
-if (!observer) throw new Error(`--observer is one of ${Object.keys(observers).join(', ')}`)
+if (!observer) throw new Error(`--observer must be one of ${Object.keys(observers).join(', ')}`)
 
 /** The observers to measure. `none twice` shows how precise the measurement is. */
 const observed: Record<string, GatewayObserver[] | undefined> = {

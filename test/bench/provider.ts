@@ -164,7 +164,7 @@ function respond(socket: Socket, path: string, body: string): void {
     return
   }
   const [, words, paceMs] = /"model":"[^"]*-(\d+)x(\d+)"/.exec(body) ?? []
-  if (!words) socket.destroy(new Error('The name of the model must say how to stream.'))
+  if (!words) socket.destroy(new Error('The model name must specify how to stream.'))
   else stream(socket, scripts[format], { words: Number(words), paceMs: Number(paceMs) })
 }
 

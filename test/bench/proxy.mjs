@@ -20,7 +20,7 @@ function forward(request, response, body) {
   const headers = []
   for (const name in request.headers) if (!ownHeaders.has(name)) headers.push(name, request.headers[name])
   let control
-  response.on('close', () => response.writableFinished || control?.abort(new Error('The client has left.')))
+  response.on('close', () => response.writableFinished || control?.abort(new Error('The client has disconnected.')))
   pool.dispatch(
     { path: request.url, method: request.method, headers, body },
     {

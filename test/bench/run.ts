@@ -139,7 +139,7 @@ async function measureRow({ load, row, unit, durationMs }: RowMeasurement): Prom
  */
 async function measureSeeded(row: Row): Promise<Sample['figures']> {
   const load = suites.find(({ name }) => name === 'json')?.load
-  if (!load) throw new Error('There is no suite called json.')
+  if (!load) throw new Error('There is no suite named json.')
   try {
     return await measureStart(await servers.seed(row.server), { ...load, durationMs: 0 })
   } catch (error) {

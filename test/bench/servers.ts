@@ -88,7 +88,7 @@ export async function createServers({ isCheck, records }: ServersOptions): Promi
     const env = { ...program.env, RECORDS: String(records) }
     const seeder = await startProcess('seed.mjs', { cpu: measuredCpu, env })
     if (seeder.records !== records)
-      throw new Error(`The ${name} store kept ${seeder.records} usage records of ${records}.`)
+      throw new Error(`The ${name} store has only ${seeder.records} of ${records} usage records.`)
     return { ...program, key: seeder.key ?? '' }
   }
 

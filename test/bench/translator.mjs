@@ -93,7 +93,7 @@ function translate(request, response, body) {
   const decoder = new TextDecoder()
   let rest = ''
   let control
-  response.on('close', () => response.writableFinished || control?.abort(new Error('The client has left.')))
+  response.on('close', () => response.writableFinished || control?.abort(new Error('The client has disconnected.')))
   const headers = ['content-type', 'application/json', 'authorization', 'Bearer provider-key']
   const sent = JSON.stringify(way.convertRequest(JSON.parse(body)))
   pool.dispatch(

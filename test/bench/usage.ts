@@ -113,7 +113,7 @@ async function folderSize(folder: string): Promise<number> {
 }
 
 const open = stores[values.store]
-if (!open) throw new Error(`--store is one of ${Object.keys(stores).join(', ')}`)
+if (!open) throw new Error(`--store must be one of ${Object.keys(stores).join(', ')}`)
 const { storage, size, close } = await open()
 
 const days = async () => ({ requests: 400, totals: 800 })

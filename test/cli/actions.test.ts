@@ -102,7 +102,7 @@ const added = {
   },
 } satisfies FeatureOperations
 
-test('an operation of a feature gets a command, options, help, and tables', async () => {
+test("a feature's operation gets a command, options, help, and tables", async () => {
   const gateway = createGateway({
     storage: memoryStorage(),
     logger: false,

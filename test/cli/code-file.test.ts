@@ -9,7 +9,7 @@ import { defineConfig } from '../../src/config/define-config.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a config file with code', { folder: '' })
+const test = suite('a config file written in code', { folder: '' })
 
 test.before(async (context) => {
   context.folder = await mkdtemp(join(tmpdir(), 'signalbox-code-file-'))

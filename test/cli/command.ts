@@ -75,7 +75,7 @@ export function signalbox(args: string[], { env = {}, node = [], input = '' }: C
       look()
       child.stdout.on('data', look)
       child.stderr.on('data', look)
-      void ended.then(() => reject(new Error(`it ended before it printed ${pattern}:\n${stdout}${stderr}`)))
+      void ended.then(() => reject(new Error(`the command ended before it printed ${pattern}:\n${stdout}${stderr}`)))
     })
 
   return {

@@ -112,7 +112,7 @@ test('sets every connection field that has an option', async ({ url, management 
   assert.not.match(changed.out, /draining|priority/)
 })
 
-test('rejects creating an alias that exists and updating one that does not', async ({ url }) => {
+test("rejects creating an alias that exists and updating one that doesn't", async ({ url }) => {
   assert.is((await runHere(url, ['aliases', 'create', 'quick', 'openai/a'])).code, 0)
   assert.equal(await runHere(url, ['aliases', 'create', 'quick', 'openai/b']), {
     code: 1,
@@ -129,7 +129,7 @@ test('rejects creating an alias that exists and updating one that does not', asy
   assert.is((await runHere(url, ['aliases', 'delete', 'quick'])).code, 0)
 })
 
-test('updates only the given fields of a custom model', async ({ url, management }) => {
+test('updates only the given custom model fields', async ({ url, management }) => {
   await runHere(url, ['models', 'create', 'lab/vendor/large', '--type', 'embedding'])
   await runHere(url, ['models', 'create', '--provider', 'lab', '--id', 'small'])
   assert.is(

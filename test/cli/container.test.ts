@@ -99,13 +99,13 @@ test('the Compose file mounts existing files, and restricts and connects its ser
   }
   for (const [name, service] of Object.entries<Record<string, unknown>>(services)) {
     assert.equal([service.cap_drop, service.security_opt], [['ALL'], ['no-new-privileges:true']], name)
-    assert.ok(service.pids_limit && service.mem_limit, `${name} is bounded`)
+    assert.ok(service.pids_limit && service.mem_limit, `${name} has process and memory limits`)
     for (const port of [service.ports ?? []].flat()) assert.match(String(port), /^127\.0\.0\.1:/)
     if (service.image) assert.match(String(service.image), /^[\w/]+:v?\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/)
-    if (service.secrets) assert.not(service.read_only, 'Compose cannot copy a secret into a root that is read only')
+    if (service.secrets) assert.not(service.read_only, 'Compose cannot copy a secret into a read-only root')
   }
   for (const name of ['SIGNALBOX_ADMIN_TOKEN', 'SIGNALBOX_SECRET'])
-    assert.is(gateway.environment[name], null, `${name} is handed on where it is set, and is not empty elsewhere`)
+    assert.is(gateway.environment[name], null, `${name} is passed on if it is set, and is unset otherwise`)
   assert.is(grafana.environment.GF_SECURITY_ADMIN_PASSWORD__FILE, `/run/secrets/${grafana.secrets[0]}`)
   assert.is(secrets[grafana.secrets[0]].environment, 'GRAFANA_PASSWORD')
   const { scrape_configs: scrapes, rule_files: rules } = parse(read('prometheus.yml'))

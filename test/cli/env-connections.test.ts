@@ -42,7 +42,7 @@ test('connects a provider for each standard variable, with the variable in the c
     ]),
   )
   assert.equal(await apply(env), found)
-  assert.equal(await list(), before, 'a second start changes nothing')
+  assert.equal(await list(), before, 'applying the same variables again changes nothing')
 })
 
 test('removes quotes around a key in a variable', async () => {
@@ -51,7 +51,7 @@ test('removes quotes around a key in a variable', async () => {
   const before = await list()
   for (const quoted of [`"${KEY}"`, `'${KEY}'`, ` "${KEY}" `]) {
     assert.equal(await apply({ OPENAI_API_KEY: quoted }), [{ variable: 'OPENAI_API_KEY', provider: 'openai' }])
-    assert.equal(await list(), before, 'the key is the same')
+    assert.equal(await list(), before, 'the quotes are not part of the key')
   }
   const [empty] = await apply({ OPENAI_API_KEY: '""' })
   assert.is(empty?.problem, 'it is not set')

@@ -181,7 +181,7 @@ function throwsProblem(run: () => unknown, { exitCode, message }: { exitCode: nu
   } catch (error) {
     reason = error
   }
-  assert.ok(isProblem(reason), 'it was accepted')
+  assert.ok(isProblem(reason), 'the input was accepted')
   assert.is(reason.exitCode, exitCode)
   assert.match(reason.message, message)
 }

@@ -75,7 +75,7 @@ start('signalbox rejects management requests without the admin token', async () 
   const { body } = await manage(`${baseUrl}/api/keys`, token, { body: { name: 'app' } })
   const wrong = ['', 'x', `${token}x`, token.slice(0, -1), `sbx_admin_${'A'.repeat(43)}`, String(body.key)]
   for (const credential of wrong) {
-    assert.is((await manage(`${baseUrl}/api/keys`, credential)).status, 401, `"${credential}" was let in`)
+    assert.is((await manage(`${baseUrl}/api/keys`, credential)).status, 401, `"${credential}" was accepted`)
   }
   await manage(`${baseUrl}/api/settings`, token, { method: 'PATCH', body: { requireApiKey: true } })
   const asClient = await chat(baseUrl, 'openai/x', { authorization: `Bearer ${token}` })

@@ -41,7 +41,7 @@ stop('signalbox exits immediately after a signal if no requests are in flight', 
   await (await fetch(`${baseUrl}/v1/models`)).arrayBuffer() // leaves a keep-alive connection open
   const recordedAt = performance.now()
   assert.equal(await command.stop(), { code: 0, signal: null })
-  assert.ok(performance.now() - recordedAt < 5_000, `it took ${performance.now() - recordedAt} ms`)
+  assert.ok(performance.now() - recordedAt < 5_000, `stopping took ${performance.now() - recordedAt} ms`)
 })
 
 stop('signalbox exits immediately if the signal is repeated a second later', async () => {

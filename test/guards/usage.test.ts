@@ -58,7 +58,7 @@ test('check 73: the usage record of a rejected request contains the guard, the s
     (await from.usage.requests()).requests[0]?.guards?.slice(0, 1).map(noTime)
   assert.equal(await readEntries(api), expected)
   await gateway.close()
-  assert.equal(await readEntries(open(undefined, { storage }).api), expected, 'as stored')
+  assert.equal(await readEntries(open(undefined, { storage }).api), expected, 'the stored record has the same entries')
 })
 
 test('the usage record of a passing request contains verdicts from both stages, or none if there are no guards', async () => {

@@ -25,7 +25,7 @@ export async function readRecipe(slug: string): Promise<Recipe> {
     const [, path] = FILE_NAME.exec(code.split('\n', 1)[0] ?? '') ?? []
     if (path !== undefined && files.has(path)) throw new Error(`${slug}.md has two blocks for ${path}`)
     if (path !== undefined) files.set(path, code)
-    else if (language !== 'sh') throw new Error(`${slug}.md has a block of ${language} that doesn't name its file`)
+    else if (language !== 'sh') throw new Error(`${slug}.md has a ${language} block without a file name`)
   }
   return {
     slug,

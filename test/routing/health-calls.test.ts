@@ -17,7 +17,7 @@ for (const [outcome, end] of [
       assert.is(waitOf(), waited, label)
       if (end === 'succeed') {
         health.begin(target()).succeed()
-        assert.is(waitOf(), undefined, 'the success of a later call does')
+        assert.is(waitOf(), undefined, 'the success of a later call ends it')
       }
     }
   })
@@ -64,7 +64,7 @@ test('streams that break off are treated as failures until a stream completes', 
   stream('breakOff')
   assert.is(waitOf(), 5_000)
   assert.is(health.getCooldown(target())?.class, 'network')
-  assert.is(waitOf(target('a', 'other')), undefined, 'another model of the account')
+  assert.is(waitOf(target('a', 'other')), undefined, 'another model on the same account')
   pass(5_000)
   const probe = health.begin(target())
   assert.is(waitOf(), Number.POSITIVE_INFINITY)

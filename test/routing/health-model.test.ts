@@ -116,7 +116,7 @@ test(`over ${times(10_000)} random histories of four targets, health agrees with
     }),
     { numRuns: times(10_000) },
   )
-  assert.ok(usable > times(300_000) && cooling > times(100_000), `${usable} times usable, ${cooling} times cooling`)
+  assert.ok(usable > times(300_000) && cooling > times(100_000), `usable ${usable} times, in cooldown ${cooling} times`)
 })
 
 function unknown(): never {

@@ -28,7 +28,7 @@ function twins(): [string, string] {
     if (twin !== undefined) return [twin, text]
     seen.set(hashText(text), text)
   }
-  throw new Error('there are none')
+  throw new Error('no two strings have the same hash')
 }
 
 test('two sessions with the same hash are moved independently', async () => {

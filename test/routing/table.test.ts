@@ -105,7 +105,7 @@ test('concurrent pulls return different routes, even while a combo is still sele
     return select(...input)
   }
   const meaning = table.resolveModel('outer')
-  if (!meaning || !('strategy' in meaning)) throw new Error('it is a combo')
+  if (!meaning || !('strategy' in meaning)) throw new Error('outer is not a combo')
   const routes = walkRoutes(meaning, {
     select: slowly,
     groupReach: getGroupReach(table),

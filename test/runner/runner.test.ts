@@ -58,7 +58,7 @@ const failing: Record<string, Case> = {
     message: /a bare string[\s\S]*thrown: undefined/,
   },
   'a leftover .only': { fixture: 'left-over-only', counts: [1, 2, 0], message: /\.only was left/ },
-  'an unhandled rejection': { fixture: 'unhandled-rejection', counts: [1, 1, 0], message: /nobody listens/ },
+  'an unhandled rejection': { fixture: 'unhandled-rejection', counts: [1, 1, 0], message: /nobody handles this/ },
   'an error thrown after its test': {
     fixture: 'unhandled-late',
     counts: [1, 1, 0],
@@ -111,7 +111,7 @@ for (const [name, item] of Object.entries(failing)) {
   const { fixture, counts, message, options } = item
   test(`the test runner fails on ${name}`, async ({ outcomes }) => {
     const outcome = isAlone(item) ? await runFixture(fixture, options) : outcomes.get(fixture)
-    if (!outcome) throw new Error('it was not run')
+    if (!outcome) throw new Error('the fixture was not run')
     assert.is(outcome.lastLine, closingLine(...counts), outcome.output)
     assert.match(outcome.output, message)
     assert.not(outcome.passed)

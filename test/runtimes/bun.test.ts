@@ -78,7 +78,7 @@ function portsAreNotShared() {
       await second.then(
         async (item) => {
           await item.stop()
-          assert.unreachable('two servers listen on one port')
+          assert.unreachable('two servers are listening on one port')
         },
         (error: unknown) => assert.match(String(error), /EADDRINUSE/),
       )

@@ -37,12 +37,12 @@ export function clientsLeave(name: string, start: () => Promise<Server>): void {
         recorded.push(...(await Promise.all(batch)))
       }
       await upstream.idle(1_000)
-      assert.is(upstream.open, 0, 'calls that nobody waits for are open')
+      assert.is(upstream.open, 0, 'no provider calls are left open')
       const response = await getClient(server.url).manage('/health')
       assert.is(response.status, 200)
-      assert.is(upstream.open, 0, 'calls were made for clients that had left')
+      assert.is(upstream.open, 0, 'no calls are made for disconnected clients')
       assert.is(recorded.length, clients)
-      assert.equal(recorded.filter(Boolean), [], 'only streams that had begun say anything')
+      assert.equal(recorded.filter(Boolean), [], 'only started streams have output')
       const sum = clients / phases.length
       const { second = 0, ...calls } = upstream.calls
       assert.equal(calls, { headers: sum, 'first-event': sum, 'mid-answer': sum, 'error-body': sum, between: sum })

@@ -41,7 +41,7 @@ export function readsPaths(name: string, start: () => Promise<Server>): void {
       assert.is(status === 401, area === 'management', location)
       if (area === 'elsewhere') assert.is(status, 404, location)
     }
-    assert.ok(answered > 30, `${answered} are answered`)
+    assert.ok(answered > 30, `${answered} spellings got a response`)
   })
 
   test("paths don't depend on the Host", async () => {

@@ -130,7 +130,7 @@ for (const [name, open] of [
     const allowed = Math.ceil((performance.now() - startedAt) / 1_000)
     const counts = new Map<string, number>()
     for (const value of sent) counts.set(value, (counts.get(value) ?? 0) + 1)
-    assert.ok(requestCount > 10 && counts.size > 0, `${requestCount} requests, ${counts.size} kinds of reads`)
+    assert.ok(requestCount > 10 && counts.size > 0, `${requestCount} requests, ${counts.size} different reads`)
     for (const [value, count] of counts)
       assert.ok(count <= allowed, `${value}: ${count} times in ${requestCount} requests`)
     await gateway.close()

@@ -11,7 +11,7 @@ export interface OpenedStore {
   end(): Promise<void> | void
 }
 
-/** A pool of `pg`. */
+/** A `pg` pool. */
 export interface Pool extends PostgresPool {
   end(): Promise<void>
   on(event: 'error', listener: () => void): void

@@ -18,7 +18,7 @@ export interface HttpStore {
 export type Incrementing = Storage & Required<Pick<Storage, 'increment'>>
 
 export function withIncrement(storage: Storage): Incrementing {
-  if (!storage.increment) throw new Error('it has no increment')
+  if (!storage.increment) throw new Error("the store doesn't support increment")
   return storage as Incrementing // checked above
 }
 
@@ -214,7 +214,7 @@ const send = (gateway: Pick<ReturnType<typeof createGateway>, 'fetch'>, key: str
   })
 
 /** The error for a write that gets no response in these tests. A gateway rejects it after 5 s. */
-const LATE = new Error('it is late')
+const LATE = new Error('the response is late')
 
 /** Settles like the promise, or rejects with `LATE` after 3.5 s, which is longer than an adapter waits for a response. */
 function within<T>(promise: Promise<T>): Promise<T> {

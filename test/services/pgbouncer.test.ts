@@ -99,7 +99,7 @@ test('with a listening pool that bypasses the pooler, changes are reported immed
     await other.set(key, 'value')
     return recordedAfter(recorded, key)
   })
-  assert.ok(Math.min(...delays) <= 100, `told after ${delays} ms`)
+  assert.ok(Math.min(...delays) <= 100, `notified after ${delays} ms`)
   await sleep(1_000)
   assert.equal(lines, [])
   await close()

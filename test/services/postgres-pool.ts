@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { PostgresPool } from '../../adapters/storage/postgres.ts'
 
-/** A pool of `pg`. */
+/** A `pg` pool. */
 export interface Pool extends PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   end(): Promise<void>

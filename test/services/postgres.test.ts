@@ -30,7 +30,7 @@ storageConformance('postgres', {
   },
 })
 
-const test = suite('Postgres as a storage')
+const test = suite('Postgres storage')
 
 test.after(async () => {
   await pool.end()

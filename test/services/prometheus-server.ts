@@ -94,7 +94,7 @@ export async function startPrometheus(jobs: readonly ScrapeJob[]): Promise<Prome
         if (Object.values(found).some(isRight)) return
         await sleep(200)
       }
-      throw new Error(`${promql} gives ${JSON.stringify(found)}`)
+      throw new Error(`${promql} returns ${JSON.stringify(found)}`)
     },
     async problems() {
       const { data } = await read('targets')

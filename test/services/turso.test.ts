@@ -59,5 +59,5 @@ test('expired rows are removed even if each instance makes few writes', async ()
     const storage = sqliteStorage(client, { table, clock })
     for (let index = 0; index < 20; index++) await storage.set(`key ${index}`, '1')
   }
-  assert.ok(server.requests - before > 6_000, 'no instance swept in 6,000 writes')
+  assert.ok(server.requests - before > 6_000, 'no instance removed expired rows in 6,000 writes')
 })

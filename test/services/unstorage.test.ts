@@ -49,7 +49,7 @@ conformance('fs-lite', (name) => open('fs-lite', { base: join(root, name) }))
 conformance('redis', (base) => open('redis', { base, url: server.url }))
 conformance('db0', (name) => open('db0', { database: createDatabase(sqlite({ path: join(root, `${name}.db`) })) }))
 
-const test = suite('unstorage as a storage')
+const test = suite('the unstorage adapter')
 
 test.after(async () => {
   await server.remove()

@@ -30,7 +30,7 @@ export function startUpstash(redis: Pick<OpenClient, 'command'>): Promise<Front>
   })
 }
 
-/** Encodes the strings of a response if the request has `Upstash-Encoding: base64`. */
+/** Encodes a response's strings if the request has `Upstash-Encoding: base64`. */
 function encode(reply: unknown): unknown {
   if (Array.isArray(reply)) return reply.map(encode)
   return typeof reply === 'string' && reply !== 'OK' ? Buffer.from(reply).toString('base64') : reply

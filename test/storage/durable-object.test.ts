@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 
 /* This store's conformance suite runs in workerd (see test/services/stores). */
 
-const test = suite('a Durable Object as a storage')
+const test = suite('Durable Object storage')
 
 test('a failing object causes an error with a code and advice on what to check', async () => {
   const failing = { idFromName: () => 1, get: () => ({ fetch: () => Promise.reject(new Error('no class')) }) }

@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 
 /* This store's conformance suite runs in workerd (see test/services/stores). */
 
-const test = suite('Workers KV as a storage')
+const test = suite('Workers KV storage')
 
 test('a failing namespace causes an error with a code and advice', async () => {
   const fail = () => Promise.reject(new Error('KV GET failed: 429'))

@@ -28,7 +28,7 @@ storageConformance('node:sqlite', {
   },
 })
 
-const test = suite('SQLite as a storage')
+const test = suite('SQLite storage')
 
 test('a write waits for a locked database, and is applied once', async () => {
   const { path, remove } = await temporaryFolder()

@@ -40,7 +40,10 @@ test('rows in memory are listed in sorted order while thousands are added and re
 test('listing ten rows in memory is as fast with 100,000 keys as with 1,000, while keys are added and removed', () => {
   const small = fastest(createFilled(1_000))
   const large = fastest(createFilled(100_000))
-  assert.ok(large < Math.max(10, small * 25), `${large.toFixed(2)} ms for 200 rounds, against ${small.toFixed(2)} ms`)
+  assert.ok(
+    large < Math.max(10, small * 25),
+    `${large.toFixed(2)} ms for 200 rounds, compared with ${small.toFixed(2)} ms`,
+  )
 })
 
 function createFilled(count: number) {

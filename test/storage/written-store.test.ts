@@ -131,7 +131,7 @@ test("rewriting an earlier release's records keeps their fields and signatures",
     assert.equal(plain(now[key] ?? ''), plain(text), key)
     if (now[key] !== text) changed++
   }
-  assert.ok(changed >= 2, `${changed} records were written otherwise`)
+  assert.ok(changed >= 2, `${changed} records were rewritten`)
 })
 
 test("a record in a new store has the same fields and signature as an earlier release's", async () => {

@@ -19,7 +19,7 @@ test('canary credentials are detected in text, JSON, errors, and their causes', 
     ...held,
   ]
   for (const shown of shownWays)
-    assert.match(canaryIn(shown, 'the log')?.message ?? '', /^the log shows the credential a-credential/)
+    assert.match(canaryIn(shown, 'the log')?.message ?? '', /^the log exposes the credential a-credential/)
   assert.is(canaryIn(['a credential', undefined, null], 'the log'), undefined)
 })
 
@@ -30,8 +30,8 @@ test("canary credentials are detected in a response's body and headers", async (
     new Response('{}', { headers: { 'x-debug': 'Bearer a-credential' } }),
   ]
   for (const response of shown) {
-    assert.match(await response.clone().text().catch(String), /shows the credential/)
-    assert.match(await response.json().catch(String), /shows the credential/)
+    assert.match(await response.clone().text().catch(String), /exposes the credential/)
+    assert.match(await response.json().catch(String), /exposes the credential/)
   }
   assert.equal(await Response.json({ key: 'another' }).json(), { key: 'another' })
 })

@@ -25,7 +25,7 @@ export function canaryIn(shown: unknown, location: string): Error | undefined {
   const canary = canaries.size > 0 ? find(shown, new Set()) : undefined
   if (canary === undefined) return undefined
   const text = typeof shown === 'string' ? shown : inspect(shown, { depth: null })
-  return new Error(`${location} shows the credential ${canary}: ${text.slice(0, 500)}`)
+  return new Error(`${location} exposes the credential ${canary}: ${text.slice(0, 500)}`)
 }
 
 function canaryOf(text: string): string | undefined {
@@ -69,7 +69,7 @@ function watchResponses(): void {
   const { text } = Response.prototype
   Response.prototype.text = async function watched(this: Response) {
     const read = await text.call(this)
-    const error = canaryIn([...this.headers], 'a header of a response') ?? canaryIn(read, 'the body of a response')
+    const error = canaryIn([...this.headers], 'a response header') ?? canaryIn(read, 'a response body')
     if (error) throw error
     return read
   }

@@ -7,7 +7,7 @@ import { createModelRoutes } from '../../src/request/door/model-routes.ts'
 import type { HttpRoute } from '../../src/request/door/router.ts'
 
 const never = (): never => {
-  throw new Error('only the tables are read')
+  throw new Error('this gateway only provides its route tables')
 }
 
 const { gateway, features } = createGatewayWith({ storage: memoryStorage(), logger: false, usage: true })

@@ -7,9 +7,9 @@
   const readings = {
     fetch: (url) => read(url),
     'fetch with cookies': (url) => read(url, { credentials: 'include' }),
-    'fetch without cors': (url) => read(url, { mode: 'no-cors' }),
+    'fetch without CORS': (url) => read(url, { mode: 'no-cors' }),
     'fetch with a key': (url) => read(url, { headers: { authorization: 'Bearer guess' } }),
-    'fetch of json': (url) => read(url, { headers: json }),
+    'fetch with a JSON content type': (url) => read(url, { headers: json }),
     module: (url) => import(url, { with: { type: 'json' } }).then((module) => JSON.stringify(module.default)),
     XMLHttpRequest: (url) =>
       new Promise((resolve) => {
@@ -34,17 +34,17 @@
 
   /** Ways to send a change. */
   const writings = {
-    'fetch of json': (url, method, body) => read(url, { method, body, headers: json }),
-    'fetch of text': (url, method, body) => read(url, { method, body }),
-    'fetch of a blob': (url, method, body) => read(url, { method, body: new Blob([body]) }),
-    'fetch of json without cors': (url, method, body) => read(url, { method, body, headers: json, mode: 'no-cors' }),
-    'fetch of text without cors': (url, method, body) => read(url, { method, body, mode: 'no-cors' }),
+    'JSON fetch': (url, method, body) => read(url, { method, body, headers: json }),
+    'text fetch': (url, method, body) => read(url, { method, body }),
+    'blob fetch': (url, method, body) => read(url, { method, body: new Blob([body]) }),
+    'JSON fetch without CORS': (url, method, body) => read(url, { method, body, headers: json, mode: 'no-cors' }),
+    'text fetch without CORS': (url, method, body) => read(url, { method, body, mode: 'no-cors' }),
     'fetch with cookies': (url, method, body) => read(url, { method, body, headers: json, credentials: 'include' }),
     beacon: (url, method, body) =>
       read(url, { method, body, mode: 'no-cors', keepalive: true, credentials: 'include' }),
   }
   for (const enctype of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])
-    writings[`form of ${enctype}`] = async (url, method, body) => {
+    writings[`${enctype} form`] = async (url, method, body) => {
       if (method !== 'POST') return
       const frame = document.createElement('iframe')
       frame.name = `frame-${enctype}-${url}`
@@ -85,7 +85,7 @@
         if (at === 0 || name === 'fetch') attempts.push(attempt(`${name}: GET ${path}`, () => way(url + path)))
     for (const [at, [method, path, body]] of changes.entries())
       for (const [name, way] of Object.entries(writings))
-        if (at === 0 || name.startsWith('fetch of json'))
+        if (at === 0 || name.startsWith('JSON fetch'))
           attempts.push(attempt(`${name}: ${method} ${path}`, () => way(url + path, method, JSON.stringify(body))))
     return (await Promise.all(attempts)).filter(([, text]) => text !== '')
   }

@@ -161,7 +161,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     await attack('own', `${gateway('localhost')}/v1/models`, { changes: [...changes, ...spending] })
     const read = JSON.stringify(seen.get('own'))
     assert.match(read, /sbx_/)
-    assert.match(read, /form of text\/plain: POST \/api\/keys.*Send JSON/, 'forms arrive')
+    assert.match(read, /text\/plain form: POST \/api\/keys.*Send JSON/, 'forms reach the gateway')
     assert.is.not(await state(), before)
     assert.ok(provider.calls.length > 0)
   })

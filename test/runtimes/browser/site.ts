@@ -21,7 +21,7 @@ export async function startSite() {
     '/worker.js': ['text/javascript', worker],
   }
   const server = await startServer((req, res) => {
-    const [type, text] = files[req.url ?? ''] ?? ['text/plain', `${req.method} ${req.url} came to the network`]
+    const [type, text] = files[req.url ?? ''] ?? ['text/plain', `${req.method} ${req.url} reached the network`]
     res.setHeader('content-type', `${type}; charset=utf-8`).end(text)
   })
   return { ...server, url: `http://localhost:${server.port}` }

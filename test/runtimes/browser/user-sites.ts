@@ -133,7 +133,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
       assert.ok(length <= 1, `${requests}`) // only the account request, and the page can't read its response
     })
 
-  test('check 21: a frame without an origin changes nothing and reads nothing', async () => {
+  test('check 21: a frame with an opaque origin changes nothing and reads nothing', async () => {
     await signIn()
     await page.goto(`${site('evil')}/`)
     const framed = page.waitForEvent('frameattached')

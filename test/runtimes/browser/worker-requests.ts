@@ -110,8 +110,8 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
   })
 
   test("requests for paths outside the gateway's go to the network", async () => {
-    assert.is((await call('/v1/models')).text, 'GET /v1/models came to the network')
-    assert.is((await call('/ai/page')).text, 'GET /ai/page came to the network')
+    assert.is((await call('/v1/models')).text, 'GET /v1/models reached the network')
+    assert.is((await call('/ai/page')).text, 'GET /ai/page reached the network')
   })
 
   test('a form submitted by another site goes to the network', async () => {
@@ -121,7 +121,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     const other = await context.newPage()
     await other.goto(site.url.replace('localhost', '127.0.0.1'))
     await Promise.all([other.waitForURL('**/ai/v1/**'), other.evaluate(form)])
-    assert.is(await other.textContent('body'), 'POST /ai/v1/chat/completions came to the network')
+    assert.is(await other.textContent('body'), 'POST /ai/v1/chat/completions reached the network')
     assert.is(provider.calls.length, calls)
     await other.close()
   })

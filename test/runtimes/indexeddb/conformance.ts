@@ -18,7 +18,8 @@ export interface RemoteCall {
   args: unknown[]
 }
 
-let sendElsewhere: (call: RemoteCall) => Promise<unknown> = () => Promise.reject(new Error('there is no elsewhere'))
+let sendElsewhere: (call: RemoteCall) => Promise<unknown> = () =>
+  Promise.reject(new Error('setElsewhere has not been called'))
 
 /** Sets the other context, where tests of the `shared` suite reopen their database. */
 export function setElsewhere(send: (call: RemoteCall) => Promise<unknown>): void {

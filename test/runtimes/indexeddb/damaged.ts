@@ -26,6 +26,6 @@ export function testDamaged(test: Suite<{ browser?: Browser }>): void {
         const failure = await act<string | undefined>(page, 'damage', title)
         if (failure) throw new Error(failure)
       }),
-    () => Promise.reject(new Error('the page has the storage')),
+    () => Promise.reject(new Error('the storage is on the page')),
   )
 }

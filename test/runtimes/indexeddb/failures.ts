@@ -84,7 +84,7 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     assertRejected(await call(page, 'set', 'key', 'new'), 'STORAGE_LOCKED', /another tab.*Nothing was written/)
     await act(other, 'release')
     await until(async () => !(await call(page, 'get', 'key')).code)
-    assert.is(getText(await call(page, 'get', 'key')), undefined, 'an empty database')
+    assert.is(getText(await call(page, 'get', 'key')), undefined, 'the recreated database is empty')
   })
 
   inTabs('a write that fails because another tab blocks it is not applied later', async () => {

@@ -32,7 +32,7 @@ await storesRunIn(
     })
     const body = JSON.stringify(names)
     const response = await miniflare.dispatchFetch('https://stores/', { method: 'POST', body })
-    if (!response.body) throw new Error('there is nothing to read')
+    if (!response.body) throw new Error('the response has no body')
     const end = async () => {
       await miniflare.dispose()
       await upstash.remove()

@@ -79,7 +79,7 @@ function follow(child: ReturnType<typeof spawn>): Child {
 
   async function until(isTrue: () => boolean, label: string): Promise<void> {
     while (!isTrue()) {
-      if (isClosed) throw new Error(`a process ended without saying ${label}: ${lines.join(', ')}`)
+      if (isClosed) throw new Error(`a process ended without printing ${label}: ${lines.join(', ')}`)
       await new Promise<void>((resolve) => void waiting.push(resolve))
     }
   }

@@ -59,7 +59,7 @@ async function lookAround(
     await goTo(page, link)
     await look(link)
     const shown = await page.evaluate('document.documentElement.scrollWidth')
-    assert.is(shown, width, `${link} is as wide as its window`)
+    assert.is(shown, width, `${link} is no wider than its window`)
   }
   for (const [link, button, then, shows] of DIALOGS) {
     await goTo(page, link)

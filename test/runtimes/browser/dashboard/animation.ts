@@ -141,7 +141,7 @@ function readPicture(webp: Buffer): Buffer {
     if (/^VP8[ L]$/.test(webp.toString('latin1', index, index + 4))) return webp.subarray(index, end)
     index = end
   }
-  throw new Error('the picture has no pixels')
+  throw new Error('the WebP has no image chunk')
 }
 
 function chunk(name: string, content: Buffer): Buffer {

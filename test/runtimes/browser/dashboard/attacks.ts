@@ -55,7 +55,7 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
       await (await server.send({ model: text, user: text })).text()
       await (await server.send({ model: 'openai/gpt-5-mini', user: text })).text()
     }
-    for (const kind of ['key', 'group', 'connection']) assert.ok(created.includes(kind), `no ${kind} was made`)
+    for (const kind of ['key', 'group', 'connection']) assert.ok(created.includes(kind), `no ${kind} was created`)
     await Promise.all([1280, 360].map((width) => textsStayTexts(browser as Browser, server, width)))
     await server.close()
   })

@@ -251,7 +251,7 @@ export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
         await place.getByRole('button', { name: button, exact: true }).click()
       }
       await place.getByRole('alert').getByText(message).waitFor()
-      assert.equal(await mine(api), before, `${name}: nothing is changed`)
+      assert.equal(await mine(api), before, `${name}: the conflicting change is not saved`)
       if (typed) assert.is(await place.getByLabel(typed[0], { exact: true }).first().inputValue(), typed[1], name)
       await place.getByRole('button', { name: button, exact: true }).click()
       await page.getByRole('alert').waitFor({ state: 'detached' })

@@ -119,7 +119,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       await long.getByLabel('Output', { exact: true }).fill('4')
       await long.getByLabel('Over (input tokens)').fill('0.5')
       await dialog.getByRole('button', { name: 'Save' }).click()
-      assert.is(await dialog.count(), 1, 'the browser refuses a fraction')
+      assert.is(await dialog.count(), 1, 'the browser rejects a fraction')
       await long.getByLabel('Over (input tokens)').fill('128000')
       await save(dialog)
       assert.equal((await getPrices())?.['gpt-5-mini']?.tiers, [
@@ -181,7 +181,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
         await dialog.getByLabel('Condition (JSON)', { exact: true }).last().getAttribute('aria-invalid'),
         'true',
       )
-      assert.is(await dialog.locator('.problem').count(), 0, 'and nowhere else')
+      assert.is(await dialog.locator('.problem').count(), 0, 'the error is shown nowhere else')
       await dialog.press('Escape')
       await page.getByLabel('Path').fill('/v1/nothing')
       await page.getByLabel('Model', { exact: true }).fill('fast')

@@ -39,7 +39,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     const times = await page.locator('tbody th').allTextContents()
     assert.ok(
       times.every((time) => time.startsWith('19 Nov')),
-      `rows of another day have a date: ${times[0]}`,
+      `rows from another day show the date: ${times[0]}`,
     )
 
     await page.getByLabel('Time range').selectOption('custom')
