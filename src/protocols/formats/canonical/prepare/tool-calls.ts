@@ -36,7 +36,7 @@ function fitResult(
   return isFreeForm && freeFormTools ? { ...fitted, isFreeForm } : fitted
 }
 
-/** Collects the IDs and tool names of all calls in a conversation. */
+/** Collects the tool names of a conversation's calls, and the call IDs of its calls and results. */
 export function collectCalls(turns: readonly Turn[]): { ids: Set<string>; names: Set<string> } {
   const ids = new Set<string>()
   const names = new Set<string>()
