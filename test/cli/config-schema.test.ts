@@ -9,7 +9,7 @@ import { readPages } from '../docs/pages.ts'
 import { assert } from '../support/suite.ts'
 import { configSuite, openData, write } from './config-files.ts'
 
-const test = configSuite('the JSON Schema of the config file')
+const test = configSuite("the config file's JSON Schema")
 
 const schema = createConfigSchema()
 const validator = new Validator(schema, '2020-12')

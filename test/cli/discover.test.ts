@@ -123,7 +123,7 @@ test('a connection is created even if its server is unreachable, with a warning 
   await run(url, ['delete', 'LM Studio'])
 })
 
-test('models of servers in the config file are discovered once per start, and warnings are printed', async (context) => {
+test("the config file's servers are queried for models once per start, and warnings are printed", async (context) => {
   const data = await temporaryFolder()
   const config = join(data, 'config.yaml')
   const start = async (discover: string) => {

@@ -13,7 +13,7 @@ import {
 
 const test = importSuite('importing accounts from LiteLLM')
 
-test("uses each of two accounts with the same provider only for that account's models", async ({ folder }) => {
+test('uses each of two accounts with the same provider only for its own models', async ({ folder }) => {
   const azure = (name: string) => ({
     model: `azure/gpt-4o-${name}`,
     api_base: `https://${name}.openai.azure.com/`,

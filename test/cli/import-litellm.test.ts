@@ -263,7 +263,7 @@ test('converts wildcard names to aliases for catalog models, except names with a
   assert.match(output, /model_list\[3\]: mine-\* -> Names with \* are not imported/)
 })
 
-test("converts LiteLLM's defaults for new keys to limits of the imported key", async ({ folder }) => {
+test("converts LiteLLM's defaults for new keys to limits on the imported key", async ({ folder }) => {
   const { api, output } = await importedLiteLlm(folder, {
     litellm_settings: {
       default_key_generate_params: { max_budget: 5, tpm_limit: 1_000, models: ['m'], duration: '30d' },

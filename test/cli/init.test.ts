@@ -132,7 +132,7 @@ for (const [line, now] of [
   ['export ADMIN_TOKEN=x', 'SIGNALBOX_ADMIN_TOKEN'],
   ['SCRAPE_TOKEN=x', 'SIGNALBOX_METRICS_TOKEN'],
 ] as const)
-  test(`reports the new name of a renamed variable: ${line}`, async ({ folder }) => {
+  test(`reports a renamed variable's new name: ${line}`, async ({ folder }) => {
     await writeFile(join(folder, '.env'), `${line}\n`)
     const { code, out, err } = await init(folder)
     const [, former] = /(\w+)=/.exec(line) ?? []
@@ -145,7 +145,7 @@ for (const [line, now] of [
     assert.equal(await readdir(folder), ['.env'])
   })
 
-test('adds .env to the .gitignore of a Git repository, unless it is already ignored', async ({ folder }) => {
+test("adds .env to a Git repository's .gitignore, unless it is already ignored", async ({ folder }) => {
   await mkdir(join(folder, '.git'))
   assert.match((await init(folder, '--env-only')).out, /\nCreated \.gitignore \(added \.env\)\n$/)
   assert.is(await read(folder, '.gitignore'), '.env\n')
@@ -181,7 +181,7 @@ test('prints the result as JSON, without secrets', async ({ folder }) => {
   })
 })
 
-test("reports the path of a file that can't be read", async ({ folder }) => {
+test('the error for an unreadable file contains its path', async ({ folder }) => {
   await mkdir(join(folder, '.env'))
   const { code, err } = await init(folder)
   assert.equal([code, err], [1, 'signalbox: Cannot read .env (EISDIR).\n'])

@@ -127,7 +127,7 @@ export type LocalName = keyof typeof servers
 export interface LocalServers {
   /** The fake servers' ports, by the real servers' default ports. */
   ports: Record<number, number>
-  /** The models of each server, which tests may change. */
+  /** Each server's models, which tests may change. */
   models: Record<LocalName, string[]>
   /** `true` makes `llama` respond as if it were still loading its model. */
   isLoading: boolean

@@ -6,7 +6,7 @@ import { start } from '../../src/cli/start.ts'
 import { assert, suite } from '../support/suite.ts'
 import { cleanUp, findToken, manage, signalbox } from './command.ts'
 
-const test = suite('reloading the config file of the CLI', { folder: '' })
+const test = suite("reloading the CLI's config file", { folder: '' })
 
 test.before(async (context) => {
   context.folder = await mkdtemp(join(tmpdir(), 'signalbox-reload-'))

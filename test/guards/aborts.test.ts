@@ -109,7 +109,7 @@ for (const phase of ['text is held', 'a guard checks the response'])
     }
   })
 
-test('check 36: the usage record of a rejected stream contains the guard, the tokens so far, and one attempt', async () => {
+test("check 36: a rejected stream's usage record contains the guard, the tokens so far, and one attempt", async () => {
   const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
   const { send, records, errors } = await open([words({ name: 'w', words: [WORD] })], upstream)
   for (let round = 1; round <= 2; round++) {

@@ -16,7 +16,7 @@ import { assert, suite } from '../support/suite.ts'
 import { findLeaks } from './find-leaks.ts'
 import { type ClientRequest, clients, WORD } from './world.ts'
 
-const test = suite('guards on every pair of formats')
+const test = suite('guards with every pair of formats')
 
 const ANN = 'ann.lee+x@example.com'
 const BO = 'bo@example.org'

@@ -45,7 +45,7 @@ async function open(
   return { world, fetch, countRequests: () => requests }
 }
 
-/** Returns the HTTP status of a client's error. */
+/** Returns the HTTP status in a client's error. */
 function readStatus(error: unknown): unknown {
   if (ai7.RetryError.isInstance(error)) return 'retried'
   if (!(error instanceof Error)) return undefined

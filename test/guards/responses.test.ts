@@ -5,7 +5,7 @@ import { clientNames, openWorld, WORD, w } from './world.ts'
 
 const test = suite('guards on responses')
 
-/** The finish reason of a rejected response, by client format. */
+/** A rejected response's finish reason, by client format. */
 const ends: Record<string, string> = {
   'openai-chat': '"finish_reason":"content_filter"',
   'openai-responses': '"incomplete_details":{"reason":"content_filter"}',

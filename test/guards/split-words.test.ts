@@ -49,8 +49,8 @@ const split: Record<string, readonly [ClientName, readonly string[]]> = {
   'an unknown field, letter by letter': chat(...[...WORD].map((letter) => chatChunk({ x_text: letter }))),
   'a field in an unknown object': chat(chatChunk({ x: { text: 'SES' } }), chatChunk({ x: { text: 'AME' } })),
   'a field in an unknown list': chat(chatChunk({ x: [{ text: 'SES' }] }), chatChunk({ x: [{ text: 'AME' }] })),
-  'an unknown field of two events': chat(root({ x: 'SES', choices: [] }), root({ x: 'AME', choices: [] })),
-  'the log probability tokens of two events': chat(
+  'an unknown field in two events': chat(root({ x: 'SES', choices: [] }), root({ x: 'AME', choices: [] })),
+  'log probability tokens in two events': chat(
     ...['SES', 'AME'].map((text) => root({ choices: [{ index: 0, delta: { content: '' }, logprobs: token(text) }] })),
   ),
   'two final copies': responses(
@@ -59,7 +59,7 @@ const split: Record<string, readonly [ClientName, readonly string[]]> = {
       ...{ content_index: at, text },
     })),
   ),
-  'the parts of a final copy': responses({
+  'two parts of a final copy': responses({
     ...{ type: 'response.output_item.done', output_index: 0 },
     item: { ...message, content: ['SES', 'AME'].map(outputText) },
   }),

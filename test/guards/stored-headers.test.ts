@@ -231,7 +231,7 @@ test('cloud sync transfers the headers, and each side encrypts them', async () =
   await ends.close()
 })
 
-test('headers of guards defined in code are sent, shown shortened, and updated by a reload', async () => {
+test('headers on guards defined in code are sent, shown shortened, and updated by a reload', async () => {
   const { name: _, ...record } = service
   const { gateway, api, send, getSent, readStorage } = await open({ guards: { service: { ...record, headers } } })
   assert.is(await send(), 200)

@@ -45,7 +45,7 @@ function open(guards: GatewayOptions['guards'], options: Partial<GatewayOptions>
 
 const noTime = ({ ms, ...entry }: { ms: number }) => entry
 
-test('check 73: the usage record of a rejected request contains the guard, the stage, and the category', async () => {
+test("check 73: a rejected request's usage record contains the guard, the stage, and the category", async () => {
   const storage = memoryStorage()
   const guards = [words({ name: 'word', words: [WORD] }), words({ name: 'other', words: ['x'] })]
   const { say, findRecord, api, gateway } = open(guards, { storage })
@@ -61,7 +61,7 @@ test('check 73: the usage record of a rejected request contains the guard, the s
   assert.equal(await readEntries(open(undefined, { storage }).api), expected, 'the stored record has the same entries')
 })
 
-test('the usage record of a passing request contains verdicts from both stages, or none if there are no guards', async () => {
+test("a passing request's usage record contains verdicts from both stages, or none if there are no guards", async () => {
   const { say, findRecord } = open([words({ name: 'word', words: [WORD] })])
   await say('Hello')
   assert.equal(

@@ -14,7 +14,7 @@ const createJudge = (policy = 'No words.') => judge({ name: 'j', model: 'judge/m
 const user = (content: string) => ({ role: 'user', content })
 const assistant = (content: string) => ({ role: 'assistant', content })
 
-/** Opens a gateway with a judge that rejects the word. The texts of each judge call are added to `judged`. */
+/** Opens a gateway with a judge that rejects the word. Each judge call's texts are added to `judged`. */
 function openJudged(guard: Guard, judged: string[][] = []) {
   const upstream = fakeUpstream(({ provider, body }) => {
     if (provider !== 'judge') return json(chatResponse())

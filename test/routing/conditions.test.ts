@@ -184,7 +184,7 @@ test("a request that meets no entry's condition is rejected with an error in the
   assert.is(upstream.calls.length, 0)
 })
 
-test('the next entry is used if no entry of an inner combo matches the request', async () => {
+test("if none of an inner combo's entries match the request, the next entry is used", async () => {
   const combos = { inner: { models: [{ model: 'one/m', when: { tools: true } }], strategy: 'conditional' as const } }
   const { sendAll } = await openPool(['inner', 'two/m'], { combos })
   assert.is(await sendAll(1), 'two')

@@ -143,7 +143,7 @@ test("a target is skipped if its format doesn't support the request, just like i
   assert.equal([error?.status, error?.message], [response.status, read.message])
 })
 
-test('the explanation uses the size and streaming of the actual request', async () => {
+test("the explanation uses the actual request's size and streaming mode", async () => {
   const body = { messages: [{ role: 'user', content: 'hé' }], stream: true }
   const bytes = new TextEncoder().encode(JSON.stringify({ model: 'pool', ...body })).length
   const entries = (max: number): ComboModel[] => [{ model: 'one/m', when: { bytes: { max }, stream: true } }, 'two/m']

@@ -264,7 +264,7 @@ test('an unreachable connection puts all its models in cooldown', () => {
   assert.is(waitOf(target('b')), undefined)
 })
 
-test('network failures of two models put a key in cooldown, but failures of one model never do', () => {
+test('network failures with two models put a key in cooldown, but failures with one model never do', () => {
   const { fail, waitOf, health } = open()
   for (let index = 0; index < 20; index++) fail('network', target('a', 'bad'))
   assert.is(waitOf(target('a', 'good')), undefined)
@@ -282,7 +282,7 @@ test("a model with network failures on every account doesn't put the provider in
   assert.is(waitOf(target('c', 'bad')), undefined)
 })
 
-test('failures of two accounts put a provider in cooldown, but failures of one account never do', () => {
+test('failures on two accounts put a provider in cooldown, but failures on one account never do', () => {
   const first = open()
   for (let index = 0; index < 50; index++) first.fail('network')
   assert.is(first.waitOf(target('b')), undefined)

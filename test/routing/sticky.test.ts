@@ -17,10 +17,10 @@ const ways: Record<string, (who: string) => [body: object, init?: RequestInit]> 
   prompt_cache_key: (user) => [{ prompt_cache_key: user }],
   user: (user) => [{ user }],
   'metadata.user_id': (user) => [{ metadata: { user_id: user } }],
-  'the system prompt of a Messages request': (user) => [
+  "a Messages request's system prompt": (user) => [
     { system: `You help ${user}.`, messages: [{ role: 'user', content: 'Hi' }] },
   ],
-  'the system prompt of a chat request': (user) => [
+  "a chat request's system prompt": (user) => [
     {
       messages: [
         { role: 'system', content: `You help ${user}.` },

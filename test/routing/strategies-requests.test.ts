@@ -103,7 +103,7 @@ test('"least-cost" uses the new price after an alias has changed', async () => {
   assert.equal(await calls(), ['free/m'])
 })
 
-test('"least-cost" reads the price of a round-robin combo without advancing its position', async () => {
+test('"least-cost" reads a round-robin combo\'s price without advancing its position', async () => {
   const inner = combo('round-robin', 'one/m', 'three/m')
   const { calls } = await open({ combos: { inner, pool: combo('least-cost', 'inner', 'two/m') } })
   for (let turn = 0; turn < 3; turn++) assert.equal(await calls(), ['two/m'])

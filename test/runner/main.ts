@@ -12,7 +12,7 @@ export interface RunOptions extends Omit<PoolOptions, 'onResult'>, TallyOptions 
   isAll?: boolean
 }
 
-/** Finds and runs tests, and reports their results. Resolves to `true` if every test of every file passed. */
+/** Finds and runs tests, and reports their results. Resolves to `true` if every test in every file passed. */
 export async function runTests(options: RunOptions): Promise<boolean> {
   const tally = createTally(options)
   const { files, leftOut, unmatched } = await discover(resolve(options.root), options.filters, options.isAll)

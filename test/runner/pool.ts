@@ -21,7 +21,7 @@ export interface PoolOptions {
   workers: number
   /** Whether each file gets a new process. */
   isolate: boolean
-  /** The timeout of tests that don't set one. */
+  /** The timeout for tests that don't set one, in ms. */
   timeoutMs: number
   /** How long a step may block its process beyond the step's own timeout before the process is killed, in ms. */
   graceMs: number

@@ -1,4 +1,4 @@
-/** The declared tests of a file and their outcomes, written by `test/support/suite.ts` and read by the worker. */
+/** A file's declared tests and their outcomes, written by `test/support/suite.ts` and read by the worker. */
 
 export type Outcome = { kind: 'passed' } | { kind: 'failed'; errors: unknown[] } | { kind: 'skipped'; reason: string }
 
@@ -16,7 +16,7 @@ export interface Phase {
 }
 
 export interface FileRecord {
-  /** The timeout of tests and hooks that don't set one. */
+  /** The timeout for tests and hooks that don't set one. */
   readonly timeoutMs: number
   readonly tests: TestRecord[]
   /** Functions that start the file's suites, in declaration order. */

@@ -14,7 +14,7 @@ export interface Server {
 }
 
 export interface ChildOptions {
-  /** The working folder, below `test/`. Default: the folder of this file. */
+  /** The working folder, below `test/`. Default: this file's folder. */
   folder?: URL
   env?: Record<string, string>
 }

@@ -3,7 +3,7 @@ import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { recordFailover } from './browser/dashboard/animation.ts'
 import { PICTURES } from './browser/dashboard/screenshots.ts'
 
-/* Records the failover animations with the latest build of the page: node test/runtimes/take-animation.ts */
+/* Records the failover animations from the latest dashboard build: node test/runtimes/take-animation.ts */
 
 if (!chromiumPath) throw new Error('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
 const browser = await launchChromium(chromiumPath)

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { FONT, fontWidth, getWebp, PICTURES, takePictures } from './browser/dashboard/screenshots.ts'
 
-/* Retakes the screenshots in the documentation with the latest build of the page: node test/runtimes/take-screenshots.ts [folder] [width] */
+/* Retakes the documentation's screenshots from the latest dashboard build: node test/runtimes/take-screenshots.ts [folder] [width] */
 
 const [folder, width = '1120'] = process.argv.slice(2)
 const place = folder === undefined ? PICTURES : new URL(`${folder.replace(/\/?$/, '/')}`, `file://${process.cwd()}/`)

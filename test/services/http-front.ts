@@ -30,7 +30,7 @@ export interface Front {
   url: string
   /** The number of requests so far. */
   requests: number
-  /** The faults of the next requests, one per request. `undefined` means none. */
+  /** The faults for the next requests, one per request. `undefined` means none. */
   faults: Array<Fault | undefined>
   /** The duration of each request, in ms. */
   delayMs: number

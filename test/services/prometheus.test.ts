@@ -51,7 +51,7 @@ test('the target is up with the right token, and down with a wrong one', async (
   assert.match(stranger ?? '', /401/)
 })
 
-test("queries find the series of the gateway's requests", async ({ world, server }) => {
+test("queries find the gateway's request series", async ({ world, server }) => {
   const { id: group } = await world.gateway.api.groups.create({ name: 'team', limits: { tokens: { day: 6_000 } } })
   const { key } = await world.gateway.api.keys.create({ name: 'ci', group })
   const headers = { authorization: `Bearer ${key}` }

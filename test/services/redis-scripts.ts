@@ -1,4 +1,4 @@
-/** A script that ages every entry of a store by `ms`. */
+/** A script that ages every entry in a store by `ms`. */
 export const PASS = `
 for _, name in ipairs(redis.call('KEYS', '*' .. ARGV[1] .. 'k:*')) do
   local left = redis.call('PTTL', name) - ARGV[2]

@@ -106,7 +106,7 @@ test('if the service stays unreachable, a command fails with STORAGE_UNREACHABLE
   assert.is(await storage.get('a'), undefined)
 })
 
-test('the error for a wrong token is immediate, and contains the names of the environment variables, but not the token', async () => {
+test('the error for a wrong token is immediate, and contains the environment variable names, but not the token', async () => {
   const storage = upstashStorage({ url: server.url, token: 'a wrong token' })
   const before = server.requests
   const error = await getError(() => storage.get('a'))

@@ -114,7 +114,7 @@ test('file storage reports an entry that is damaged while the store is open', ()
     await storage.close?.()
   }))
 
-test('file storage starts empty in a new folder, but not in one with traces of a store', () =>
+test('file storage starts empty in a new folder, but not in one with remains of a store', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     assert.equal(await getContents(fileStorage({ path: join(path, 'new', 'folder'), logger })), {})

@@ -11,7 +11,7 @@ import { KEYS, plannedWrite } from './support/plan.ts'
 const LANES = 2
 /** The number of kills. It's lower on developer machines, because each kill takes 0.1 s. */
 const KILLS = Math.ceil(randomCases(500, 24) / LANES) * LANES
-/** The maximum delay of a kill after a random number of acknowledged writes, in ms. It's about as long as a commit. */
+/** The maximum delay between a random number of acknowledged writes and the kill, in ms. It's about as long as a commit. */
 const WINDOW_MS = 8
 const MOST_WRITES = 6
 

@@ -52,7 +52,7 @@ function createFilled(count: number) {
   return table
 }
 
-/** Returns the time of the fastest run, because other processes may use the CPU during the others. */
+/** Returns the fastest run's time, because other processes may use the CPU during the others. */
 function fastest(table: ReturnType<typeof createTable>): number {
   const run = () => {
     for (let round = 0; round < 200; round++) {

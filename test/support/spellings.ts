@@ -1,4 +1,4 @@
-/** Spellings of a path, and the area to which each must be assigned. */
+/** Spellings of paths, and the area that each one must be assigned to. */
 export const spellings: ReadonlyArray<[spelling: string, area: 'models' | 'management' | 'health' | 'elsewhere']> = [
   ['/api/keys', 'management'],
   ['/api/keys/', 'management'],

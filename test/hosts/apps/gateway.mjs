@@ -9,5 +9,5 @@ export const gateway = createGateway({
   logger: false,
 })
 
-/** Prints the address of a `node:http` server. */
+/** Prints a `node:http` server's URL. */
 export const announce = (server) => console.log(`http://127.0.0.1:${server.address().port}`)

@@ -1,7 +1,7 @@
 import type { ComboModel, Strategy } from '../../../src/types.ts'
 import { openPool, type Pool, type PoolOptions } from './pool.ts'
 
-/** The models of the combo `pool`. */
+/** The models in the combo `pool`. */
 export const models: ComboModel[] = ['one/m', 'two/m', 'three/m']
 
 /** The models' providers: an expensive one, a cheap one, and one without a price. */

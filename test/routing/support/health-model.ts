@@ -24,7 +24,7 @@ type Key = 'provider' | 'connection' | 'model'
 const { failureShare, minCalls } = defaultHealthTerms
 const backOff = { baseMs: 5_000, maxMs: 300_000 }
 
-/** Creates a deliberately simple model of the health records of providers, accounts, and models. */
+/** Creates a deliberately simple model of provider, account, and model health. */
 export function createModel() {
   const held = new Map<string, Held>()
   const ended = new Map<string, Result[]>()
@@ -80,7 +80,7 @@ export function createModel() {
       note(keys[level], { at: now, failed: failedAt[level] ?? false, isRecount: false })
   }
 
-  /** Returns the calls of the last minute, in steps of six seconds. */
+  /** Returns the calls in the last minute, in six-second steps. */
   function recent(key: string, now: number) {
     const getStep = (index: number) => Math.floor(index / 6_000)
     const all = ended.get(key) ?? []
@@ -218,7 +218,7 @@ interface Held {
   key: string
   failures: number
   times: number
-  /** The end of the cooldown. */
+  /** When the cooldown ends. */
   until?: number | undefined
   /** When `until` was last set, in the order of all events. */
   cooledIn: number

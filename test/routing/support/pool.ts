@@ -7,7 +7,7 @@ import { openWorld, type World, type WorldOptions } from '../../pipeline/support
 export interface Pool {
   world: World
   upstream: FakeUpstream
-  /** The failure status of each provider. Providers that aren't listed respond normally. */
+  /** Each provider's failure status. Providers that aren't listed respond normally. */
   down: Map<string, number>
   /** Sends this many requests one by one. Resolves to the providers that each one called, such as `one>two` if `one` failed. */
   sendAll(times: number, body?: object, init?: RequestInit): Promise<string>

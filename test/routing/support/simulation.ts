@@ -150,7 +150,7 @@ export async function simulate({ providers, combo = {}, clients = 100, seconds =
   return seen
 }
 
-/** Creates a clock that wakes all sleepers of the same instant together. */
+/** Creates a clock that wakes all sleepers that are due at the same instant together. */
 function steppedClock(): Clock & { runUntil(ms: number, done: Promise<unknown>): Promise<void> } {
   let nowMs = Date.UTC(2026, 0, 1)
   const due = new Map<number, Set<() => void>>()

@@ -39,7 +39,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   const foreign: [name: string, address: () => string][] = [
     ['another site', () => site('evil.test')],
     ['another hostname of this machine', () => site('127.0.0.1')],
-    ['another port of the same host', () => site('localhost')],
+    ['another port on the same host', () => site('localhost')],
     ['no origin', () => `${site('evil.test')}sandboxed`],
   ]
 

@@ -2,7 +2,7 @@
 
 export * as assert from 'uvu/assert'
 
-/** The bodies of all tests, by the names of the suite and the test. */
+/** All test bodies, by suite and test name. */
 export const tests = new Map<string, () => Promise<void>>()
 
 export function suite(name: string) {

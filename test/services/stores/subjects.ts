@@ -26,7 +26,7 @@ export interface Servers {
 /** Resolves packages from the root, where tests run, because the program is bundled elsewhere. */
 const require = createRequire(`${process.cwd()}/test/services/`)
 
-/** How the conformance suite opens each store of the matrix in Node, Bun, or Deno. */
+/** How the conformance suite opens each store in the matrix on Node, Bun, or Deno. */
 export const subjectsOn = (servers: Servers): Record<string, Subject> => ({
   memory: () => ({
     create({ clock }) {

@@ -7,7 +7,7 @@ import { plannedWrite } from './plan.ts'
 import { interceptSteps } from './steps.ts'
 
 /*
- * The child processes of the file storage tests: `child <program> <folder> <arguments>`. Each one prints "ready", waits for a line, and then prints
+ * The child processes in the file storage tests: `child <program> <folder> <arguments>`. Each one prints "ready", waits for a line, and then prints
  * its progress, immediately and unbuffered.
  */
 

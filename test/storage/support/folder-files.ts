@@ -16,7 +16,7 @@ export async function putFiles(path: string, files: Record<string, Buffer>): Pro
   for (const [name, bytes] of Object.entries(files)) await writeFile(join(path, name), bytes)
 }
 
-/** Returns the values of a store, by key. */
+/** Returns a store's values, by key. */
 export async function getContents(storage: Storage): Promise<Record<string, string>> {
   return Object.fromEntries((await storage.list('')).map(({ key, value }) => [key, value]))
 }

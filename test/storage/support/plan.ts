@@ -8,7 +8,7 @@ export interface PlannedWrite {
 /** The number of keys. Each run of this many consecutive writes changes every key once. */
 export const KEYS = 200
 
-/** Returns the planned write with this number. The values of all keys take about 200 kB. */
+/** Returns the planned write with this number. All keys' values together take about 200 kB. */
 export function plannedWrite(number: number): PlannedWrite {
   const key = `key/${(number * 7) % KEYS}`
   if ((number * 2_654_435_761) % 11 === 3) return { key, value: undefined }

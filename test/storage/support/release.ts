@@ -9,7 +9,7 @@ import type * as gatewayModule from '../../../src/gateway.ts'
 import { skip } from '../../support/suite.ts'
 import { temporaryFolder } from './folder.ts'
 
-/** The exports of an earlier version of this package that the tests use. */
+/** The exports that the tests use from an earlier version of this package. */
 export interface Release {
   createGateway: typeof gatewayModule.createGateway
   fileStorage: typeof fileModule.fileStorage

@@ -4,7 +4,7 @@ import { fill } from './fill.ts'
 import { type DashboardServer, serveDashboard } from './site.ts'
 import { goTo, until, visit } from './visit.ts'
 
-/** Tests the form fields of each record, and where their errors appear. */
+/** Tests each record's form fields, and where their errors appear. */
 export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
   test("a key's kinds and metadata can be edited, and saving the key unchanged keeps both", async ({ browser }) => {
     await withDialog(browser, ['#/keys', 'Edit: bob'], async ({ api, dialog, reopen }) => {

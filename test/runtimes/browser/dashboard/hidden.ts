@@ -4,7 +4,7 @@ import { fill } from './fill.ts'
 import { serveDashboard } from './site.ts'
 import { goTo, visit, waitUntilSettled } from './visit.ts'
 
-/** Tests the behavior of a hidden tab. */
+/** Tests that hidden tabs send no requests. */
 export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
   test('a hidden tab sends no requests, and catches up when it becomes visible again', async ({ browser }) => {
     const server = await serveDashboard()

@@ -58,7 +58,7 @@ async function until(page: Page, expression: string): Promise<void> {
   assert.unreachable(`never: ${expression}`)
 }
 
-/** Tests models of kinds other than chat in the playground. */
+/** Tests non-chat models in the playground. */
 export function mediaIsMade(test: Suite<{ browser?: Browser }>): void {
   test('the playground shows an image, plays speech, and transcribes a file, under the strict content security policy', async ({
     browser,

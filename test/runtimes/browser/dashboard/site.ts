@@ -40,7 +40,7 @@ export async function serveDashboard({ port = 0, ...options }: Partial<GatewayOp
 
 export type DashboardServer = Awaited<ReturnType<typeof serveDashboard>>
 
-/** The message of the failing provider, which pages show as text, not as HTML. */
+/** The failing provider's error message, which pages show as text, not as HTML. */
 export const FAILURE = 'Overloaded, <b>try again</b>'
 
 /** Responds like these gateways' providers. */

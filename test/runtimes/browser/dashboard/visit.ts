@@ -8,7 +8,7 @@ const WAIT_MS = 20_000
 export interface VisitOptions {
   width?: number
   scheme?: 'light' | 'dark'
-  /** The path of the dashboard. */
+  /** The dashboard's path. */
   path?: string
   token?: string
   /** The current time on the page, in ms since the epoch. Default: the real time. */
