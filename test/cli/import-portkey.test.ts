@@ -125,6 +125,8 @@ for (const [label, query, whens] of conditions)
       JSON.stringify(combos.portkey?.models),
       JSON.stringify([...(whens ?? []).map((when) => ({ model: 'openai/a', when })), 'openai/b']),
     )
+    assert.is(combos.portkey?.strategy, 'conditional')
+    assert.not.match(output, /has no equivalent/)
     assert.is(/conditions\[0\] -> Signalbox supports only \$eq and \$in/.test(output), whens === undefined)
   })
 

@@ -39,7 +39,7 @@ const STRATEGY_NAMES: Readonly<Record<string, string>> = {
   fallback: 'fallback',
   loadbalance: 'weighted',
   'load-balance': 'weighted',
-  planConditions: 'conditional',
+  conditional: 'conditional',
 }
 
 const CONFIG_FIELDS = splitWords(
