@@ -12,53 +12,9 @@ export interface WordEnd {
   closesWord: boolean
 }
 
-/**
- * Builds an Aho-Corasick automaton as a table: one row per state, one column per folded character that the words contain. A state is the index at
- * which its row starts. A next state is negative (`~state`) if a word ends there, or if markup interrupts a word, so one test in the loop covers all.
- */
+/** Builds an automaton that finds words in one pass over a text. */
 export function buildAutomaton(words: readonly string[]) {
-  const columns = new Uint16Array(0x1_0000)
-  let width = 1
-  const patterns = readPatterns(words)
-  for (const { codes } of patterns) for (const code of codes) if (columns[code] === 0) columns[code] = width++
-  const space = columns[0x20] ?? 0
-  const hasPhrases = space !== 0
-  const other = width++ // markup that isn't in words
-  for (let code = 0; code < 0x80; code++) if (isMarkup[code] === 1 && columns[code] === 0) columns[code] = other
-  const markupColumns = new Set([...columns.subarray(0, 0x80)].filter((_, code) => isMarkup[code] === 1))
-  const escapeColumns = new Set(Array.from(ESCAPE_STARTS, (start) => columns[start.charCodeAt(0)] ?? 0))
-  const size = patterns.reduce((sum, { codes }) => sum + codes.length, 1)
-  const table = new Int32Array(size * width)
-  const depths = new Map<number, number>()
-  const endsByState = new Map<number, WordEnd[]>()
-  let last = 0
-  for (const { codes, ...boundaries } of patterns) {
-    let state = 0
-    for (const [index, code] of codes.entries()) {
-      const cell = state + (columns[code] ?? 0)
-      if (table[cell] === 0) {
-        last += width
-        table[cell] = last
-        depths.set(last, index + 1)
-      }
-      state = table[cell] ?? 0
-      if (code === 0x20) table[state + space] = state // additional spaces are ignored
-    }
-    if (state !== 0)
-      endsByState.set(state, [...(endsByState.get(state) ?? []), { length: codes.length, ...boundaries }])
-  }
-
-  const { fallbacks, isEnd } = linkFallbacks(table, width, endsByState)
-  for (const [cell, state] of table.entries()) {
-    const column = cell % width
-    const isBeforeMarkup = markupColumns.has(column) && (cell >= width || escapeColumns.has(column))
-    if (isEnd.has(state) || isBeforeMarkup) table[cell] = ~state
-  }
-
-  for (let code = 0; code < 0x80; code++) columns[code] = columns[foldCode(code)] ?? 0
-  /** Characters that can't start a word or markup, by code. */
-  const isIdle = new Uint8Array(0x1_0000)
-  for (let code = 0; code < 0x7f; code++) if (table[columns[code] ?? 0] === 0) isIdle[code] = 1
+  const { columns, table, depths, endsByState, fallbacks, isEnd, isIdle } = buildTables(words)
 
   /** Kept separate because the other branches of `scan` would make this loop four times slower. */
   function skipIdle(text: string, from: number): number {
@@ -153,7 +109,8 @@ export function buildAutomaton(words: readonly string[]) {
 
   return {
     scan,
-    hasPhrases,
+    /** Whether any word contains a space. */
+    hasPhrases: columns[0x20] !== 0,
     getDepth,
     /** Returns what the last scan has noticed. */
     getHint: (): Hint => hint,
@@ -162,6 +119,56 @@ export function buildAutomaton(words: readonly string[]) {
       for (let index = state; index !== 0; index = fallbacks.get(index) ?? 0) yield* endsByState.get(index) ?? []
     },
   }
+}
+
+/**
+ * Builds the tables of an Aho-Corasick automaton. `table` has one row per state, and one column per folded character that the words contain. A state
+ * is the index at which its row starts. A next state is negative (`~state`) if a word ends there, or if markup interrupts a word, so one test in the
+ * loop covers all.
+ */
+function buildTables(words: readonly string[]) {
+  const columns = new Uint16Array(0x1_0000)
+  let width = 1
+  const patterns = readPatterns(words)
+  for (const { codes } of patterns) for (const code of codes) if (columns[code] === 0) columns[code] = width++
+  const space = columns[0x20] ?? 0
+  const other = width++ // markup that isn't in words
+  for (let code = 0; code < 0x80; code++) if (isMarkup[code] === 1 && columns[code] === 0) columns[code] = other
+  const markupColumns = new Set([...columns.subarray(0, 0x80)].filter((_, code) => isMarkup[code] === 1))
+  const escapeColumns = new Set(Array.from(ESCAPE_STARTS, (start) => columns[start.charCodeAt(0)] ?? 0))
+  const size = patterns.reduce((sum, { codes }) => sum + codes.length, 1)
+  const table = new Int32Array(size * width)
+  const depths = new Map<number, number>()
+  const endsByState = new Map<number, WordEnd[]>()
+  let last = 0
+  for (const { codes, ...boundaries } of patterns) {
+    let state = 0
+    for (const [index, code] of codes.entries()) {
+      const cell = state + (columns[code] ?? 0)
+      if (table[cell] === 0) {
+        last += width
+        table[cell] = last
+        depths.set(last, index + 1)
+      }
+      state = table[cell] ?? 0
+      if (code === 0x20) table[state + space] = state // additional spaces are ignored
+    }
+    if (state !== 0)
+      endsByState.set(state, [...(endsByState.get(state) ?? []), { length: codes.length, ...boundaries }])
+  }
+
+  const { fallbacks, isEnd } = linkFallbacks(table, width, endsByState)
+  for (const [cell, state] of table.entries()) {
+    const column = cell % width
+    const isBeforeMarkup = markupColumns.has(column) && (cell >= width || escapeColumns.has(column))
+    if (isEnd.has(state) || isBeforeMarkup) table[cell] = ~state
+  }
+
+  for (let code = 0; code < 0x80; code++) columns[code] = columns[foldCode(code)] ?? 0
+  /** Characters that can't start a word or markup, by code. */
+  const isIdle = new Uint8Array(0x1_0000)
+  for (let code = 0; code < 0x7f; code++) if (table[columns[code] ?? 0] === 0) isIdle[code] = 1
+  return { columns, table, depths, endsByState, fallbacks, isEnd, isIdle }
 }
 
 /**
