@@ -1,3 +1,4 @@
+import { charCodeAt } from './char-code-at.ts'
 /** The character codes in JSON's grammar. */
 export const QUOTE = 0x22
 export const COMMA = 0x2c
@@ -23,8 +24,9 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
   let deepest = 0
   let isWanted = false // whether the current value belongs to a named field
   let valueStart = -1
-  for (let index = 0; index < text.length; index++) {
-    switch (text.charCodeAt(index)) {
+  const { length } = text
+  for (let index = 0; index < length; index++) {
+    switch (charCodeAt(text, index)) {
       case QUOTE: {
         const end = findStringEnd(text, index)
         if (depth === 1 && !isWanted) {
@@ -62,10 +64,11 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
 
 /** Returns whether the text nests deeper than this many levels. It may be invalid JSON. Each level takes two characters. */
 export function exceedsDepth(text: string, levels: number): boolean {
-  if (text.length <= 2 * levels || !hasMoreOpenings(text, levels)) return false
+  const { length } = text
+  if (length <= 2 * levels || !hasMoreOpenings(text, levels)) return false
   let depth = 0
-  for (let index = 0; index < text.length; index++) {
-    switch (text.charCodeAt(index)) {
+  for (let index = 0; index < length; index++) {
+    switch (charCodeAt(text, index)) {
       case QUOTE:
         index = findStringEnd(text, index) - 1
         break

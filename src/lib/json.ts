@@ -1,5 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import { decodeUtf8 } from './bytes.ts'
+import { charCodeAt } from './char-code-at.ts'
 import { BACKSLASH, exceedsDepth, QUOTE, scanTopLevel } from './json-scan.ts'
 
 /** A JSON object whose fields haven't been checked. */
@@ -99,9 +100,10 @@ export function tryStringify(value: unknown): string | undefined {
  * `JSON.stringify`: the loop is compiled inline, which is faster than any call for so few characters.
  */
 export function escapeJson(text: string): string {
-  if (text.length > MAX_SHORT_LENGTH) return JSON.stringify(text).slice(1, -1)
-  for (let index = 0; index < text.length; index++)
-    if (isEscaped(text.charCodeAt(index))) return JSON.stringify(text).slice(1, -1)
+  const { length } = text
+  if (length > MAX_SHORT_LENGTH) return JSON.stringify(text).slice(1, -1)
+  for (let index = 0; index < length; index++)
+    if (isEscaped(charCodeAt(text, index))) return JSON.stringify(text).slice(1, -1)
   return text
 }
 

@@ -3,6 +3,8 @@
  * known pieces. Common words are one token. Rare words and other languages take several. Digits and punctuation take about one each.
  */
 
+import { charCodeAt } from './char-code-at.ts'
+
 /**
  * Returns an upper estimate for nearly all tokenizers, fitted to recorded requests to all vendors
  * (docs/src/content/docs/reference/token-estimates.md). Linear time.
@@ -11,8 +13,9 @@ export function countMaxTokens(text: string): number {
   let cents = 0
   let state = START
   let runStart = 0 // the start of the current run of letters, digits, and joiners
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
+  const { length } = text
+  for (let index = 0; index < length; index++) {
+    const code = charCodeAt(text, index)
     const kind = code < 128 ? (kinds[code] ?? SIGN) : getWideKind(code)
     const step = state * KIND_COUNT + kind
     cents += costs[step] ?? 0
@@ -21,7 +24,7 @@ export function countMaxTokens(text: string): number {
     if (index - runStart >= LONG_RUN) cents += getRunCost(text.slice(runStart, index))
     runStart = index + 1
   }
-  if (text.length - runStart >= LONG_RUN) cents += getRunCost(text.slice(runStart))
+  if (length - runStart >= LONG_RUN) cents += getRunCost(text.slice(runStart))
   return cents / 100
 }
 

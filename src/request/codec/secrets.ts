@@ -1,3 +1,4 @@
+import { charCodeAt } from '../../lib/char-code-at.ts'
 import { listSecretVariants, MIN_QUOTABLE_LENGTH } from '../../lib/credential-shapes.ts'
 import { settlesWithin } from '../../lib/deadline.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
@@ -103,7 +104,8 @@ export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
     end <= text.length && byEnd.get(text.slice(end - KEY_END_LENGTH, end))?.some((key) => text.endsWith(key, end))
 
   return (text) => {
-    for (let index = KEY_END_LENGTH; index <= text.length; index += SCAN_STEP) {
+    const { length } = text
+    for (let index = KEY_END_LENGTH; index <= length; index += SCAN_STEP) {
       if (knownEnds[findHashBefore(text, index)] !== 1) continue
       for (let end = index; end < index + SCAN_STEP; end++) if (endsWithKey(text, end)) return true
     }
@@ -113,4 +115,4 @@ export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
 
 /** Hashes the three characters before a position. */
 const findHashBefore = (text: string, end: number): number =>
-  ((text.charCodeAt(end - 1) << 9) ^ (text.charCodeAt(end - 2) << 5) ^ text.charCodeAt(end - 3)) & (TABLE_SIZE - 1)
+  ((charCodeAt(text, end - 1) << 9) ^ (charCodeAt(text, end - 2) << 5) ^ charCodeAt(text, end - 3)) & (TABLE_SIZE - 1)

@@ -1,3 +1,4 @@
+import { charCodeAt } from '../../../lib/char-code-at.ts'
 import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 
 /** A text without its markup. */
@@ -32,7 +33,7 @@ export function dropMarkup(
   function drop({ from, until, depth }: Range) {
     let last = from
     for (let at = from; at < until; at++) {
-      const code = text.charCodeAt(at)
+      const code = charCodeAt(text, at)
       if (code >= 0x80 || IS_MARKUP[code] === 0) continue
       if (isPiece && depth === 0 && markup.isUnfinished(at)) unfinished[unfinished.length === 0 ? 0 : 1] = at
       const end = markup.findEnd(at)

@@ -1,3 +1,4 @@
+import { charCodeAt } from '../../../lib/char-code-at.ts'
 import { ESCAPE_STARTS, isUnfinishedEscape, mayEscape, mayEscapeTwice, readEscape } from './decode-escapes.ts'
 import { createMarkupReader, MARKUP_STARTS } from './drop-markup.ts'
 import { EXPANDED_FLAG, expandFold, type FoldedLetter, foldCode, foldPair, readLetters } from './fold-text.ts'
@@ -18,8 +19,9 @@ export function buildAutomaton(words: readonly string[]) {
 
   /** Kept separate because the other branches of `scan` would make this loop four times slower. */
   function skipIdle(text: string, from: number): number {
+    const { length } = text
     let at = from
-    while (at < text.length && isIdle[text.charCodeAt(at)] === 1) at++
+    while (at < length && isIdle[charCodeAt(text, at)] === 1) at++
     return at
   }
 
@@ -37,7 +39,7 @@ export function buildAutomaton(words: readonly string[]) {
     let hasTag = false
     let least: Hint = CLEAR
     for (let position = at; position < text.length; ) {
-      const code = text.charCodeAt(position)
+      const code = charCodeAt(text, position)
       const escaped = readEscape(text, position)
       const isStart = !escaped && isMarkup[code] === 1
       if (isStart && (markup.isUnfinished(position) || isUnfinishedEscape(text, position))) return UNFINISHED
@@ -64,21 +66,22 @@ export function buildAutomaton(words: readonly string[]) {
    * inside a character.
    */
   function scan(text: string, onEnd: (state: number, end: number, isInside: boolean) => void, from = 0): number {
+    const { length } = text
     let state = from
     hint = CLEAR
     const peekAt = (at: number, before: number) => {
       if (hint !== HIDDEN) hint = Math.max(hint, peek(text, at, before)) as Hint
     }
-    for (let at = 0; at < text.length; at++) {
+    for (let at = 0; at < length; at++) {
       if (state === 0) {
         at = skipIdle(text, at)
-        if (at === text.length) break
+        if (at === length) break
       }
-      let code = text.charCodeAt(at)
+      let code = charCodeAt(text, at)
       if (code >= 0x7f || code < 0x20) {
         const unit = code
-        const isPair = code >= 0xd800 && code <= 0xdbff && at + 1 < text.length
-        const pair = isPair ? foldPair(code, text.charCodeAt(at + 1)) : undefined
+        const isPair = code >= 0xd800 && code <= 0xdbff && at + 1 < length
+        const pair = isPair ? foldPair(code, charCodeAt(text, at + 1)) : undefined
         if (pair !== undefined) at++
         code = pair ?? foldCode(code)
         if (code === 0) {
