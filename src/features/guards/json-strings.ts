@@ -1,4 +1,5 @@
 import { gatewayError } from '../../errors.ts'
+import { charCodeAt } from '../../lib/char-code-at.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -44,6 +45,8 @@ export interface StringVisitor<Place> {
   visit(string: JsonString<Place>): void
   /** Returns whether a field name doesn't need a visit. */
   isPlainName?(name: string, place: Place): boolean
+  /** Returns whether a value doesn't need a visit. It must not contain a colon. */
+  isPlainValue?(field: string, text: string, place: Place): boolean
 }
 
 /**
@@ -52,7 +55,7 @@ export interface StringVisitor<Place> {
  */
 export function visitValues<Place>(
   json: string,
-  { root, value, enter, visit, isPlainName }: StringVisitor<Place>,
+  { root, value, enter, visit, isPlainName, isPlainValue }: StringVisitor<Place>,
 ): boolean {
   let names = 0
   let colons = 0 // number of colons in strings
@@ -80,6 +83,7 @@ export function visitValues<Place>(
   }
   function visitValue(place: Place, field: string, inner: unknown) {
     if (typeof inner === 'string') {
+      if (isPlainValue?.(field, inner, place)) return
       colons += countColons(inner)
       visitString(place, field, inner, false)
     } else if (typeof inner === 'object' && inner !== null) walk(enter(place, field, inner), inner)
@@ -106,6 +110,7 @@ export function visitStrings<Place>(
     value,
     enter,
     visit,
+    isPlainValue,
     code = 'INVALID_REQUEST',
   }: StringVisitor<Place> & {
     /** The error code for JSON that parsers disagree about. Responses may contain unpaired surrogates, because some models generate them. */
@@ -133,8 +138,9 @@ export function visitStrings<Place>(
     }
   }
 
-  for (let index = 0; index < json.length; index++) {
-    switch (json.charCodeAt(index)) {
+  const { length } = json
+  for (let index = 0; index < length; index++) {
+    switch (charCodeAt(json, index)) {
       case QUOTE: {
         const end = findStringEnd(json, index)
         if (frame) {
@@ -143,7 +149,8 @@ export function visitStrings<Place>(
           if (typeof text !== 'string') throw createRepeatError(code, frame.key) // the value of another occurrence of `key`
           if (isName) frame.key = text
           if (mustCheckUnicode) checkUnicode(text)
-          visit({ start: index, end, text, field: frame.key, isName, place: frame.place })
+          if (isName || !isPlainValue?.(frame.key, text, frame.place))
+            visit({ start: index, end, text, field: frame.key, isName, place: frame.place })
         }
         index = end - 1
         break
@@ -178,7 +185,7 @@ function findRepeatedName(json: string, start: number): string {
   const names = new Set<string>()
   let depth = 0
   for (let index = start; index < json.length; index++) {
-    const code = json.charCodeAt(index)
+    const code = charCodeAt(json, index)
     if (code === QUOTE) {
       const end = findStringEnd(json, index)
       const isName = depth === 1 && /^\s*:/.test(json.slice(end, end + 100))

@@ -78,6 +78,7 @@ export function screenParts(json: string, value: JsonObject, screens: readonly T
   const states = screens.map((): number[] => [])
   let isSuspicious = false
   const visitor = createPartVisitor(value, 'request', {
+    needsAge: false,
     add({ text }, { text: partText = text, list = 0 }) {
       if (isSuspicious) return
       for (let index = 0; index < screens.length; index++) {
@@ -96,13 +97,15 @@ export function screenParts(json: string, value: JsonObject, screens: readonly T
 type FoundPart = Partial<ReadPart> & Pick<ReadPart, 'role' | 'kind'>
 
 interface PartSink {
+  /** Whether parts need `isOlder`. Default: true. */
+  needsAge?: boolean
   add(string: JsonString<StringPlace>, part: FoundPart): void
 }
 
 function createPartVisitor(
   value: JsonObject,
   stage: 'request' | 'answer',
-  { add }: PartSink,
+  { add, needsAge = true }: PartSink,
 ): StringVisitor<StringPlace> {
   const root = new StringPlace(
     stage === 'request' ? { role: 'user', kind: 'option', value } : { role: 'assistant', kind: 'other', value },
@@ -111,6 +114,7 @@ function createPartVisitor(
   let lists = 0
 
   function enter(parent: StringPlace, key: string, inner: object): StringPlace {
+    if (isSamePlace(parent, key, inner)) return parent
     const isRoot = !parent.isInner
     const place = isRoot && key !== '' ? enterField(parent, key) : new StringPlace(parent, parent)
     if (Array.isArray(inner)) {
@@ -119,7 +123,7 @@ function createPartVisitor(
       else if (!isRoot) place.list ??= ++lists
       else place.list = SYSTEM_FIELDS.has(key) || (stage === 'answer' && BLOCK_FIELDS.has(key)) ? ++lists : undefined
       if (isRoot && (key === 'choices' || TURN_FIELDS.has(key))) place.position = 0
-      if (isRoot && TURN_FIELDS.has(key)) place.lastTurn = findLastTurn(inner)
+      if (isRoot && TURN_FIELDS.has(key)) place.lastTurn = needsAge ? findLastTurn(inner) : -1
       return place
     }
     const object = inner as JsonObject // arrays were handled above
@@ -165,7 +169,7 @@ function createPartVisitor(
         add(string, { role: place.role, kind: place.isData || place.isMap ? place.kind : 'other' })
       return
     }
-    if (!place.isData && (isKeyword(field, text) || (field === 'model' && !place.isInner))) return
+    if (field === 'model' && !place.isInner) return
     const location = place.isInner ? place : enterField(place, field)
     const { role } = location
     if (!place.isData && isDataUrl(text) && encoded.addDataUrl(string, role)) return
@@ -173,20 +177,22 @@ function createPartVisitor(
     if (place.isData) return add(string, { role, kind: place.kind })
     if (location.kind === 'tool-call' && ARGUMENT_FIELDS.has(field)) return encoded.addArguments(string, role)
     if (!place.isInner) return add(string, { role, kind: location.kind })
-    const kind =
-      OTHER_FIELDS.has(field) && !(NAME_FIELDS.has(field) && location.kind.startsWith('tool')) ? 'other' : location.kind
-    add(string, { role, kind, list: JOINED_KINDS.has(kind) && TEXT_FIELDS.has(field) ? place.list : undefined })
+    if (TEXT_FIELDS.has(field))
+      return add(string, { role, kind: place.kind, list: isJoined(place.kind) ? place.list : undefined })
+    const isOther = OTHER_FIELDS.has(field) && !(NAME_FIELDS.has(field) && place.kind.startsWith('tool'))
+    add(string, { role, kind: isOther ? 'other' : place.kind, list: undefined })
   }
 
-  return { root, value, enter, visit, isPlainName }
+  return { root, value, enter, visit, isPlainName, isPlainValue }
 }
 
 const isPlainName = (name: string, { isData, isMap }: StringPlace) => !isData && !isMap && isKnownName(name)
+const isPlainValue = (field: string, text: string, { isData }: StringPlace) => !isData && isKeyword(field, text)
 const writeString = (text: string) => `"${escapeJson(text)}"`
 const NO_TYPE: JsonObject = {}
 
-/** Kinds of adjacent strings that a model reads as one text. */
-const JOINED_KINDS: ReadonlySet<GuardPartKind> = new Set(['text', 'tool-result', 'reasoning'])
+/** Returns whether a model reads adjacent strings of a kind as one text. */
+const isJoined = (kind: GuardPartKind) => kind === 'text' || kind === 'tool-result' || kind === 'reasoning'
 
 /** Fields that contain the strings of a list. Other fields between them don't separate the strings. */
 const TEXT_FIELDS = new Set(['', 'text', 'content', 'thinking', 'reasoning', 'refusal', 'output', 'token'])
@@ -238,6 +244,18 @@ const ROLE_BY_NAME: ReadonlyMap<string, GuardRole> = new Map([
     ['function', 'tool'],
   ] as const),
 ])
+
+/** Returns whether an array or object inherits everything from its parent. Most of a conversation does, and creating places takes time. */
+const isSamePlace = (parent: StringPlace, key: string, inner: object): boolean =>
+  parent.isInner &&
+  !parent.isData &&
+  !parent.isMap &&
+  parent.list !== undefined &&
+  parent.position === undefined &&
+  (Array.isArray(inner) ? key === 'content' || key === 'parts' : key === '' && isTextBlock(inner as JsonObject))
+
+const isTextBlock = (block: JsonObject) =>
+  block.type === 'text' && typeof block.text === 'string' && Object.keys(block).length === 2
 
 /** Derives a place's role and kind from an object's fields, or inherits them from the place that contains it. */
 function classify(place: StringPlace, object: JsonObject, key: string) {
