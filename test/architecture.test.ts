@@ -52,7 +52,7 @@ source('few type names are declared twice', () => {
   assert.ok(found.length <= MAX_REPEATED_NAMES, `Rename a type, so that a name means one thing:\n${found.join('\n')}`)
 })
 
-source('detects a type name declared in two files, unless it belongs to a wire format', () => {
+source('a type name declared in two files is detected, unless it belongs to a wire format', () => {
   const files = new Map([
     ['src/a.ts', 'export interface Row {}\ntype WireRow = 1\ninterface Own {}'],
     ['src/b.ts', 'type Row = 1\nexport interface WireRow {}'],
@@ -66,7 +66,7 @@ source('at most 5% of the test titles lack a subject', () => {
   assert.ok(found.length <= tests / 20, `${found.length} of ${tests} titles begin with a verb:\n${found.join('\n')}`)
 })
 
-source('detects a title that begins with a verb, even with options or in a template', () => {
+source('a title that begins with a verb is detected, even with options or in a template', () => {
   const text = [
     "test('is skipped', () => {})",
     'test(`has that`, { timeoutMs: 1 }, async () => {})',
@@ -92,7 +92,7 @@ source('comments cite every rule in src/rules.md', () => {
   assert.equal(findUncitedHeadings(readTree(['src', 'adapters', 'examples', 'test']), readRules()), [])
 })
 
-source('detects any kind of comment that cites a missing document or rule', () => {
+source('a comment of any kind that cites a missing document or rule is detected', () => {
   const documents = {
     exists: (path: string) => ['src/rules.md', 'src/a/notes.md'].includes(path),
     headings: getHeadings('# Rules\n\n## Client keys\n\n- Text\n\n## Listing: order\n'),
@@ -329,7 +329,7 @@ for (const [name, [path, text]] of Object.entries(allowed)) {
   rules(`the architecture rules allow ${name}`, () => assert.equal(check({ [path]: text }), []))
 }
 
-rules('the architecture rules reject a file of more than 400 lines, except generated data', () => {
+rules('the architecture rules reject files of more than 400 lines, except generated data', () => {
   const getLines = (count: number) => 'export {}\n'.repeat(count)
   const files = {
     'src/lib/a.ts': getLines(400),
@@ -356,7 +356,7 @@ rules('the architecture rules report the files that a format lacks', () => {
   )
 })
 
-rules('the architecture rules find files that import each other, except for types', () => {
+rules('the architecture rules detect import cycles between files, ignoring types', () => {
   const files = {
     'src/lib/a.ts': "import { b } from './b.ts'",
     'src/lib/b.ts': "import { c } from './c.ts'",
@@ -367,7 +367,7 @@ rules('the architecture rules find files that import each other, except for type
   assert.equal(findImportCycles(new Map(Object.entries(files))), ['src/lib/a.ts src/lib/b.ts src/lib/c.ts'])
 })
 
-rules('the architecture rules find folders that import each other, even for types', () => {
+rules('the architecture rules detect import cycles between folders, including types', () => {
   const files = {
     'src/request/codec/a.ts': "import { b } from '../upstream/b.ts'",
     'src/request/upstream/b.ts': "import type { C } from '../codec/c.ts'",

@@ -5,7 +5,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openAccounts } from './support/open-accounts.ts'
 
-const test = suite('accounts')
+const test = suite('account records')
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const HOSTILE_IDS = ['__proto__', 'constructor', 'a/b', '../x', '%2e', 'A', 'a']
@@ -139,7 +139,7 @@ test("the plan that the app sets also applies to the account's keys, even after 
   assert.equal([(await byKey()).plan?.id, (await byKey()).name], ['pro', 'Alice'])
 })
 
-test('rejects a record that was changed by another program or copied from another account', async () => {
+test('a record that was changed by another program or copied from another account is rejected', async () => {
   const storage = memoryStorage()
   const { use, tell } = openAccounts({ storage })
   const { ref } = await use({ account: 'alice' })

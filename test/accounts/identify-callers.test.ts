@@ -128,7 +128,7 @@ test('check 10: an identify that throws, rejects, or hangs causes a 503, and onl
       throw secret
     },
     rejects: () => Promise.reject(secret),
-    'throws nothing': () => {
+    'throws undefined': () => {
       throw undefined
     },
   }
@@ -145,7 +145,7 @@ test('check 10: an identify that throws, rejects, or hangs causes a 503, and onl
     assert.not.match(text, /session-db/)
     const [error] = app.errors
     assert.ok(app.errors.length === 1 && isGatewayError(error, 'IDENTITY_UNAVAILABLE'), label)
-    if (label !== 'throws nothing') assert.is(error.cause, secret)
+    if (label !== 'throws undefined') assert.is(error.cause, secret)
     assert.is(app.upstream.calls.length, 0)
   }
 })

@@ -88,7 +88,7 @@ const INVALID: ReadonlyArray<[answer: unknown, member: string]> = [
 ]
 
 for (const [response, member] of INVALID)
-  test(`rejects ${JSON.stringify(response)?.slice(0, 60)} with an error that identifies the invalid field without its value`, () => {
+  test(`readIdentifyResult rejects ${JSON.stringify(response)?.slice(0, 60)} with an error that names the invalid field without its value`, () => {
     assert.throws(
       () => readIdentifyResult(response),
       (error: unknown) => {
@@ -101,7 +101,7 @@ for (const [response, member] of INVALID)
     )
   })
 
-test('rejects class instances and identities with hidden fields, because fields would be lost', () => {
+test('class instances and identities with hidden fields are rejected, because fields would be lost', () => {
   class User {
     account = 'a'
     get limits() {
@@ -129,7 +129,7 @@ test('every list item is checked, even if the list is sparse or overrides its me
     assert.throws(() => readIdentifyResult({ account: 'a', ...response }), /"(?:tags|models)" is not valid/)
 })
 
-test('check 14: account ids must consist of 1 to 200 visible characters in composed form', () => {
+test('check 14: account ids must have 1 to 200 visible characters in NFC', () => {
   for (const account of ['x'.repeat(200), 'a b', 'é', '__proto__', '../x', '%2e'])
     assert.ok(readIdentifyResult({ account }))
   const bad = [

@@ -31,7 +31,7 @@ test('as() works on a gateway without identify', async () => {
   assert.is((await app.as({ account: 'alice' }).fetch('http://app.test/v1/chat/completions', init)).status, 200)
 })
 
-test('concurrent requests of two accounts stay separate', async () => {
+test('concurrent requests from two accounts stay isolated', async () => {
   const app = await openApp()
   const headers = (account: string) => ({ ...init.headers, 'x-signalbox-account': account })
   const [alice, bob] = ['alice', 'bob'].map((account) => app.as({ account }))

@@ -50,7 +50,7 @@ function respond({ url, body, provider }: Call): Response {
 }
 
 for (const [name, open] of Object.entries(clients)) {
-  const test = suite(`providerOptions.signalbox by ${name}`)
+  const test = suite(`providerOptions.signalbox with ${name}`)
 
   async function openCall() {
     const upstream = fakeUpstream(respond)

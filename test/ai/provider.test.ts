@@ -26,10 +26,7 @@ export const checkTypes = (four: Signalbox, three: Signalbox<'v3'>, gateway: Gat
   ]
 }
 
-/**
- * The functions of each `ai` version that take a provider. For AI SDK 6, they have the types of version 7, which also accept a provider for version
- * 6.
- */
+/** The functions of each `ai` version that take a provider. AI SDK 6's have the types of version 7 here, which also accept a provider for 6. */
 const generations = [
   { name: 'AI SDK 7', ai: ai7, specification: 'v4' },
   { name: 'AI SDK 6', ai: ai6, specification: 'v3' },
@@ -86,7 +83,7 @@ for (const { name, ai, specification } of generations) {
     assert.equal(names(), ['one/m, one/other', ...ALL])
   })
 
-  test('a middleware wraps Signalbox models', async () => {
+  test('middleware can wrap Signalbox models', async () => {
     const { signalbox, names } = await openProvider()
     const prompts: unknown[] = []
     const middleware: Parameters<typeof ai.wrapProvider>[0]['languageModelMiddleware'] = {

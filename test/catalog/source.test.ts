@@ -189,7 +189,7 @@ test('check P23: an eventually consistent storage without conditional writes can
   assert.is((await findModel(other, 'a'))?.price?.input, 11)
 })
 
-test('check P25: the notices contain the license of models.dev', async () => {
+test('check P25: the notices contain the models.dev license', async () => {
   const notices = await readFile(new URL('../../NOTICES.md', import.meta.url), 'utf8')
   assert.match(notices, /## models\.dev[\s\S]*MIT License[\s\S]*Copyright \(c\) 2025 models\.dev/)
 })

@@ -133,7 +133,7 @@ for (const [written, expected] of addresses) {
 }
 
 for (const empty of ['', ' ', '/', '/v1', '/v1/', '//']) {
-  settings(`the client does not save the cloudUrl ${JSON.stringify(empty)}`, async () => {
+  settings(`the client doesn't save the cloudUrl ${JSON.stringify(empty)}`, async () => {
     const { gateway } = openManagement()
     await gateway.api.settings.update({ cloudUrl: 'https://cloud.test' })
     const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch })
@@ -152,7 +152,7 @@ settings(
   },
 )
 
-settings('the client sends a cloudUrl that is not a string unchanged', async () => {
+settings('the client sends a non-string cloudUrl unchanged', async () => {
   const { client, sent } = open()
   await client.settings.update({ cloudUrl: 7 as unknown as string })
   await client.settings.update({})

@@ -29,7 +29,7 @@ async function failure(call: Promise<unknown>) {
 
 const refusals = suite('gateway errors')
 
-refusals('gateway errors have their status and message, and no code', async () => {
+refusals('gateway errors have a status and a message, but no code', async () => {
   const { gateway } = openManagement()
   const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch })
   assert.equal(await failure(client.combos.get('missing')), [404, undefined, 'Combo not found'])
@@ -73,7 +73,7 @@ const strange: Array<[name: string, answer: () => Response, says: string]> = [
 ]
 
 for (const [name, respond, expected] of strange) {
-  answers(`${name} causes an error with the base URL`, async () => {
+  answers(`${name} causes an error that contains the base URL`, async () => {
     const [status, code, message] = await failure(createTestClient(async () => respond()).keys.list())
     assert.equal([status, code], [respond().status, 'UNEXPECTED_ANSWER'])
     assert.is(message, `http://gateway.test/ai returned ${expected}. Check that it is the URL of a gateway.`)
@@ -82,7 +82,7 @@ for (const [name, respond, expected] of strange) {
 
 const redirects = suite('redirects')
 
-redirects('a redirect is not followed, and the error contains its target without the query', async () => {
+redirects("a redirect isn't followed, and the error contains its target without the query", async () => {
   plant(TOKEN)
   let followed = 0
   const server = createServer((request, response) => {
@@ -104,7 +104,7 @@ redirects('a redirect is not followed, and the error contains its target without
   }
 })
 
-redirects('an opaque redirect, as browsers report it, is an error', async () => {
+redirects('an opaque redirect, as reported by browsers, causes an error', async () => {
   const opaque = Object.defineProperties(new Response(null), {
     type: { value: 'opaqueredirect' },
     status: { value: 0 },
@@ -116,7 +116,7 @@ redirects('an opaque redirect, as browsers report it, is an error', async () => 
 
 const network = suite('an unreachable gateway')
 
-network('an unreachable gateway causes an error with status 0 and the reason, and without the token', async () => {
+network('an unreachable gateway causes an error with status 0 and the reason, but without the token', async () => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -253,7 +253,7 @@ for (const id of ['', '.', '..', '\ud800', undefined, null, 7]) {
   })
 }
 
-inputs('a client rejects input that cannot be serialized as JSON', async () => {
+inputs("a client rejects input that can't be serialized as JSON", async () => {
   const input: Record<string, unknown> = { name: 'x' }
   input.self = input
   const call = createTestClient(never).keys.create(input as { name: string })

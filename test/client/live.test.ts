@@ -74,7 +74,7 @@ async function next(events: AsyncIterator<LiveEvent>): Promise<LiveEvent> {
 const follow = (client: Client, options: Parameters<Client['live']>[0] = {}) =>
   client.live(options)[Symbol.asyncIterator]()
 
-test('reconnects after a cut connection, and continues after the last event', async () => {
+test('live() reconnects after a lost connection, and continues after the last event', async () => {
   const { gateway, send } = await openGateway()
   const { client, state } = connectClient(gateway)
   const recorded: Array<string | undefined> = []
@@ -109,7 +109,7 @@ test('reconnects after a cut connection, and continues after the last event', as
   assert.equal(await end, { value: undefined, done: true })
 })
 
-test("throws the gateway's error for a wrong token or an invalid parameter", async () => {
+test("live() throws the gateway's error for a wrong token or an invalid parameter", async () => {
   const { gateway } = await openGateway()
   for (const [client, options, status] of [
     [connectClient(gateway, 'another-token-of-forty-characters-0000000').client, {}, 401],

@@ -84,7 +84,7 @@ const gateways = suite('a client with a gateway')
 
 for (const basePath of ['', '/tools/ai']) {
   gateways(
-    `every operation has the same result as in process${basePath && `, with the base path ${basePath}`}`,
+    `every operation returns the same result as in process${basePath && `, with the base path ${basePath}`}`,
     async () => {
       const { storage } = await fillStore()
       const hurt = await damageStore(storage, 'aliases/', () => 'damaged')
@@ -348,7 +348,7 @@ guarded('only operations that change a single record send its revision', async (
   }
 })
 
-guarded('the error contains the current record if someone else changed it', async () => {
+guarded('a conflict error contains the current record', async () => {
   const { api, client } = open()
   await api.settings.update({ maxAttempts: 3 })
   const key = await api.keys.create({ name: 'a' })

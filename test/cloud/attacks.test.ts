@@ -69,7 +69,7 @@ const sample = (texts: string[], most = 40) =>
   texts.filter((_, index) => index % Math.ceil(texts.length / most) === 0 || index === texts.length - 1)
 
 const attacks: Readonly<Record<string, Attack>> = {
-  'no credentials': async ({ right }, route) => unsigned(await right(route)),
+  'a request without credentials': async ({ right }, route) => unsigned(await right(route)),
 
   'a client key': async ({ right, value }, route) => {
     const message = await right(route)
@@ -191,7 +191,7 @@ test('every route that requires credentials is tested with wrong ones', () => {
 for (const route of signed) {
   for (const [name, attack] of Object.entries(attacks)) {
     if (name === 'a signature for another body' && route.method === 'GET') continue // a GET request has no body
-    test(`${route.method} ${route.path} rejects wrong credentials: ${name}`, async () => {
+    test(`${route.method} ${route.path} rejects ${name}`, async () => {
       const world = await openWorld()
       const messages = [await attack(world, route)].flat().filter((message) => !isOpen(message))
       assert.ok(messages.length > 0)

@@ -124,7 +124,7 @@ test('the proxy still recognizes the gateway after a secret was set for its stor
 
 for (const action of ['enable', 'sync', 'disable'] as const) {
   for (const when of ['before', 'after'] as const) {
-    test(`"${action}" succeeds when retried after the proxy was killed ${when} any of its writes`, async () => {
+    test(`"${action}" succeeds when retried after the proxy was killed ${when} any one of its writes`, async () => {
       let writes = 0
       for (let wasKilled = true; wasKilled; ) {
         const write = ++writes

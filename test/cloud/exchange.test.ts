@@ -33,7 +33,7 @@ async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
     const { status, body } = await client.call('POST', paths.replica, request)
     if (status !== 200)
       throw gatewayError('CLOUD_FAILED', { message: String(body.error), data: { refusal: body.code } })
-    return body as unknown as SyncResponse // the type in which the proxy responds
+    return body as unknown as SyncResponse // the type of the proxy's responses
   }
 
   const sync = (create = false) =>

@@ -48,7 +48,7 @@ async function seenAt(api: Omit<Management, 'cloud'>) {
 
 for (const action of ['enable', 'sync', 'disable'] as const)
   for (const when of ['before', 'after'] as const)
-    test(`"${action}" succeeds when retried after the gateway was killed ${when} any of its writes`, async () => {
+    test(`"${action}" succeeds when retried after the gateway was killed ${when} any one of its writes`, async () => {
       let write = 0
       for (let wasKilled = true; wasKilled; ) {
         const world = await openWorld(action)

@@ -178,7 +178,7 @@ test('a proxy waits half a minute for a message body, but rejects an unknown ses
   await home.enable([])
   const { path, headers } = await client.signed('POST', paths.replica, {})
   const silent = (input: Record<string, string>) => {
-    const init = { method: 'POST', headers: input, body: new ReadableStream(), duplex: 'half' } as RequestInit // the type that undici declares
+    const init = { method: 'POST', headers: input, body: new ReadableStream(), duplex: 'half' } as RequestInit // the type in undici's declarations
     return server.fetch(new Request(`http://proxy.test${path}`, init))
   }
   assert.is(

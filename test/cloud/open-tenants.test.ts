@@ -39,7 +39,7 @@ async function openWorld(ids: string[]) {
   return { tenants, replicas, createRecord, closed, clock }
 }
 
-test('each tenant gets one gateway, and the least recently used one is closed', async () => {
+test('each tenant gets one gateway, and the least recently used one is closed if too many are open', async () => {
   const { tenants, closed } = await openWorld(['a', 'b', 'c'])
   const a = await tenants.open('a')
   const b = await tenants.open('b')

@@ -54,7 +54,7 @@ test('a gateway sends a batch at least every second while changes keep coming', 
   assert.ok(calls.length > before)
 })
 
-test('a gateway retries with growing delays while the proxy is down, and reports the outage', async () => {
+test('a gateway backs off while the proxy is down, and reports the outage', async () => {
   const { enable, api, after, calls, cut, tenant, clock } = openBothEnds()
   await enable()
   await after(2_000)

@@ -11,7 +11,7 @@ const test = suite('secrets in cloud sync')
 const WRONG_ENROLLMENT = 'a-wrong-credential-of-forty-characters--'
 const ROTATED = 'sk-second-key-of-the-provider-0123456789'
 
-/** Records all log lines of all levels. */
+/** Records log lines at every level. */
 function keepingLogger(lines: string[]): Logger {
   const keep = (...line: unknown[]) => void lines.push(inspect(line, { depth: null, showHidden: true }))
   return Object.assign({ warn: keep, error: keep }, { debug: keep, info: keep })

@@ -47,7 +47,7 @@ function open(
 const HOUR = 60 * 60_000
 const unauthorized = () => Response.json({ error: { message: 'no' } }, { status: 401 })
 
-test('sends the GoogleAuth token to Vertex AI for all accounts, and renews it a minute before it expires', async () => {
+test('Vertex AI calls use the GoogleAuth token for all accounts, and renew it a minute before it expires', async () => {
   let tokens = 0
   const apiKey = googleCredentials({
     auth: () => ({
@@ -71,7 +71,7 @@ test('sends the GoogleAuth token to Vertex AI for all accounts, and renews it a 
   assert.equal([tokens, getLastAuthorization()], [2, 'Bearer ya29.token-2'])
 })
 
-test('creates a new client if the provider rejects its token', async () => {
+test('a new client is created if the provider rejects its token', async () => {
   let clients = 0
   const create = () => `token-of-client-${++clients}`
   const google = googleCredentials({
@@ -99,7 +99,7 @@ test('creates a new client if the provider rejects its token', async () => {
   }
 })
 
-test('sends the token of an Azure credential to Azure OpenAI as a bearer token', async () => {
+test('Azure OpenAI calls send the token of an Azure credential as a bearer token', async () => {
   const requests: unknown[] = []
   const apiKey = azureCredentials({
     scope: 'https://ai.azure.com/.default',
@@ -117,7 +117,7 @@ test('sends the token of an Azure credential to Azure OpenAI as a bearer token',
   assert.is(calls[0]?.headers.get('api-key'), null)
 })
 
-test('signs Bedrock calls with the keys of an AWS provider, and refreshes them when they expire or are rejected', async () => {
+test('Bedrock calls are signed with the keys of an AWS provider, which are refreshed when they expire or are rejected', async () => {
   const forced: Array<boolean | undefined> = []
   let rejectsAll = false
   const provider: NonNullable<AwsCredentialsOptions['provider']> = async (options) => ({
@@ -153,7 +153,7 @@ const CONVERSE = {
   usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
 }
 
-test('skips the connection if the vendor has no credential', async () => {
+test('the connection is skipped if the vendor has no credential', async () => {
   const apiKey = azureCredentials({ credential: () => ({ getToken: async () => null }) })
   const { send, calls, errors } = open({ azure: { apiKey, providerSpecificData: { resource: 'r1' } } })
   const response = await send('azure/gpt-5.5')
@@ -259,7 +259,7 @@ test("a failing package that the app provides doesn't cause login advice", async
   assert.is((cause as Error).message, 'expired')
 })
 
-test('rejects unknown options', () => {
+test('unknown options are rejected', () => {
   assert.throws(() => googleCredentials({ scope: 'x' } as never), /scope is not an option\. Known: scopes, auth\./)
   assert.throws(() => awsCredentials({ region: 'x' } as never), /region is not an option\. Known: profile, provider\./)
   assert.throws(

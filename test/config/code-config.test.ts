@@ -59,7 +59,7 @@ test("a connection's key may be a provider alias, as in the API and the config f
   )
 })
 
-test('serves combos, aliases, and models without a stored record', async () => {
+test('combos, aliases, and models in code work without a stored record', async () => {
   const { chat, calls } = open()
   for (const model of ['fast', 'default', 'slow', 'mine/m', 'openai/gpt-4o-mini'])
     assert.is((await chat(model)).status, 200, model)
@@ -70,7 +70,7 @@ test('serves combos, aliases, and models without a stored record', async () => {
   assert.equal(calls[2], { url: 'http://mine.test/v1/chat/completions', authorization: 'Bearer a-longer-key-of-mine' })
 })
 
-test('lists records defined in code first, and marks them', async () => {
+test('records defined in code are listed first, and marked', async () => {
   const { api } = open()
   await api.combos.create({ name: 'stored', models: ['mine/m'] })
   const { combos } = await api.combos.list()
@@ -103,7 +103,7 @@ test('the gateway info lists the settings and aliases defined in code', async ()
   assert.equal((await api.info()).definedInCode, { settings: ['requireApiKey', 'maxAttempts'], aliases: ['default'] })
 })
 
-test('accepts providerSpecificData fields at the top level or nested', async () => {
+test('connections in code accept providerSpecificData fields at the top level or nested', async () => {
   const providerSpecificData = { baseUrl: 'http://other.test/v1', prefix: 'other', enabledModels: ['m'] }
   const { api, chat, calls } = open({
     connections: { mine: { provider: 'openai-compatible-mine', providerSpecificData } },
@@ -113,7 +113,7 @@ test('accepts providerSpecificData fields at the top level or nested', async () 
   assert.equal((await api.connections.get('mine')).providerSpecificData, providerSpecificData)
 })
 
-test('rejects changes to records defined in code with a 409, and stores nothing', async () => {
+test('changes to records defined in code get a 409, and nothing is stored', async () => {
   const storage = memoryStorage()
   const { api, chat } = open({ storage })
   const taken = '409 DEFINED_IN_CODE'
@@ -145,7 +145,7 @@ test('discovering the models of a connection in code fails without calling the s
   assert.equal(calls, [])
 })
 
-test('the 409 over HTTP explains what to change', async () => {
+test('over HTTP, the 409 explains what to change', async () => {
   const { gateway } = open({ management: { token: 'a-token-of-at-least-32-characters' } })
   const response = await gateway.fetch('http://gateway/api/combos/fast', {
     method: 'DELETE',
@@ -155,7 +155,7 @@ test('the 409 over HTTP explains what to change', async () => {
   assert.match(((await response.json()) as { error: string }).error, /defined in code.*gateway's options/)
 })
 
-test('applies settings defined in code, and allows changes to other settings', async () => {
+test('settings defined in code apply, and other settings can still be changed', async () => {
   const { api } = open()
   assert.is((await api.settings.get()).maxAttempts, 2)
   const after = await api.settings.update({ cloudUrl: 'https://cloud.test', maxAttempts: 2 })
@@ -163,7 +163,7 @@ test('applies settings defined in code, and allows changes to other settings', a
   assert.is((await api.settings.get()).maxAttempts, 2)
 })
 
-test('overrides a stored record with the same name until the configuration is removed', async () => {
+test('a record in code overrides a stored one with the same name until it is removed from the code', async () => {
   const storage = memoryStorage()
   const plain = createGateway({ storage, logger: false })
   await plain.api.combos.create({ name: 'fast', models: ['other/model'] })
@@ -182,7 +182,7 @@ test('overrides a stored record with the same name until the configuration is re
   assert.is((await again.api.settings.get()).maxAttempts, 7)
 })
 
-test('keeps keys, limits, and usage in memory if there is no storage, and warns once', async () => {
+test('without a storage, keys, limits, and usage stay in memory, with one warning', async () => {
   const warnings: string[] = []
   const { api, fetch } = createGateway({
     ...config,
@@ -308,7 +308,7 @@ const problems: Array<[GatewayOptions, RegExp]> = [
   [{ aliases: { a: ' x/y' } }, /^aliases\.a must not start or end with whitespace/],
 ]
 
-test('rejects a record that contains itself, and names its path', () => {
+test('a record that contains itself is rejected, with its path', () => {
   const combo: Record<string, unknown> = { models: ['x/y'] }
   combo.health = combo
   assert.throws(
@@ -329,7 +329,7 @@ for (const [options, message] of problems)
     )
   })
 
-test("skips entries that are undefined, and trims the cloud proxy's URL", async () => {
+test("undefined entries are skipped, and the cloud proxy's URL is trimmed", async () => {
   const { api } = open({
     connections: { openai: undefined, anthropic: { apiKey: 'key-of-anthropic' } },
     combos: { none: undefined },
@@ -350,7 +350,7 @@ test('an alias in code may have the same name as its model', async () => {
   assert.is((await chat('openai/gpt-4o-mini')).status, 200)
 })
 
-test('keeps the stored settings if an update repeats settings defined in code', async () => {
+test('an update that repeats settings defined in code keeps the stored settings', async () => {
   const storage = memoryStorage()
   const plain = createGateway({ storage, logger: false })
   await plain.api.settings.update({ maxAttempts: 7, health: { minCalls: 9 } })

@@ -92,7 +92,7 @@ test('check 61: a 401 renews the credential once, and the client gets a response
   assert.is(reasons.length, 2)
 })
 
-test("tries the next target if the renewed credential is also rejected or hasn't changed", async () => {
+test("the next target is tried if the renewed credential is also rejected or hasn't changed", async () => {
   for (const source of [() => 'always-the-same-key', ({ reason }: CredentialRequest) => `the-${reason}-key`]) {
     const { send, calls } = open(source, ({ host }) => (host === 'first.test' ? unauthorized() : undefined))
     assert.is((await send('both')).status, 200)
@@ -101,7 +101,7 @@ test("tries the next target if the renewed credential is also rejected or hasn't
   }
 })
 
-test('skips the connection without a provider call if the function returns nothing', async () => {
+test('the connection is skipped without a provider call if the function returns nothing', async () => {
   const { send, calls, errors } = open(() => undefined)
   assert.is((await send('both')).status, 200)
   assert.equal(
@@ -184,7 +184,7 @@ test('check 65: no record, error, header, or log contains the credential', async
   for (const seen of [text, records, errors.map(String).join()]) assert.not(seen.includes(secret))
 })
 
-test("rejects values that aren't credentials, without quoting them", async () => {
+test("values that aren't credentials are rejected, without quoting them", async () => {
   for (const value of [7, {}, { apiKey: '' }, { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' }, ['a']]) {
     const { send, errors } = open((() => value) as never)
     assert.is((await send()).status, 502)
@@ -192,7 +192,7 @@ test("rejects values that aren't credentials, without quoting them", async () =>
   }
 })
 
-test('rejects a credential that is invalid in a header, without a provider call', async () => {
+test("a credential that isn't valid in a header is rejected without a provider call", async () => {
   for (const value of ['two words', 'two\nlines', 'schlüssel']) {
     const { send, calls, errors } = open(() => value)
     assert.is((await send()).status, 502)
@@ -202,7 +202,7 @@ test('rejects a credential that is invalid in a header, without a provider call'
   }
 })
 
-test('sends AWS access keys only to Bedrock', async () => {
+test('AWS access keys are sent only to Bedrock', async () => {
   const keys = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wombatUmbrellaCobaltFandangoPickledHerring' }
   const { send, calls, errors } = open(() => keys)
   assert.is((await send()).status, 502)
@@ -210,7 +210,7 @@ test('sends AWS access keys only to Bedrock', async () => {
   assert.match(String(errors[0]), /"first" returned AWS access keys, which only Bedrock accepts/)
 })
 
-test('rejects a non-numeric expiresAt, and treats null as no expiry', async () => {
+test('a non-numeric expiresAt is rejected, and null means no expiry', async () => {
   for (const expiresAt of [Number.NaN, '2030-01-01', new Date()]) {
     const { send, errors } = open((() => ({ apiKey: 'a-key-that-expires', expiresAt })) as never)
     assert.is((await send()).status, 502)
@@ -227,14 +227,14 @@ test('rejects a non-numeric expiresAt, and treats null as no expiry', async () =
   assert.equal([(await sendRequest()).status, (await sendRequest()).status, times], [200, 200, 1])
 })
 
-test('calls the function again on the next request if it returned nothing', async () => {
+test('the function is called again on the next request if it returned nothing', async () => {
   const reasons: string[] = []
   const { send } = open(({ reason }) => (reasons.push(reason) === 1 ? undefined : 'a-key-that-was-added'))
   assert.equal([(await send()).status, (await send()).status], [502, 200])
   assert.equal(reasons, ['first', 'first'])
 })
 
-test('renews a rejected credential once for concurrent requests, even if the function returns the same credential', async () => {
+test('concurrent requests renew a rejected credential once, even if the function returns the same credential', async () => {
   for (const renewed of ['the-first-key', 'another-key']) {
     const reasons: string[] = []
     const renewal = Promise.withResolvers<string>()
@@ -252,7 +252,7 @@ test('renews a rejected credential once for concurrent requests, even if the fun
   }
 })
 
-test('renews the credential once for a request that is split into several calls', async () => {
+test('a request that is split into several calls renews the credential once', async () => {
   let times = 0
   const { gateway, calls } = open(
     () => `key-number-${++times}`,
@@ -303,7 +303,7 @@ test("one key's rejected credential doesn't put the target in cooldown for other
   assert.is(calls.at(-1), `Bearer the-key-of-${good.id}`)
 })
 
-test('removes parts of AWS access keys from errors, unless the key is a short placeholder', async () => {
+test('parts of AWS access keys are removed from errors, unless the key is a short placeholder', async () => {
   const credential = {
     accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
     secretAccessKey: 'wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY',
@@ -322,7 +322,7 @@ test('removes parts of AWS access keys from errors, unless the key is a short pl
   assert.match(await (await local.send()).text(), /there were errors here/)
 })
 
-test('reports no error if the client disconnects while the credential is being renewed', async () => {
+test('no error is reported if the client disconnects while the credential is being renewed', async () => {
   const client = new AbortController()
   let times = 0
   const { gateway, calls, errors } = open(

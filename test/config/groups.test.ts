@@ -100,7 +100,7 @@ test("a group's default name is its ID, and a plan can be referenced by its name
   assert.equal([await askAs('ann'), await askAs('ann')], [200, 429])
 })
 
-test('rejects changes to a group in code with a 409, and stores nothing', async () => {
+test('changes to a group in code get a 409, and nothing is stored', async () => {
   const storage = memoryStorage()
   const { api, askWith } = open({ groups: { team: { limits: { requests: { day: 1 } } } } }, { storage })
   const { key } = await api.keys.create({ name: 'a', group: 'team' })
@@ -206,6 +206,6 @@ const problems: Array<[GatewayOptions, RegExp]> = [
 ]
 
 for (const [options, expected] of problems)
-  test(`rejects ${JSON.stringify(options)}`, () => {
+  test(`createGateway rejects ${JSON.stringify(options)}`, () => {
     assert.throws(() => createGateway({ ...options, logger: false }), expected)
   })

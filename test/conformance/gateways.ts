@@ -63,12 +63,15 @@ function register(name: string, { create, end }: SharedStore): SharedTest {
 }
 
 function changes(shared: SharedTest): void {
-  shared(`the gateways lose none of ${COUNT} x ${WRITES} read-modify-writes in the storage`, async ({ one, all }) => {
-    await all(() => ({ does: 'adds', times: WRITES }))
-    const added = await one<null>(0, { does: 'adds', times: 1 })
-    assert.is(added, null)
-    assert.is(await one(1, { does: 'reads the sum' }), COUNT * WRITES + 1)
-  })
+  shared(
+    `the gateways lose none of ${COUNT} x ${WRITES} read-modify-write cycles in the storage`,
+    async ({ one, all }) => {
+      await all(() => ({ does: 'adds', times: WRITES }))
+      const added = await one<null>(0, { does: 'adds', times: 1 })
+      assert.is(added, null)
+      assert.is(await one(1, { does: 'reads the sum' }), COUNT * WRITES + 1)
+    },
+  )
 
   shared(
     `the gateways lose none of ${COUNT} x ${WRITES} changes to different fields of one record`,
@@ -202,7 +205,7 @@ function races(shared: SharedTest): void {
 }
 
 function testTurns(shared: SharedTest): void {
-  shared('the gateways share the turns of a combo without duplicates or gaps', async ({ one, all }) => {
+  shared("the gateways share a combo's round-robin position without duplicates or gaps", async ({ one, all }) => {
     await one(0, post('/api/connections', { provider: 'openai', apiKey: 'sk-test' }))
     await waitUntilSettled(all, get('/api/connections'), 1)
     const models = ['a', 'b', 'c', 'd']

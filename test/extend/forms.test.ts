@@ -78,16 +78,16 @@ const cases: Record<string, { sent: Field[]; change: JsonObject; got: Field[] }>
     change: { chunking_strategy: 'auto' },
     got: [['chunking_strategy', 'auto']],
   },
-  'an undefined field': { sent: [['language', 'en']], change: { language: undefined }, got: [] },
+  undefined: { sent: [['language', 'en']], change: { language: undefined }, got: [] },
   'a new list': { sent: [], change: { [TIMES]: ['word', 'segment'] }, got: both },
-  'a changed value': {
+  'another value': {
     sent: [['language', 'en'], ...both],
     change: { language: 'de' },
     got: [['language', 'de'], ...both],
   },
 }
 for (const [label, { sent, change, got }] of Object.entries(cases))
-  test(`the provider gets ${label} as changed by a step`, async () => {
+  test(`a step can change a form field to ${label}`, async () => {
     assert.equal(await send(sent, (body) => ({ ...body, ...change })), got)
   })
 

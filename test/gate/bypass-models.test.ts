@@ -29,9 +29,9 @@ const ways: Record<string, [path: string, body: unknown, status?: number]> = {
     '/v1/messages/count_tokens',
     { model: 'two/m', messages },
   ],
-  'with a completion': ['/v1/completions', { model: 'two/m', prompt: 'Hi' }],
+  'with a completion request': ['/v1/completions', { model: 'two/m', prompt: 'Hi' }],
   'with a Responses request': ['/v1/responses', { model: 'open/r', input: 'Hi' }],
-  'with a compaction': ['/v1/responses/compact', { model: 'open/r', input: 'Hi' }],
+  'with a compaction request': ['/v1/responses/compact', { model: 'open/r', input: 'Hi' }],
   'with a Gemini path': ['/v1beta/models/google/g:generateContent', { contents }],
   'with an encoded Gemini path': ['/v1beta/models/google%2Fg:generateContent', { contents }],
   'with a Gemini path and another model in the body': [

@@ -19,7 +19,7 @@ async function open(storage: Storage, options: WorldOptions = {}) {
 const contents = async (storage: Storage) =>
   (await storage.list('')).map(({ key, value }) => `${key} ${value}`).join('\n')
 
-test('no part of a key or credential is stored in plain text', async () => {
+test('no part of a key or credential is stored in plaintext', async () => {
   const storage = memoryStorage()
   const { world } = await open(storage, { connections: [] })
   const secrets: string[] = []
@@ -37,7 +37,7 @@ test('no part of a key or credential is stored in plain text', async () => {
   }
 })
 
-test('rejects an encrypted credential that was moved to another connection', async () => {
+test('an encrypted credential that was moved to another connection is rejected', async () => {
   const storage = memoryStorage()
   const { world, upstream } = await open(storage, { connections: ['one', 'two'] })
   const [first, second] = await storage.list('connections/')
@@ -52,7 +52,7 @@ test('rejects an encrypted credential that was moved to another connection', asy
   assert.match(String(world.recorded.errors[0]), /changed or moved/)
 })
 
-test('detects a flipped bit anywhere in an encrypted credential', async () => {
+test('a flipped bit anywhere in an encrypted credential is detected', async () => {
   const storage = memoryStorage()
   const { upstream } = await open(storage, { connections: ['one'] })
   const [stored] = await storage.list('connections/')

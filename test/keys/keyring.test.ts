@@ -30,7 +30,7 @@ test('an empty list of secrets is treated as a missing secret', async () => {
   }
 })
 
-test('rejects an unencrypted keyring in a storage that has a secret, with or without the `secret` option', async () => {
+test('an unencrypted keyring in a storage that has a secret is rejected, with or without the `secret` option', async () => {
   const unsealed = withoutSecret()
   await makeKey(unsealed)
   const planted = (await unsealed.get('vault'))?.value ?? ''

@@ -20,12 +20,12 @@ const changeByte = (base64: string, index: number) => {
   return base64.slice(0, index) + other + base64.slice(index + 1)
 }
 
-test('decrypts data encrypted by WebCrypto', async () => {
+test("Node's functions decrypt data encrypted by WebCrypto", async () => {
   const { web, node } = await openVaults()
   for (const text of TEXTS) assert.is(await node.decrypt(PLACE, await web.encrypt(PLACE, text)), text)
 })
 
-test('rejects the same data as WebCrypto: a different context, a changed byte, and truncated or empty data', async () => {
+test("Node's functions reject the same data as WebCrypto: a different context, a changed byte, and truncated or empty data", async () => {
   const { web, node } = await openVaults()
   const sealed = await web.encrypt(PLACE, 'the value of a key')
   const [iv = '', cipher = ''] = sealed.split('.')
@@ -49,7 +49,7 @@ test('rejects the same data as WebCrypto: a different context, a changed byte, a
     }
 })
 
-test('accepts the same signatures as WebCrypto', async () => {
+test("Node's functions accept the same signatures as WebCrypto", async () => {
   const { web, node } = await openVaults()
   for (const text of TEXTS) {
     const mac = await web.sign(PLACE, text)

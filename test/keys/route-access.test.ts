@@ -187,7 +187,7 @@ test('a nonexistent route returns 404 if the request has a valid key, not 401', 
   }
 })
 
-test('reads the key from four headers, and accepts `Bearer` in any case', async () => {
+test('keys are read from four headers, and `Bearer` may be in any case', async () => {
   const { chat, key } = await gated()
   const ways: Array<Record<string, string>> = [
     { authorization: `Bearer ${key}` },

@@ -123,7 +123,7 @@ keys(
   },
 )
 
-keys("a key's signature is not valid for another key", async () => {
+keys("a key's signature isn't valid for another key", async () => {
   const { storage, status, active, paused } = await fillStorage()
   const records = (await storage.list('keys/')).map(({ key, value }) => ({ key, stored: JSON.parse(value) }))
   const [first, two] = records.map(({ stored }) => stored.record)
@@ -145,7 +145,7 @@ const settingsChanges: Record<string, Change> = {
 }
 
 for (const [mode, changing] of Object.entries(settingsChanges)) {
-  settings(`if the settings ${mode}, a key is required and cloud sync is off until they are set again`, async () => {
+  settings(`if the settings ${mode}, a key is required and cloud sync is off until both are set again`, async () => {
     const { storage, status, api, active, recorded } = await fillStorage()
     await api.settings.update({ maxAttempts: 2 })
     assert.is(await status(active.key), 200)
@@ -196,7 +196,7 @@ const destinations: Record<string, Change> = {
 }
 
 for (const [location, changing] of Object.entries(destinations)) {
-  credentials(`an encrypted credential is never sent to ${location} than it was encrypted for`, async () => {
+  credentials(`an encrypted credential never works with ${location}`, async () => {
     const { storage, active, upstream, chat } = await fillStorage()
     await change(storage, 'connections/', undefined, changing)
     for (const model of ['one/m', 'two/m'])
@@ -237,7 +237,7 @@ for (const [mode, changing] of Object.entries<Change>({
   },
 })) {
   credentials(
-    `put does not encrypt a credential for a base URL that ${mode} in the storage, unless put contains the base URL`,
+    `put doesn't encrypt a credential for a base URL that ${mode} in the storage, unless put contains the base URL`,
     async () => {
       const { storage, status, active, upstream, api } = await fillStorage()
       const seed = { id: 'seeded', provider: 'one', apiKey: 'key-of-the-host' }
@@ -261,7 +261,7 @@ for (const [mode, changing] of Object.entries<Change>({
 
 const vault = suite('a storage with a missing keyring')
 
-vault('a missing keyring is not replaced', async () => {
+vault("a missing keyring isn't recreated", async () => {
   const { storage, active } = await fillStorage()
   await storage.delete('vault')
   const { status, recorded } = await open(storage)

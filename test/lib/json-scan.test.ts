@@ -16,7 +16,7 @@ scan('the JSON scan replaces the value of a top-level field and leaves every oth
   assert.is(rename('{"a":"model","model":"old"\n}'), '{"a":"model","model":"new"\n}')
 })
 
-scan('the JSON scan is not misled by quotes, escapes, and braces in strings', () => {
+scan("the JSON scan isn't fooled by quotes, escapes, and braces in strings", () => {
   assert.is(rename('{"a":"\\"model\\":\\"x\\"}{","model":"o\\"ld"}'), '{"a":"\\"model\\":\\"x\\"}{","model":"new"}')
   assert.is(rename('{"a":"\\\\","model":"old"}'), '{"a":"\\\\","model":"new"}')
   assert.is(rename('{"mod\\u0065l":"old"}'), '{"mod\\u0065l":"new"}')

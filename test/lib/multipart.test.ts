@@ -12,7 +12,7 @@ const form = (...lines: string[]) => encodeUtf8(lines.join('\r\n'))
 const field = (name: string, value: string) => ['--b', `Content-Disposition: form-data; name="${name}"`, '', value]
 const END = ['--b--', '']
 
-test('preserves the order, names, types, and bytes of parts', () => {
+test('parsing preserves the order, names, types, and bytes of parts', () => {
   const bytes = concatBytes([
     form('preamble', '--b', 'content-disposition: form-data; name="file"; filename="C:\\dir\\a \\"b\\".mp3"', ''),
     form('Content-Type: audio/mpeg; x=y', '', ''),
@@ -44,7 +44,7 @@ test('preserves the order, names, types, and bytes of parts', () => {
   assert.is(file?.bytes.buffer, bytes.buffer, 'a file is a view of the upload')
 })
 
-test('parses names the way browsers and libraries write them', () => {
+test('names are parsed the way browsers and libraries write them', () => {
   const getName = (disposition: string) => {
     const [part] = parseForm(form('--b', `content-disposition: form-data; ${disposition}`, '', 'x', ...END), TYPE)
     return part && isFile(part) ? [part.name, part.fileName] : [part?.name]
@@ -55,7 +55,7 @@ test('parses names the way browsers and libraries write them', () => {
   assert.equal(getName('name="file"; filename=""'), ['file', undefined])
 })
 
-test('writes fields before files, with a random boundary, and names files that have no name', () => {
+test('fields are written before files, with a random boundary, and files without a name get one', () => {
   const sent: FormPart[] = [
     { name: 'image[]', fileName: 'a"\r\n.png', type: 'image/png', bytes: new Uint8Array([1, 2]) },
     { name: 'model', value: 'm' },
@@ -73,7 +73,7 @@ test('writes fields before files, with a random boundary, and names files that h
   ])
 })
 
-test('parses every form that it writes, even with bytes that look like boundaries', () => {
+test('every form that is written can be parsed, even with bytes that look like boundaries', () => {
   const random = createRandom(35)
   const pick = random.below
   const signs = [13, 10, 45, 45, 98, 0, 255]
@@ -139,7 +139,7 @@ const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
 }
 
 for (const [label, [bytes, type = TYPE]] of Object.entries(malformed))
-  test(`rejects ${label}, and the message says why`, () => {
+  test(`the parser rejects ${label}, and the message says why`, () => {
     try {
       parseForm(bytes, type)
     } catch (error) {
@@ -149,7 +149,7 @@ for (const [label, [bytes, type = TYPE]] of Object.entries(malformed))
     throw new Error('It was read.')
   })
 
-test('rejects a form that is truncated at any byte', () => {
+test('a form that is truncated at any byte is rejected', () => {
   const full = form(...field('a', 'x'), ...field('b', 'yy'), '--b--')
   for (let end = 0; end < full.length; end++)
     assert.throws(
@@ -165,7 +165,7 @@ test('parsing takes linear time even if bytes resemble boundaries', () => {
   assert.ok(ms < 1_000, `${ms} ms`)
 })
 
-test('maps media types to file extensions', () => {
+test('media types are mapped to file extensions', () => {
   const types = ['audio/mpeg', 'audio/x-wav', 'audio/flac', 'image/jpeg', 'application/octet-stream', '']
   assert.equal(types.map(getFileExtension), ['mp3', 'wav', 'flac', 'jpg', 'bin', 'bin'])
 })

@@ -5,7 +5,7 @@ import { assertReserved, gateway, getCode, getReason, getTotals, group, key, ope
 
 const test = suite('limit counters')
 
-test('shows the used, reserved, and remaining amounts, and when the window ends', async () => {
+test('limit states include the used, reserved, and remaining amounts, and when the window ends', async () => {
   const { one, other } = open()
   const scope = key({ requests: { day: 10 }, tokens: { hour: 1_000 }, usd: { month: 0.07 }, parallel: 2 })
   const first = assertReserved(
@@ -56,7 +56,7 @@ test('shows the used, reserved, and remaining amounts, and when the window ends'
   })
 })
 
-test('distinguishes exhausted limits, oversized requests, and capacity reserved by in-flight requests', async () => {
+test('a rejection distinguishes exhausted limits, oversized requests, and capacity reserved by in-flight requests', async () => {
   const { one } = open()
   const scope = key({ tokens: { day: 100 } })
   const send = (tokens: number) => one.reserve([scope], { fixed: { tokens } })
@@ -96,7 +96,7 @@ test('with several limits, a rejection reports requests first, then concurrent r
   ])
 })
 
-test('reserves as much output as the tightest limit allows, but rejects less than the requested minimum', async () => {
+test('a reservation gets as much output as the tightest limit allows, and fails if that is less than the requested minimum', async () => {
   const { one } = open()
   const scopes = [key({ tokens: { day: 5_000 } }), gateway({ usd: { total: 0.03 } })]
   const output = { tokens: 4_096, minTokens: 1_024, usdPerToken: 0.00001 }
@@ -119,7 +119,7 @@ test('reserves as much output as the tightest limit allows, but rejects less tha
   )
 })
 
-test('reserves in all scopes or none', async () => {
+test('a request is reserved in all scopes or none', async () => {
   const { one } = open()
   const scopes = [key({ tokens: { day: 100 } }), group({ tokens: { day: 50 } }), gateway({ tokens: { day: 200 } })]
   assert.equal(getReason(await one.reserve(scopes, { fixed: { tokens: 60 } })), ['too-large', 'group', 'tokens', 'day'])
@@ -142,7 +142,7 @@ test("if two concurrent requests don't both fit, exactly one passes, on any inst
   }
 })
 
-test('settles tokens and USD before requests and concurrency, each only once', async () => {
+test('tokens and USD can be settled before requests and concurrency, each only once', async () => {
   const { one } = open()
   const scope = key({ requests: { day: 10 }, tokens: { day: 100 }, parallel: 1 })
   const reservation = assertReserved(await one.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 50 } }))
@@ -168,7 +168,7 @@ test('settles tokens and USD before requests and concurrency, each only once', a
   )
 })
 
-test('extends a reservation if the limits allow, or else leaves it unchanged', async () => {
+test('a reservation is extended if the limits allow, and otherwise left unchanged', async () => {
   const { one } = open()
   const scope = key({ tokens: { day: 100 } })
   const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
@@ -179,7 +179,7 @@ test('extends a reservation if the limits allow, or else leaves it unchanged', a
   assert.equal(getTotals(await one.state(scope)), [{ used: 70, reserved: 0, unsettled: 0, remaining: 30 }])
 })
 
-test('counts a settlement in the windows of its reservation, but not in later ones', async () => {
+test('a settlement counts in the windows of its reservation, but not in later ones', async () => {
   const { world, one } = open()
   const scope = key({ tokens: { hour: 100, day: 100, total: 100 } })
   const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
@@ -195,7 +195,7 @@ test('counts a settlement in the windows of its reservation, but not in later on
   )
 })
 
-test("check 79: doesn't reopen a window when the clock goes back, and continues once the clock reaches a later window", async () => {
+test("check 79: a window isn't reopened when the clock goes back, and counting continues once the clock reaches a later window", async () => {
   const { world, a, one } = open()
   const scope = key({ requests: { day: 1 } })
   const send = () => one.reserve([scope], { fixed: { requests: 1 } })

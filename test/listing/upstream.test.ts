@@ -164,7 +164,7 @@ for (const [label, response, expected] of [
   ['text', 'models', []],
   ['null', null, []],
 ] as const) {
-  test(`parses the model list from a response with ${label}`, async () => {
+  test(`the listing parses a model list from a response with ${label}`, async () => {
     assert.equal((await send(compatible(), () => HttpResponse.json(response))).ids, expected)
   })
 }

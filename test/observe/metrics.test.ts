@@ -230,7 +230,7 @@ test('a scrape loads no management code', async () => {
   )
 })
 
-test('metrics work without target states while the storage is unavailable', async () => {
+test('metrics still work, without target states, while the storage is unavailable', async () => {
   const { page } = prometheus({ token: TOKEN })
   const getTargets = () => Promise.reject(new Error('the storage is away'))
   const reply = await page?.reply(

@@ -115,7 +115,7 @@ test('the document requires a credential if the management API does', async () =
   assert.equal(await openTo({ dangerouslyAllowUnauthenticated: true }), [])
 })
 
-test('each caller gets a separate copy', async () => {
+test('each caller gets its own copy of the document', async () => {
   const { api } = openManagement().gateway
   const one = await api.openapi()
   for (const inner of [...listObjects(one)]) inner.changed = true

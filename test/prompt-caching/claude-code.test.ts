@@ -78,7 +78,7 @@ const anthropic = {
   respond: () => json(fullResponses['anthropic-messages']),
 }
 
-test('check 34: a session to Anthropic keeps its billing line and all other bytes', async () => {
+test('check 34: a session with Anthropic keeps its billing line and all other bytes', async () => {
   const { session, calls } = await sendSession('anthropic/claude-sonnet-4-5', anthropic)
   assert.equal(
     calls.map(({ body }) => body),
@@ -86,7 +86,7 @@ test('check 34: a session to Anthropic keeps its billing line and all other byte
   )
 })
 
-test('check 35: a session to Anthropic gets no additions, and keeps its beta header', async () => {
+test('check 35: a session with Anthropic gets no additions, and keeps its beta header', async () => {
   const { calls } = await sendSession('anthropic/claude-sonnet-4-5', anthropic)
   for (const { headers, body } of calls) {
     assert.is(headers.get('anthropic-beta'), 'context-1m-2025-08-07,claude-code-20250219')

@@ -62,7 +62,7 @@ test('totals and requests are filtered by query parameters, and an invalid param
   assert.is((await get('/api/usage/requests/nothing')).status, 404)
 })
 
-test('a rejected request has its code and reason', async () => {
+test('the record of a rejected request has the error code and the reason', async () => {
   const { api, chat, read } = await open()
   const { id, key } = await api.keys.create({ name: 'paused' })
   await api.keys.update(id, { isActive: false })

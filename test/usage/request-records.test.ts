@@ -124,7 +124,7 @@ test("a request has no cost if the cost of an attempt is unknown, both in storag
   assert.equal([totals.costUsd, totals.unpriced], [COST, 1])
 })
 
-test('a request rejected by a limit or model list has its code and reason', async () => {
+test('the record of a request rejected by a limit or a model list has the error code and the reason', async () => {
   const world = await open()
   const { id: group } = await world.api.groups.create({ name: 'customer' })
   const assertRejected = async (input: object) => {

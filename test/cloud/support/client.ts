@@ -132,7 +132,7 @@ export async function createClient(server: Target, input?: { publicKey: string; 
   async function sync(request: Partial<SyncRequest>): Promise<SyncResponse> {
     const { status, body } = await call('POST', paths.replica, { ...EMPTY, ...request })
     assert.is(status, 200, JSON.stringify(body))
-    return body as unknown as SyncResponse // the type in which the proxy responds
+    return body as unknown as SyncResponse // the type of the proxy's responses
   }
 
   return { kept, identity, send, post, opening, open, session, signed, call, sync }

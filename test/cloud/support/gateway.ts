@@ -28,7 +28,7 @@ export function createHome(client: Client) {
 
   async function exchange(extra: object): Promise<SyncResponse> {
     const response = await call('POST', paths.replica, { ...memory, changes: [], seen: [], ...extra })
-    const { mirror, stamp } = response as unknown as SyncResponse // the type in which the proxy responds
+    const { mirror, stamp } = response as unknown as SyncResponse // the type of the proxy's responses
     memory = { mirror, stamp }
     return response as unknown as SyncResponse
   }

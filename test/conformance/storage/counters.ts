@@ -5,14 +5,14 @@ import { ODD_TTLS } from './expiry.ts'
 
 /** Tests `increment`. */
 export function storageCounters(test: StorageTest): void {
-  test('counts up and down, starting at 0', async ({ storage }) => {
+  test('increment counts up and down, starting at 0', async ({ storage }) => {
     assert.is(await add(storage, 'count', 5), 5)
     assert.is(await add(storage, 'count', -7), -2)
     assert.is(await add(storage, 'count', 0), -2)
     assert.is(await add(storage, 'other', 9_007_199_254_740_000), 9_007_199_254_740_000)
   })
 
-  test('stores a counter as a decimal value, with a new version after each increment', async ({ storage }) => {
+  test('increment stores a decimal value, with a new version each time', async ({ storage }) => {
     const set = await storage.set('count', '41')
     assert.is(await add(storage, 'count', 1), 42)
     const stored = await storage.get('count')
@@ -24,7 +24,7 @@ export function storageCounters(test: StorageTest): void {
     assert.is(await add(storage, 'count', 1), 1)
   })
 
-  test('loses no increment when many run concurrently', async ({ storage, other }) => {
+  test('concurrent increments are never lost', async ({ storage, other }) => {
     const second = await other()
     const totals = await Promise.all(
       Array.from({ length: 60 }, (_, index) => add(index % 2 ? storage : second, 'count', 1)),
@@ -36,7 +36,7 @@ export function storageCounters(test: StorageTest): void {
     assert.is((await storage.get('count'))?.value, '60')
   })
 
-  test("rejects a value that isn't an integer and leaves it unchanged", async ({ storage }) => {
+  test("increment rejects a value that isn't an integer, and leaves it unchanged", async ({ storage }) => {
     for (const value of ['', 'many', '1.5', '1e3', ' 1', '0x10', 'NaN', '9007199254740991']) {
       const version = await storage.set('text', value)
       assert.ok(await isRejected(() => add(storage, 'text', 1)), `${JSON.stringify(value)} was incremented`)
@@ -49,7 +49,7 @@ export function storageCounters(test: StorageTest): void {
     assert.is(await storage.get('count'), undefined)
   })
 
-  test('rejects a `ttlMs` outside 1 to 1e12, even for an existing counter, without changing anything', async ({
+  test('increment rejects a `ttlMs` outside 1 to 1e12, even for an existing counter, without changing anything', async ({
     storage,
   }) => {
     await add(storage, 'count', 1)
@@ -63,7 +63,7 @@ export function storageCounters(test: StorageTest): void {
     assert.is(await storage.get('other'), undefined)
   })
 
-  test("starts a counter's TTL at its first increment", async ({ storage, passTime }) => {
+  test("a counter's TTL starts at its first increment", async ({ storage, passTime }) => {
     await add(storage, 'window', 1, 10_000)
     await passTime(7_000)
     assert.is(await add(storage, 'window', 1, 10_000), 2)

@@ -6,7 +6,7 @@ export const ODD_TTLS = [0, -1, 0.5, 1e13, Number.NaN, Number.POSITIVE_INFINITY,
 
 /** Tests `ttlMs`. */
 export function storageExpiry(test: StorageTest): void {
-  test('returns a value until it expires, and then treats it as absent', async ({ storage, passTime, other }) => {
+  test('a value is returned until it expires, and then counts as absent', async ({ storage, passTime, other }) => {
     await storage.set('brief', 'value', { ttlMs: 10_000 })
     await storage.set('long', 'value', { ttlMs: 600_000 })
     await passTime(5_000)
@@ -27,7 +27,7 @@ export function storageExpiry(test: StorageTest): void {
     assert.is((await storage.get('long'))?.value, 'value')
   })
 
-  test('creates a value when the old one has expired', async ({ storage, passTime }) => {
+  test('a value can be created again once the old one has expired', async ({ storage, passTime }) => {
     const old = await storage.set('key', 'old', { ttlMs: 1_000, ifVersion: null })
     assert.ok(typeof old === 'string')
     assert.is(await storage.set('key', 'new', { ifVersion: null }), false)
@@ -39,7 +39,7 @@ export function storageExpiry(test: StorageTest): void {
     assert.is.not(version, old)
   })
 
-  test('starts the TTL at the last write, and never expires without `ttlMs`', async ({ storage, passTime }) => {
+  test('the TTL starts at the last write, and a value without `ttlMs` never expires', async ({ storage, passTime }) => {
     await storage.set('renewed', 'value', { ttlMs: 10_000 })
     await storage.set('kept', 'value', { ttlMs: 10_000 })
     await passTime(7_000)
@@ -53,7 +53,9 @@ export function storageExpiry(test: StorageTest): void {
     assert.is((await storage.get('kept'))?.value, 'value')
   })
 
-  test('rejects a `ttlMs` outside 1 to 1e12, with any `ifVersion`, without changing anything', async ({ storage }) => {
+  test('set rejects a `ttlMs` outside 1 to 1e12, with any `ifVersion`, without changing anything', async ({
+    storage,
+  }) => {
     const version = await storage.set('key', 'value')
     assert.ok(typeof version === 'string')
     for (const ttlMs of ODD_TTLS)
@@ -68,7 +70,7 @@ export function storageExpiry(test: StorageTest): void {
     }
   })
 
-  test("keeps a value's TTL if a write loses the race", async ({ storage, passTime }) => {
+  test("a write that loses the race doesn't change the value's TTL", async ({ storage, passTime }) => {
     await storage.set('key', 'value', { ttlMs: 1_000 })
     assert.is(await storage.set('key', 'other', { ifVersion: 'another', ttlMs: 100_000 }), false)
     await passTime(1_100)

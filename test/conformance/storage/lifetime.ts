@@ -3,20 +3,20 @@ import type { StorageConformance, StorageTest } from '../storage.ts'
 
 /** Tests the claimed features of an adapter, `ownSecret`, and `close`. */
 export function storageLifetime(test: StorageTest, claims: Required<Pick<StorageConformance, 'atomic' | 'has'>>): void {
-  test('supports exactly the features that it claims', async ({ storage }) => {
+  test('the adapter supports exactly the features that it claims', async ({ storage }) => {
     assert.is(storage.atomic, claims.atomic)
     for (const name of ['increment', 'watch', 'ownSecret'] as const) {
       assert.is(typeof storage[name], claims.has.includes(name) ? 'function' : 'undefined', name)
     }
   })
 
-  test('supports destructured methods', async ({ storage: { get, set, list } }) => {
+  test('methods can be destructured', async ({ storage: { get, set, list } }) => {
     await set('key', 'value')
     assert.is((await get('key'))?.value, 'value')
     assert.is((await list('')).length, 1)
   })
 
-  test('finishes pending operations before it closes, and can be closed twice', async ({ storage, other }) => {
+  test('close waits for pending operations, and can be called twice', async ({ storage, other }) => {
     const second = await other()
     const writes = Array.from({ length: 10 }, (_, index) => storage.set(`key/${index}`, 'value'))
     await storage.close?.()
@@ -27,7 +27,7 @@ export function storageLifetime(test: StorageTest, claims: Required<Pick<Storage
 
   if (!claims.has.includes('ownSecret')) return
 
-  test('keeps one secret per store', async ({ storage, other }) => {
+  test('each store has one secret', async ({ storage, other }) => {
     const secrets = await Promise.all([storage.ownSecret?.(), storage.ownSecret?.(), (await other()).ownSecret?.()])
     assert.ok(isSecret(secrets[0]))
     assert.is(new Set(await Promise.all(secrets.map(sealedWith))).size, 1)

@@ -22,7 +22,7 @@ const SPECIAL = [
 
 /** Tests `list`. */
 export function storageListing(test: StorageTest): void {
-  test('lists the keys that start with the prefix, with values and versions', async ({ storage }) => {
+  test('list returns the keys that start with the prefix, with values and versions', async ({ storage }) => {
     const version = await storage.set('keys/1', 'one')
     for (const key of ['key', 'keys', 'keyss/1', 'Keys/1', 'kez', '/keys/1']) await storage.set(key, 'other')
     const empty = await storage.set('keys/', '')
@@ -34,14 +34,14 @@ export function storageListing(test: StorageTest): void {
     assert.is((await storage.list('')).length, 8)
   })
 
-  test('orders keys by code unit, regardless of insertion order', async ({ storage }) => {
+  test('list orders keys by code unit, regardless of insertion order', async ({ storage }) => {
     const keys = ['a', 'Z', 'a/', 'a0', 'a-', 'a_', 'é', 'z', '10', '9', '\uFF5E', '😀', 'ab', 'aB', 'a b', '~']
     for (const key of keys) await storage.set(`k/${key}`, 'value')
     const listed = (await storage.list('k/')).map(({ key }) => key)
     assert.equal(listed, keys.map((key) => `k/${key}`).sort())
   })
 
-  test('treats a prefix literally, not as a pattern', async ({ storage }) => {
+  test('list treats a prefix literally, not as a pattern', async ({ storage }) => {
     for (const prefix of [...SPECIAL, 'aXb/', 'ab/', 'aXXb/']) await storage.set(`${prefix}1`, prefix)
     for (const prefix of SPECIAL) {
       const listed = await storage.list(prefix)
@@ -52,7 +52,7 @@ export function storageListing(test: StorageTest): void {
     }
   })
 
-  test('starts after the key `after`, whether or not it exists', async ({ storage }) => {
+  test('list starts after the key `after`, whether or not it exists', async ({ storage }) => {
     for (const key of ['b', 'k/a', 'k/b', 'k/b/1', 'k/c', 'l/a']) await storage.set(key, 'value')
     const behind = async (after: string) => (await storage.list('k/', { after })).map(({ key }) => key)
     assert.equal(await behind('k/b'), ['k/b/1', 'k/c'])
@@ -64,7 +64,7 @@ export function storageListing(test: StorageTest): void {
     assert.equal(await behind('z'), [])
   })
 
-  test('returns at most `limit` keys, and pages of any size add up to the full list', async ({ storage }) => {
+  test('list returns at most `limit` keys, and pages of any size add up to the full list', async ({ storage }) => {
     const keys = Array.from({ length: 25 }, (_, index) => `page/${String(index).padStart(3, '0')}`)
     await Promise.all(keys.toReversed().map((key) => storage.set(key, key)))
     await storage.set('pagf', 'behind')
@@ -81,7 +81,7 @@ export function storageListing(test: StorageTest): void {
     }
   })
 
-  test('reflects each change immediately', async ({ storage }) => {
+  test('list reflects each change immediately', async ({ storage }) => {
     const listEntries = async () => (await storage.list('k/')).map(({ key, value }) => `${key}=${value}`)
     await storage.set('k/b', '1')
     assert.equal(await listEntries(), ['k/b=1'])
@@ -97,7 +97,7 @@ export function storageListing(test: StorageTest): void {
     assert.equal(await listEntries(), ['k/b=4'])
   })
 
-  test('stays correct while hundreds of keys are added and removed', async ({ storage }) => {
+  test('list stays correct while hundreds of keys are added and removed', async ({ storage }) => {
     const expected = new Set<string>()
     for (let round = 0; round < 6; round++) {
       const keys = Array.from({ length: 80 }, (_, index) => `k/${(index * 37 + round * 53) % 200}`)

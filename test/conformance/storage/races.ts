@@ -4,7 +4,7 @@ import type { StorageTest } from '../storage.ts'
 
 /** Tests `ifVersion` with concurrent writers, as promised by `atomic: true`. */
 export function storageRaces(test: StorageTest): void {
-  test('lets only one of many writers create a key', async ({ storage, other }) => {
+  test('only one of many concurrent writers can create a key', async ({ storage, other }) => {
     const second = await other()
     const tries = Array.from({ length: 20 }, (_, index) =>
       (index % 2 ? storage : second).set('key', `writer ${index}`, { ifVersion: null }),
@@ -15,7 +15,7 @@ export function storageRaces(test: StorageTest): void {
     assert.equal(await storage.get('key'), { value: `writer ${winner}`, version: results[winner] })
   })
 
-  test('lets only one of many writers change a version', async ({ storage, other }) => {
+  test('only one of many concurrent writers can change a version', async ({ storage, other }) => {
     const second = await other()
     const version = await storage.set('key', 'start')
     assert.ok(typeof version === 'string')
@@ -28,14 +28,14 @@ export function storageRaces(test: StorageTest): void {
     assert.is((await Promise.all(tries)).filter((result) => result !== false).length, 1)
   })
 
-  test('loses no update to concurrent read-modify-write cycles', async ({ storage, other }) => {
+  test('concurrent read-modify-write cycles lose no update', async ({ storage, other }) => {
     const second = await other()
     await storage.set('sum', '0')
     await Promise.all(Array.from({ length: 20 }, (_, index) => addOne(index % 2 ? storage : second, 'sum')))
     assert.is((await storage.get('sum'))?.value, '20')
   })
 
-  test('keeps all concurrent writes to different keys', async ({ storage, other }) => {
+  test('concurrent writes to different keys are all kept', async ({ storage, other }) => {
     const second = await other()
     const keys = Array.from({ length: 100 }, (_, index) => `key/${index}`)
     await Promise.all(keys.map((key, index) => (index % 2 ? storage : second).set(key, key)))
@@ -45,7 +45,7 @@ export function storageRaces(test: StorageTest): void {
     }
   })
 
-  test('shows a write to other instances once it is acknowledged', async ({ storage, other }) => {
+  test('a write is visible to other instances once it is acknowledged', async ({ storage, other }) => {
     const second = await other()
     for (let round = 0; round < 10; round++) {
       const [from, to] = round % 2 ? [storage, second] : [second, storage]

@@ -18,18 +18,18 @@ const TEXTS = [
 
 /** Tests `get`, `set`, and `delete` without conditions. */
 export function storageValues(test: StorageTest): void {
-  test('returns undefined for a key that was never set', async ({ storage }) => {
+  test('get returns undefined for a key that was never set', async ({ storage }) => {
     assert.is(await storage.get('absent'), undefined)
     assert.is(await storage.delete('absent'), false)
   })
 
-  test('returns the last value set, with its version', async ({ storage }) => {
+  test('get returns the last value set, with its version', async ({ storage }) => {
     await storage.set('key', 'first')
     const version = await storage.set('key', 'second')
     assert.equal(await storage.get('key'), { value: 'second', version })
   })
 
-  test('returns undefined for a deleted key', async ({ storage }) => {
+  test('get returns undefined for a deleted key', async ({ storage }) => {
     await storage.set('key', 'value')
     await storage.set('key/other', 'value')
     assert.is(await storage.delete('key'), true)
@@ -38,7 +38,7 @@ export function storageValues(test: StorageTest): void {
     assert.is((await storage.get('key/other'))?.value, 'value')
   })
 
-  test('preserves every string, as a value and as a key', async ({ storage, other }) => {
+  test('every string is preserved, as a value and as a key', async ({ storage, other }) => {
     for (const [index, text] of TEXTS.entries()) await storage.set(`text/${index}`, text)
     for (const text of TEXTS) await storage.set(`key/${text}`, text)
     const reader = await other()
@@ -46,14 +46,14 @@ export function storageValues(test: StorageTest): void {
     for (const text of TEXTS) assert.is((await reader.get(`key/${text}`))?.value, text)
   })
 
-  test("stores a value of 1 MB, or of the adapter's maximum size", async ({ storage, other }) => {
+  test("a value of 1 MB, or of the adapter's maximum size, can be stored", async ({ storage, other }) => {
     const phrase = 'The quick brown fox – ' // 24 bytes
     const value = phrase.repeat(Math.min(45_000, Math.floor((storage.largestValueBytes ?? Infinity) / 24)))
     await storage.set('big', value)
     assert.ok((await (await other()).get('big'))?.value === value)
   })
 
-  test("rejects a value or key over the adapter's limit with a specific error, without changing anything", async ({
+  test("a value or key over the adapter's limit is rejected with a specific error, without changing anything", async ({
     storage,
   }) => {
     const { largestValueBytes, longestKeyBytes } = storage
@@ -71,7 +71,7 @@ export function storageValues(test: StorageTest): void {
     assert.equal(await storage.list(''), [{ key: 'key', value: 'value', version }])
   })
 
-  test('preserves NUL and unpaired surrogates exactly, or rejects them with a specific error', async ({
+  test('NUL and unpaired surrogates are preserved exactly, or rejected with a specific error', async ({
     storage,
     other,
   }) => {
@@ -87,7 +87,7 @@ export function storageValues(test: StorageTest): void {
     }
   })
 
-  test('treats names of built-in object properties like any other key', async ({ storage }) => {
+  test('names of built-in object properties are ordinary keys', async ({ storage }) => {
     for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       assert.is(await storage.get(key), undefined)
       await storage.set(key, key)

@@ -3,14 +3,14 @@ import type { StorageTest } from '../storage.ts'
 
 /** Tests `ifVersion` with one writer at a time. */
 export function storageVersions(test: StorageTest): void {
-  test("gives each write a new version, even if the value doesn't change", async ({ storage }) => {
+  test("each write gets a new version, even if the value doesn't change", async ({ storage }) => {
     const versions = []
     for (let count = 0; count < 5; count++) versions.push(await storage.set('key', 'same'))
     assert.ok(versions.every((version) => typeof version === 'string' && version !== ''))
     assert.is(new Set(versions).size, 5)
   })
 
-  test('writes only if the version is current', async ({ storage }) => {
+  test('set writes only if `ifVersion` is the current version', async ({ storage }) => {
     const first = await storage.set('key', 'first')
     assert.ok(typeof first === 'string')
     const second = await storage.set('key', 'second', { ifVersion: first })
@@ -21,7 +21,7 @@ export function storageVersions(test: StorageTest): void {
     assert.equal(await storage.get('key'), { value: 'second', version: second })
   })
 
-  test('creates with `ifVersion: null`, and never overwrites', async ({ storage }) => {
+  test('set with `ifVersion: null` creates a key, and never overwrites one', async ({ storage }) => {
     const version = await storage.set('key', 'first', { ifVersion: null })
     assert.equal(await storage.get('key'), { value: 'first', version })
     assert.is(await storage.set('key', 'second', { ifVersion: null }), false)
@@ -30,14 +30,14 @@ export function storageVersions(test: StorageTest): void {
     assert.type(await storage.set('key', 'third', { ifVersion: null }), 'string')
   })
 
-  test('creates nothing if a version is given for a missing key', async ({ storage }) => {
+  test('set with a version creates nothing if the key is missing', async ({ storage }) => {
     const version = await storage.set('other', 'value')
     assert.ok(typeof version === 'string')
     assert.is(await storage.set('key', 'value', { ifVersion: version }), false)
     assert.is(await storage.get('key'), undefined)
   })
 
-  test('deletes only if the version is current', async ({ storage }) => {
+  test('delete removes a key only if `ifVersion` is the current version', async ({ storage }) => {
     const first = await storage.set('key', 'first')
     const second = await storage.set('key', 'second')
     assert.ok(typeof first === 'string' && typeof second === 'string')
@@ -48,7 +48,7 @@ export function storageVersions(test: StorageTest): void {
     assert.is(await storage.get('key'), undefined)
   })
 
-  test('never reuses a version, even after the key was deleted', async ({ storage, other }) => {
+  test('a version is never reused, even after the key was deleted', async ({ storage, other }) => {
     const seen: string[] = []
     for (let round = 0; round < 3; round++) {
       const version = await storage.set('key', 'same', { ifVersion: null })

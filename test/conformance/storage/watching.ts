@@ -4,7 +4,7 @@ import type { StorageTest } from '../storage.ts'
 
 /** Tests `watch`, which has five seconds to report a change. Each adapter's own tests check for faster reports. */
 export function storageWatching(test: StorageTest): void {
-  test('reports keys that other instances set, change, or delete', async ({ storage, other }) => {
+  test('watch reports keys that other instances set, change, or delete', async ({ storage, other }) => {
     await storage.set('kept', '1')
     await storage.set('changed', '1')
     await storage.set('deleted', '1')
@@ -21,7 +21,7 @@ export function storageWatching(test: StorageTest): void {
     assert.not.ok(received.keys.includes('kept'))
   })
 
-  test('returns the new value by the time the change is reported', async ({ storage, other }) => {
+  test('by the time watch reports a change, get returns the new value', async ({ storage, other }) => {
     const second = await other()
     await storage.get('key')
     const values: Array<Promise<string | undefined>> = []
@@ -32,7 +32,7 @@ export function storageWatching(test: StorageTest): void {
     assert.is(await values[0], 'new')
   })
 
-  test('reports to every watcher until the watcher stops', async ({ storage, other }) => {
+  test('watch reports to every watcher until the watcher stops', async ({ storage, other }) => {
     const second = await other()
     const first = await listen(storage)
     const both = await listen(storage)

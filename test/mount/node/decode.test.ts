@@ -49,7 +49,7 @@ const encodings: Array<[name: string, encode: (input: InputType) => Uint8Array]>
 ]
 
 for (const [name, encode] of encodings) {
-  test(`decompresses ${name}${encode === encodings[5]?.[1] ? ', raw' : ''}`, async () => {
+  test(`the call decompresses ${name}${encode === encodings[5]?.[1] ? ', raw' : ''}`, async () => {
     const response = await respond(name, encode(TEXT))
     assert.is(await getText(response.body), TEXT)
   })
