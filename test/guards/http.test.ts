@@ -36,6 +36,19 @@ test('http: the guard service gets the text, and its verdict is enforced', async
   assert.equal(sent.parts, [{ id: sent.parts[0].id, text: 'Hi', role: 'user', kind: 'text', isOlder: false }])
 })
 
+test('http: a category that repeats a header value is dropped', async () => {
+  const guard = http({ ...service, headers: { authorization: 'Bearer s3cret-of-the-service' } })
+  const { say, api } = await openServed(guard, ({ headers }) =>
+    json({ verdict: 'refuse', category: `token ${headers.get('authorization')?.slice('Bearer '.length)}` }),
+  )
+  const rejected = await say('openai-chat', 'Hi')
+  assert.is(rejected.status, 400)
+  assert.not.match(await rejected.text(), 's3cret')
+  const { requests } = await api.usage.requests()
+  assert.is(requests[0]?.guards?.[0]?.verdict, 'refuse')
+  assert.not.match(JSON.stringify(requests), 's3cret')
+})
+
 test("http: a service for LiteLLM's generic guardrail API works unchanged", async () => {
   const createFetch = (body: object) => async (text: string) => {
     const { say, upstream: _, calls } = await openServed(http({ ...service, changes: true }), () => json(body))

@@ -1,3 +1,4 @@
+import { MIN_QUOTABLE_LENGTH } from '../../../lib/credential-shapes.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import { isPrivateHost } from '../../../lib/urls.ts'
 import type { Guard, GuardChange, GuardPart, GuardVerdict } from '../guard.ts'
@@ -25,6 +26,9 @@ export function createHttpGuard({
   const problem = findUrlProblem(url, allowPrivate)
   if (problem) throw new TypeError(`http().url ${problem}.`)
   checkHeaders('http().headers', headers)
+  const secrets = Object.values(headers)
+    .flatMap((value) => value.split(' '))
+    .filter(({ length }) => length >= MIN_QUOTABLE_LENGTH)
   return {
     ...options,
     async check({ parts, stage, final }, { fetch, signal, request }) {
@@ -50,7 +54,7 @@ export function createHttpGuard({
       }
       const verdict = tryParseJson(await response.text())
       if (!isObject(verdict)) throw new TypeError('The service did not return a JSON object.')
-      return 'action' in verdict ? readAction(verdict, parts) : readVerdict(verdict)
+      return 'action' in verdict ? readAction(verdict, parts) : readVerdict(verdict, secrets)
     },
   }
 }
@@ -80,10 +84,12 @@ const describe = ({
   ...(account && { account: { id: account.id } }),
 })
 
-/** Reads a verdict in Signalbox's own format. `toDecision` validates its other fields. */
-function readVerdict(verdict: JsonObject): GuardVerdict {
+/** Reads a verdict in Signalbox's own format. `toDecision` validates its other fields. Drops a category that quotes one of the service's secrets. */
+function readVerdict(verdict: JsonObject, secrets: readonly string[]): GuardVerdict {
   if (typeof verdict.verdict !== 'string') throw new TypeError('The service did not return a verdict.')
-  return verdict as unknown as GuardVerdict // validated later, like the verdicts of all guards
+  const { category, ...rest } = verdict
+  const quotesSecret = secrets.some((secret) => String(category).includes(secret))
+  return (quotesSecret ? rest : verdict) as unknown as GuardVerdict // validated later, like the verdicts of all guards
 }
 
 /** Reads a response in the format of LiteLLM's generic guardrail API. */
