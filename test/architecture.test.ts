@@ -49,7 +49,10 @@ const MAX_REPEATED_NAMES = 8
 
 source('few type names are declared twice', () => {
   const found = findRepeatedTypeNames(readTree(['src', 'adapters']))
-  assert.ok(found.length <= MAX_REPEATED_NAMES, `Rename a type, so that a name means one thing:\n${found.join('\n')}`)
+  assert.ok(
+    found.length <= MAX_REPEATED_NAMES,
+    `Rename one type, so that each name means one thing:\n${found.join('\n')}`,
+  )
 })
 
 source('a type name declared in two files is detected, unless it belongs to a wire format', () => {

@@ -149,7 +149,7 @@ const built: Record<string, string | [use: (text: string) => unknown, like: RegE
 }
 
 patterns('every pattern that the source builds at run time is listed in this test', () => {
-  assert.equal(builders, Object.keys(built).sort(), 'a file that builds patterns needs a line in this test')
+  assert.equal(builders, Object.keys(built).sort(), 'every file that builds patterns must be listed in this test')
   for (const [path, use] of Object.entries(built)) {
     if (typeof use === 'string') continue
     assert.is(worstInput(use[0], use[1]), undefined, path)

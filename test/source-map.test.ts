@@ -28,7 +28,7 @@ test('every path with a placeholder exists for at least one kind', () => {
   assert.ok(paths.length > 4, `only ${paths.length} paths were found`)
   for (const path of paths) {
     const isThere = kinds.some((kind) => existsSync(`${root}src/${path.replaceAll('<kind>', kind)}`))
-    assert.ok(isThere, `src/README.md names ${path}, which no kind has`)
+    assert.ok(isThere, `src/README.md mentions ${path}, which exists for no kind`)
   }
 })
 

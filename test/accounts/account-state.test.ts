@@ -74,7 +74,7 @@ test('check 51 (bug B8): a session belongs to one account, even if another accou
   assert.is(await pick(alice), moved)
   const away: string[] = []
   for (const [name, other] of Object.entries(others)) if ((await pick(other)) === moved) away.push(name)
-  assert.equal(away, [], 'all others are where the session was before it moved')
+  assert.equal(away, [], "all other callers are still on the session's first target")
   const second = await open()
   const { alice: elsewhere, bob } = await openCallers(second.gateway)
   await elsewhere('/v1/chat/completions', { model: 'pool', messages: [] })

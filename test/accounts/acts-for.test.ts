@@ -55,7 +55,7 @@ test("the key's plan applies only to accounts without their own plan", async () 
   assert.equal([await send(key, 'alice'), await send(key, 'alice')], ['200', '200'])
   assert.equal([await send(key, 'bob'), await send(key, 'bob')], ['200', '429 rate_limit_exceeded'])
   await api.keys.update(id, { actsFor: { plan: pro.id } })
-  assert.is(await send(key, 'bob'), '200', 'the plan was not stored')
+  assert.is(await send(key, 'bob'), '200', "the key's plan isn't stored in the account")
 })
 
 test("a plan can't be deleted while a key that acts for accounts uses it", async () => {

@@ -172,5 +172,9 @@ test("check 24: responses to a user aren't cached, and other sites can't read th
     assert.is(response.headers.get('access-control-allow-origin'), null)
   }
   const stream = await app.chat({ as: 'alice', body: { stream: true } })
-  assert.is(stream.headers.get('cache-control'), 'private, no-store, no-transform', 'a proxy must not hold it back')
+  assert.is(
+    stream.headers.get('cache-control'),
+    'private, no-store, no-transform',
+    'proxies must not buffer the stream',
+  )
 })

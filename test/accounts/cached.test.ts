@@ -44,7 +44,7 @@ test('check 18: changing an account drops its cached identity, even if the ident
   app.change('alice')
   await app.chat({ as: 'alice' })
   await app.chat({ as: 'bob' })
-  assert.is(app.requests.length, 3, 'only alice is asked for again')
+  assert.is(app.requests.length, 3, 'only alice is identified again')
   hangs = true
   app.change('alice')
   const responding = app.chat({ as: 'alice' })
@@ -54,7 +54,7 @@ test('check 18: changing an account drops its cached identity, even if the ident
   assert.is((await responding).status, 200)
   hangs = false
   await app.chat({ as: 'alice' })
-  assert.is(app.requests.length, 5, 'an answer from before the change is not kept')
+  assert.is(app.requests.length, 5, "a result from before the change isn't cached")
 })
 
 test('a paused account is rejected even if its identity is cached', async () => {

@@ -82,7 +82,7 @@ for (const [method, path] of routes)
       const response = await app.gateway.fetch(sent)
       app.requests.push = look
       await response.body?.cancel()
-      assert.equal(reads, [false], 'asked once, before the body')
+      assert.equal(reads, [false], 'identified once, before the body is read')
       assert.is(response.headers.get('cache-control'), 'private, no-store')
       assert.is(response.headers.get('vary'), 'Cookie, Authorization, Origin')
       if (as === undefined) assert.is(response.status, 401)

@@ -63,11 +63,11 @@ test('check 6: an identified request is rejected if its key belongs to no accoun
   const response = await app.chat({ as: 'alice', headers: { 'x-api-key': key } })
   assert.is(await getOutcome(response), '400 identity_conflict')
   assert.is(app.upstream.calls.length, 0)
-  assert.is(app.records.at(-1)?.keyId, undefined, 'the request is not one of the key')
+  assert.is(app.records.at(-1)?.keyId, undefined, 'the record has no key')
   assert.is(
     (await app.chat({ as: 'alice', headers: { 'x-api-key': 'not-a-key' } })).status,
     200,
-    'an unknown one counts as none',
+    'an unknown key is ignored',
   )
 })
 

@@ -33,7 +33,7 @@ test('a caller is subject to the limits of its key, its account, its plan, and t
   assert.equal(
     listLimitedScopes(ownGroup, settings()).map(({ scope, id }) => `${scope} ${id}`),
     ['group pro', `account ${REF}`],
-    'a group counts once',
+    'a group is counted once',
   )
 })
 

@@ -55,7 +55,7 @@ test(
           const [withAll, withNone] = [await fill(full, 0, 0), await fill(empty, 0, 0)]
           return withAll.startMs / withNone.startMs
         })
-        assert.ok(Math.min(...ratios) <= START_RATIO, `times the start with none: ${ratios}`)
+        assert.ok(Math.min(...ratios) <= START_RATIO, `startup time relative to an empty store: ${ratios}`)
 
         const { served, peakMiB, grownMiB } = await fill(full, WARM_UP, SERVED)
         assert.is(served, SERVED)

@@ -23,7 +23,11 @@ test('as() serves requests for one account through fetch, handle, and exchange, 
   assert.is(await alice.handle(new Request('http://app.test/of-the-app')), undefined)
   assert.is((await alice.fetch('http://app.test/of-the-app')).status, 404)
   assert.is(app.requests.length, 0)
-  assert.is((await app.gateway.fetch('http://app.test/v1/chat/completions', init)).status, 401, 'others are asked')
+  assert.is(
+    (await app.gateway.fetch('http://app.test/v1/chat/completions', init)).status,
+    401,
+    'other callers are identified',
+  )
 })
 
 test('as() works on a gateway without identify', async () => {

@@ -42,7 +42,7 @@ test('cloud sync is enabled, verified, used, paused, edited at the cloud, and di
   const { ends, api, key, keyId, combo } = await enabled()
   await assertEqualSides(ends)
   assert.is((await ends.home.fetch(`${CLOUD_URL}/health`)).status, 200)
-  assert.equal(ends.provided, [], 'to enable and to verify calls no provider')
+  assert.equal(ends.provided, [], 'enabling and verifying calls no provider')
 
   for (const model of ['openai/gpt-5-mini', 'fast']) {
     const { status, text } = await ends.chat(key, model)
@@ -67,9 +67,9 @@ test('cloud sync is enabled, verified, used, paused, edited at the cloud, and di
   assert.is(
     (await api.keys.get(created.id)).key.key,
     created.key,
-    'home knows the value of a key that was made at the cloud',
+    'the gateway has the value of a key created at the cloud',
   )
-  assert.is((await cloud.keys.get(created.id)).key.key, '', 'which the cloud then forgets')
+  assert.is((await cloud.keys.get(created.id)).key.key, '', 'the cloud then drops the value')
   for (const value of [key, created.key]) assert.is((await ends.chat(value, 'quick')).status, 200)
   await assertEqualSides(ends)
 
@@ -89,7 +89,7 @@ test('cloud sync is enabled, verified, used, paused, edited at the cloud, and di
   const left = (await ends.cloudStorage.list('')).map(({ key }) => key.replace(/\/.*/, ''))
   const own = ['vault', 'settings', 'challenges']
   const kept = left.filter((name) => !own.includes(name))
-  assert.equal(kept, ['enrolments'], 'the cloud keeps of a gateway that it has enrolled, and nothing of its data')
+  assert.equal(kept, ['enrolments'], "the cloud keeps only the enrollment, and none of the gateway's data")
   await ends.close()
 })
 
@@ -131,7 +131,7 @@ test('both sides continue after a restart, and changes made while the cloud was 
     (error: { code?: string }) => error,
   )
   assert.is(failed?.code, 'CLOUD_FAILED')
-  assert.is((await ends.chat(key)).status, 200, 'the cloud cannot know yet')
+  assert.is((await ends.chat(key)).status, 200, "the cloud can't know about the pause yet")
   ends.restart()
   ends.setAway(false)
   assert.equal(await ends.home.api.cloud.sync(), { success: true, conflicts: [] })

@@ -83,9 +83,9 @@ test('the proxy may accept a replayed message if writes propagate slowly, and th
     assert.not.match(await response.text(), new RegExp(id))
   }
   late.release()
-  assert.ok(responses.includes(200), 'a request was taken twice')
+  assert.ok(responses.includes(200), 'a request was accepted twice')
   await ends.cloudClock.advance(2_000)
-  assert.is((await ends.chat(key)).status, 200, 'it has undone what came after it')
+  assert.is((await ends.chat(key)).status, 200, 'the replayed request undid the later pause')
 
   assert.equal(await api.cloud.sync(), { success: true, conflicts: [] })
   await ends.cloudClock.advance(2_000)

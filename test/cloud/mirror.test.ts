@@ -136,7 +136,7 @@ test('a replica stores new keys and connections concurrently, because a storage 
     verdicts,
     changes.map(() => 'taken'),
   )
-  assert.ok(most >= 16, `${most} calls at once`)
+  assert.ok(most >= 16, `${most} concurrent calls`)
   assert.is((await storage.list('directory/')).length, 40)
 })
 

@@ -151,9 +151,9 @@ test(
 
       for (let quiet = 0; quiet < 2; quiet++) await home.call('cloud.sync')
       const [atHome, atCloud] = [await getRecords(home), await getRecords(cloud)]
-      assert.equal([...atCloud].toSorted(), [...atHome].toSorted(), `both are equal in the end, ${recorded}`)
+      assert.equal([...atCloud].toSorted(), [...atHome].toSorted(), `both sides are equal in the end, ${recorded}`)
       const lost = [...possible].filter(([record, values]) => !values.has(atHome.get(record) ?? GONE))
-      assert.equal(lost, [], `lost or resurrected, ${recorded}`)
+      assert.equal(lost, [], `no record is lost or resurrected, ${recorded}`)
       const { conflicts } = await home.call<{ conflicts: unknown[] }>('cloud.get')
       assert.equal(conflicts, [], `no record was changed on both sides, ${recorded}`)
       assert.ok(

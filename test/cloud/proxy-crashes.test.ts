@@ -151,7 +151,7 @@ for (const [name, { before, action, after }] of Object.entries(cases))
           throw new Error(`killed ${when} write ${write}: ${error.message}`, { cause: error })
         })
         if (!wasKilled) {
-          assert.ok(write > 1, 'nothing was written')
+          assert.ok(write > 1, 'the action wrote nothing')
           break
         }
       }

@@ -36,7 +36,7 @@ test('a gateway batches changes made in quick succession, and shows the age of t
     await clock.advance(20)
   }
   assert.is((await api.cloud.get()).lagMs, 240)
-  assert.is(calls.length, before, 'nothing was sent while changes came')
+  assert.is(calls.length, before, 'nothing is sent while changes keep coming')
   await after(1_000)
   assert.ok(calls.length - before <= 3, `${calls.slice(before)}`)
   assert.is((await api.cloud.get()).lagMs, 0)

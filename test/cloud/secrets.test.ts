@@ -90,13 +90,13 @@ test('no message, storage, or log line contains a secret, except for the enrollm
   assert.equal(
     recorded.map(({ path, status }) => [path, status]),
     [['/cloud/1/sessions', 200]],
-    'the enrollment token is told once',
+    'the enrollment token is sent once',
   )
 
   for (const { home, cloud } of copies) {
-    assert.equal(inText(home), [], "a copy of home's storage")
+    assert.equal(inText(home), [], "secrets in a copy of the gateway's storage")
     const atCloud = inText(cloud).filter((secret) => !digests.includes(secret)) // the proxy stores digests of keys, which don't work as credentials
-    assert.equal(atCloud, [], "a copy of the cloud's storage")
+    assert.equal(atCloud, [], "secrets in a copy of the cloud's storage")
   }
   assert.ok(lines.length > 0)
   for (const line of lines) assert.equal(inText(line), [], line)

@@ -230,7 +230,7 @@ async function search(folder: string): Promise<void> {
   for (const secret of [secrets.thrown, secrets.cause])
     assert.ok(
       causes.some((cause) => inspect(cause).includes(secret)),
-      `no cause of onError has ${secret}`,
+      `no error passed to onError has ${secret} in its causes`,
     )
 }
 

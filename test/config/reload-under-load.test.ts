@@ -115,7 +115,7 @@ for (const [name, storage, storeMaxAgeMs] of [
       isOver = true
       await Promise.all(clients)
       assert.equal(failed, [])
-      assert.ok(blue.seen.calls - before <= clients.length, 'only requests in flight reach the former target')
+      assert.ok(blue.seen.calls - before <= clients.length, 'only in-flight requests reach the previous target')
 
       blue.release()
       const texts = await Promise.all(streams)

@@ -217,7 +217,7 @@ test('a changed credential function replaces the old one, and an unchanged one k
   assert.equal(requests, ['first', 'second', 'second'])
   await gateway.reload({ connections: connect('lab', { apiKey: first }) })
   await send('openai-compatible-lab/m')
-  assert.equal(requests, ['first', 'second', 'second', 'first'], 'the former credential of the function is forgotten')
+  assert.equal(requests, ['first', 'second', 'second', 'first'], "the function's previous credential is dropped")
   assert.equal(
     calls.map(({ authorization }) => authorization?.replace('Bearer the-key-of-', '')),
     ['first', 'first', 'second', 'second', 'second', 'first'],

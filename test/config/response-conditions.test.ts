@@ -121,7 +121,7 @@ for (const [label, [condition, problem]] of Object.entries(failing))
       assert.equal([upstream.providers, errors.length], [['one'], 1])
       assert.match(errors[0]?.message ?? '', problem)
       assert.match(errors[0]?.message ?? '', /"on" of the combo "picky"/)
-      assert.ok((records[0]?.attempts[0]?.usage?.outputTokens ?? 0) > 0, 'the paid response counts')
+      assert.ok((records[0]?.attempts[0]?.usage?.outputTokens ?? 0) > 0, 'the response is still charged')
     })
 
 test('a function that hangs fails after a second, and its signal aborts', async () => {

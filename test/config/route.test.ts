@@ -43,7 +43,7 @@ test('route can return a list, which falls back across formats', async () => {
   const response = await chat()
   assert.is(response.status, 200)
   const { choices } = (await response.json()) as { choices: object[] }
-  assert.is(choices.length, 1, 'in the format of the client')
+  assert.is(choices.length, 1, "the response is in the client's format")
   assert.is(JSON.parse(upstream.calls[1]?.body ?? '{}').max_tokens, 5)
   assert.equal(upstream.providers, ['one', 'claude'])
 })

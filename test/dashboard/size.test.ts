@@ -15,8 +15,8 @@ test('the dashboard stays within its size budgets, in total and for the first pa
   console.log(
     `  the dashboard: ${all} of ${BUDGETS.all} bytes gzipped, ${first} of ${BUDGETS.first} until the first page shows`,
   )
-  assert.ok(all <= BUDGETS.all, `all files have ${all} bytes`)
-  assert.ok(first <= BUDGETS.first, `the first page has ${first} bytes`)
+  assert.ok(all <= BUDGETS.all, `all files are ${all} bytes`)
+  assert.ok(first <= BUDGETS.first, `the first page is ${first} bytes`)
 })
 
 test('the first page needs only one script and one style sheet', async () => {

@@ -80,8 +80,8 @@ test('the cloud packages load with the first call to a cloud, not with the gatew
 
 test('the token packages load when the first token is used or minted', () => {
   const findLoading = (name: string) => built('.js').filter((file) => packagesAtOnce(file).has(name))
-  assert.is(findLoading('jose/jwt/verify').length, 1, 'one for tokens')
-  assert.is(findLoading('jose/jwt/sign').length, 2, 'one for clouds, one for tokens')
+  assert.is(findLoading('jose/jwt/verify').length, 1, 'one chunk for tokens')
+  assert.is(findLoading('jose/jwt/sign').length, 2, 'one chunk for clouds, and one for tokens')
 })
 
 test("each cloud's credentials import only that vendor's package, because bundlers resolve every import they find", () => {

@@ -125,7 +125,7 @@ test('llms.txt lists each page in the package exactly once', async ({ tarball })
   assert.is(
     stdout.split('\n').filter((line) => line.startsWith('- ')).length,
     listed.length,
-    'each line says what the page is',
+    'each line describes its page',
   )
 })
 

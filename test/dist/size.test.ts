@@ -61,7 +61,7 @@ for (const name of [
 ])
   test(`the adapter ${name} without its client stays within its size budget`, async () => {
     const size = await measure(name)
-    assert.ok(size <= (ADAPTERS[name] ?? ADAPTER), `${name} has ${size} bytes gzipped`)
+    assert.ok(size <= (ADAPTERS[name] ?? ADAPTER), `${name} is ${size} bytes gzipped`)
   })
 
 test('the bundle size page lists the size of every import', async () => {
@@ -85,7 +85,7 @@ test('the core can be bundled for runtimes other than Node', async () => {
 function report(name: keyof typeof BUDGETS, size: number): void {
   const budget = BUDGETS[name]
   console.log(`  ${name}: ${(size / 1000).toFixed(1)} kB of ${budget / 1000} kB gzipped`)
-  assert.ok(size <= budget, `${name} has ${size} bytes gzipped, more than ${budget}`)
+  assert.ok(size <= budget, `${name} is ${size} bytes gzipped, more than ${budget}`)
 }
 
 /** Measures an entry and its static imports. Parts that load on demand aren't included. */

@@ -15,7 +15,7 @@ export function assertListed(label: string, size: number): void {
   const listed = rows.get(label)
   assert.ok(listed !== undefined, `${page} has no row for ${label}`)
   const isClose = Math.abs(listed - size) <= Math.max(150, size * 0.02)
-  assert.ok(isClose, `${page} says ${listed / 1_000} kB for ${label}, which has ${size} bytes`)
+  assert.ok(isClose, `${page} lists ${listed / 1_000} kB for ${label}, but it is ${size} bytes`)
 }
 
 /** The imports that the page lists. */

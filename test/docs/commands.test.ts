@@ -102,7 +102,7 @@ for (const page of pages) {
 }
 
 test('the requests on the demo page run as written', async () => {
-  assert.ok(demo, 'the page is there')
+  assert.ok(demo, 'the demo page exists')
   const command = signalbox(['--demo', '--data', await temporaryFolder(), '--no-env'], {
     env: { SIGNALBOX_ADMIN_TOKEN: ADMIN_TOKEN },
   })

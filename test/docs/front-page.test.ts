@@ -94,7 +94,7 @@ test('every line of the embedding example on the front page is in examples/expre
     [],
   )
   const code = lines.filter((line) => line !== '')
-  assert.ok(code.length <= 20, `it has ${code.length} lines`)
+  assert.ok(code.length <= 20, `the example has ${code.length} lines`)
 })
 
 test('the front page warns about not requiring a key, right below the example', () => {
@@ -106,7 +106,7 @@ test('the front page warns about not requiring a key, right below the example', 
 
 test('the front page lists every dependency that is installed with the package', () => {
   const names = Object.keys(manifest.dependencies)
-  assert.is(names.length, 8, 'the front page says eight')
+  assert.is(names.length, 8, 'the front page says there are eight')
   assert.match(page, 'eight dependencies')
   for (const name of names) assert.match(page, `\`${name}\``)
 })

@@ -14,10 +14,10 @@ test('every page has a title and a description, which search engines and link pr
     const { title, description } = frontmatter
     assert.ok(
       typeof title === 'string' && title.length > 1 && title.length <= 60,
-      `${path}: title of 2 to 60 characters`,
+      `${path} needs a title of 2 to 60 characters`,
     )
     const isDescribed = typeof description === 'string' && description.length >= 40 && description.length <= 160
-    assert.ok(isDescribed, `${path}: description of 40 to 160 characters`)
+    assert.ok(isDescribed, `${path} needs a description of 40 to 160 characters`)
   }
 })
 

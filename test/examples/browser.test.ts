@@ -147,7 +147,7 @@ test('after a browser restart, the browser example works offline and keeps its k
   assert.is(
     (await call(page, 'POST', '/v1/chat/completions', { key, body: request })).status,
     200,
-    'the provider is there',
+    'the provider is reachable',
   )
   server = await serve(folder)
 })
@@ -191,7 +191,7 @@ test('the browser example stores no provider or client key unencrypted', async (
     files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name), 'latin1')),
   )
   const full = texts.join('\n').replaceAll('\0', '')
-  assert.match(full, /openai-compatible-mine/, 'what is stored is seen')
+  assert.match(full, /openai-compatible-mine/, 'stored data is visible')
   assert.not.ok(full.includes(PROVIDER_KEY))
   assert.not.ok(full.includes(key))
 })

@@ -36,7 +36,7 @@ for (const [fault, [file, from, to]] of Object.entries(faults))
   test(`the example's own tests fail if ${fault}`, async ({ example }) => {
     const path = join(example.folder, file)
     const full = await readFile(path, 'utf8')
-    assert.ok(full.includes(from), `${file} has ${from}`)
+    assert.ok(full.includes(from), `${file} doesn't contain ${from}`)
     await writeFile(path, full.replace(from, to))
     try {
       const { code, output } = await runTests(example)

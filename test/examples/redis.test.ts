@@ -59,7 +59,10 @@ test('the port still responds after one gateway is killed, and a new gateway rep
   await until(server.started, () => !isRunning(killed))
   for (let requestCount = 0; requestCount < 20; requestCount++) assert.is((await chat(server)).status, 200)
   const now = await bothRespond(server)
-  assert.ok(now.includes(other ?? 0) && !now.includes(killed), `${now} after ${killed} was killed, with ${other}`)
+  assert.ok(
+    now.includes(other ?? 0) && !now.includes(killed),
+    `${now} responded after ${killed} was killed and ${other} was left`,
+  )
 })
 
 namesWrongSecret(test)

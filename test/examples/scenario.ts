@@ -87,7 +87,7 @@ export async function serveExample(name: string, options: ServedOptions): Promis
       manage,
       async send() {
         const request = usage.join('\n').replaceAll(options.address.split('/')[0] ?? '', host)
-        assert.ok(request.includes(url), `the README asks at ${options.address}`)
+        assert.ok(request.includes(url), `the README doesn't send its request to ${options.address}`)
         const { code, output } = await example.run(request)
         assert.is(code, 0, output)
         return output

@@ -45,7 +45,7 @@ for (const [rest, status, end] of [
     const { chat, records, addKey, gateway } = await openExtended([replying(() => streamed(body))])
     const key = await addKey('one at a time', ONE_AT_A_TIME)
     const reply = await chat({ stream: true }, key)
-    assert.is((await chat({ stream: true }, key)).status, 429, 'the stream is in flight')
+    assert.is((await chat({ stream: true }, key)).status, 429, 'the stream is still in flight')
     assert.equal([records.length, (await gateway.api.info()).inFlight], [1, 1])
     if (rest === 'waiting') {
       const reader = reply.body?.getReader()
@@ -58,7 +58,7 @@ for (const [rest, status, end] of [
     assert.equal([record?.status, record?.end, record?.servedBy], [status, end, 'cache'])
     assert.is(stream.canceled > 0, rest !== 'complete')
     const next = await chat({ stream: true }, key)
-    assert.is(next.status, 200, 'the limits are released')
+    assert.is(next.status, 200, 'the concurrency limit is free again')
     await next.body?.cancel()
   })
 
@@ -170,7 +170,7 @@ test('keys are checked before feature steps run, and a throwing listener has no 
         headers: { 'x-api-key': 'none', 'content-type': 'application/json', [name]: 'yes' },
       },
     )
-  assert.is((await sendRequest('x-fail')).status, 401, 'keys come first')
+  assert.is((await sendRequest('x-fail')).status, 401, 'keys are checked first')
   assert.equal(errors, ['KEY_UNKNOWN'])
 })
 

@@ -187,7 +187,11 @@ test("if the worst case doesn't fit, a response without a requested maximum is s
     assert.is((await chat({ max_tokens: 4_000 })).status, 402)
   }
   const { chat } = await openGate({ limits: { tokens: { day: 1_020 } } })
-  assert.is((await readError(await chat())).code, 'request_too_expensive', 'less than 1,024 tokens are no answer')
+  assert.is(
+    (await readError(await chat())).code,
+    'request_too_expensive',
+    "less than 1,024 tokens isn't a useful response",
+  )
 })
 
 test('a target that is too expensive is skipped in favor of one within the budget', async () => {

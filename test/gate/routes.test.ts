@@ -15,7 +15,7 @@ const served = createModelRoutes(async () => ({ status: 200, headers: {} })).map
 }))
 
 test('each route in the table has an endpoint, and each endpoint has a route', () => {
-  for (const route of served) assert.ok(route.endpoints.length > 0, `nothing is known of ${route.path}`)
+  for (const route of served) assert.ok(route.endpoints.length > 0, `${route.path} has no endpoint`)
   assert.is(new Set(served.flatMap((route) => route.endpoints)).size, endpoints.length)
 })
 
@@ -33,7 +33,7 @@ for (const endpoint of endpoints)
       const tokens = await used('tokens')
       assert.is(await used('requests'), 1)
       if (endpoint.operation.kind === 'moderation')
-        assert.ok(tokens > 0, 'its providers report none, so that they are estimated')
+        assert.ok(tokens > 0, 'moderation providers report no tokens, so they are estimated')
       else assert.is(tokens, reported.tokens)
       assert.is(await reserved(), 0)
       if (endpoint.operation.name === 'count-tokens') assert.is(reported.tokens, 0)

@@ -128,7 +128,7 @@ test('keys and credentials survive a secret rotation, after which the old secret
 
   for (const wrong of ['an old secret, as long as secrets must be', 'a guess, as long as secrets must be']) {
     const { status, upstream } = gatewayWith(wrong)
-    assert.is(await status(key), 500, 'the wrong secret opens nothing')
+    assert.is(await status(key), 500, "a wrong secret can't decrypt anything")
     assert.is(upstream.calls.length, 0)
   }
 })
@@ -161,6 +161,6 @@ test("a request reads one key and doesn't list keys, regardless of how many exis
     return reads
   }
   const few = await readsAmong(1)
-  assert.equal(few, ['get'], 'then it is remembered')
+  assert.equal(few, ['get'], 'the key is cached after the first request')
   assert.equal(await readsAmong(5_000), few)
 })

@@ -75,7 +75,7 @@ async function assertAdopted(storage: Storage, { keys, former }: Used): Promise<
   )
   assert.is((await gateway.api.settings.get()).requireApiKey, true)
   await gateway.close()
-  assert.is(JSON.parse((await storage.get('vault'))?.value ?? '').schema, 2, 'other releases of today can read it')
+  assert.is(JSON.parse((await storage.get('vault'))?.value ?? '').schema, 2, 'other current releases can read it')
   for (const { key, value } of await storage.list('keys/')) {
     const record = JSON.parse(value).record as KeyRecord // as it was stored
     assert.is(await isSignedKey(former, key.slice('keys/'.length), record), false)
@@ -120,7 +120,7 @@ test('the storage keeps its API keys if startup is interrupted before or after a
         .catch(() => cuts++)
       if (writes <= limit) break
       if (limit === 0 && !isMade)
-        assert.is(await open(storage).chat(before.keys[0] ?? ''), 200, 'as before, without the secret')
+        assert.is(await open(storage).chat(before.keys[0] ?? ''), 200, 'the key still works without the secret')
       await assertAdopted(storage, before)
     }
     assert.ok(cuts >= 7, `${cuts} cuts`) // three keys, a connection, the settings, and two writes for the vault

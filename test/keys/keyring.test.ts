@@ -24,8 +24,8 @@ test('an empty list of secrets is treated as a missing secret', async () => {
     const unsealed = (await storage.get('vault'))?.value
     const open = () => createGateway({ storage, logger: false, secret: [{ version, value: 's'.repeat(32) }] }).api.keys
     assert.is((await open().list()).keys[0]?.key, key)
-    assert.is.not((await storage.get('vault'))?.value, unsealed, `${version}: the secret now seals what lay open`)
-    assert.is((await open().list()).keys[0]?.key, key, `${version}: and opens it again`)
+    assert.is.not((await storage.get('vault'))?.value, unsealed, `${version}: the secret now encrypts the keyring`)
+    assert.is((await open().list()).keys[0]?.key, key, `${version}: the keyring can be decrypted again`)
     assert.is(await getCode(createGateway({ storage, logger: false }).api.keys.list()), 'SECRET_MISMATCH')
   }
 })

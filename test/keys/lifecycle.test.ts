@@ -104,7 +104,7 @@ test("a key that was read just before it was paused isn't cached", async () => {
   while (isFirst) await new Promise(setImmediate)
   await world.api.keys.update(id, { isActive: false })
   release()
-  assert.is(await pending, 200, 'it was active when the request came')
+  assert.is(await pending, 200, 'the key was active when the request arrived')
   assert.is(await status(key), 403)
 })
 
@@ -132,7 +132,7 @@ test("without `watch`, another gateway's changes take effect after the documente
   const { key, id } = await first.world.api.keys.create({ name: 'shared' })
   assert.equal([await first.status(key), await two.status(key)], [200, 200])
   await first.world.api.keys.update(id, { isActive: false })
-  assert.is(await first.status(key), 403, 'at home at once')
+  assert.is(await first.status(key), 403, 'the gateway that paused the key knows immediately')
   await first.world.clock.advance(1_000)
   assert.is(await two.status(key), 403)
   await first.world.api.settings.update({ requireApiKey: true })
@@ -170,7 +170,7 @@ test("requests fail with a 500 while the settings or the key can't be read, and 
     assert.is(listing.status, 500)
     assert.is(world.recorded.errors.splice(0).length, 2)
     Object.assign(storage, { get, list })
-    assert.is(await status(key), 200, 'and opens again')
+    assert.is(await status(key), 200, 'the key works again')
   }
 })
 

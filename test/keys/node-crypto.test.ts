@@ -10,7 +10,7 @@ const TEXTS = ['', 'sbx_', 'ä€🙂', 'a'.repeat(100_000)]
 
 /** Creates the same keyring twice: with WebCrypto only, and with Node's synchronous functions. */
 async function openVaults() {
-  assert.ok(platformCrypto, 'there is none')
+  assert.ok(platformCrypto, 'there is no platform crypto')
   const keys = randomBytes(KEYRING_BYTES)
   return { web: await createKeyring(keys), node: await createKeyring(keys, { syncCrypto: platformCrypto }) }
 }

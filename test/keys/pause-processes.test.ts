@@ -23,5 +23,5 @@ test(`a key paused under load is rejected immediately by the process that paused
       return Math.max(...(await getDelays(program, { place: path, storage })))
     }),
   )
-  assert.ok(Math.min(...latest) <= KNOWN_WITHIN_MS, `ms until all knew of the pause: ${latest}`)
+  assert.ok(Math.min(...latest) <= KNOWN_WITHIN_MS, `ms until all processes knew of the pause: ${latest}`)
 })

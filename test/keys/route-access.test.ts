@@ -101,7 +101,7 @@ test("without a key, every route returns 401 in the client's format", async () =
   const { send, upstream } = await gated()
   assert.ok(
     endpoints.every(({ path }) => routes.some(([, known]) => known === path.replace('{model}', 'g'))),
-    'a new endpoint belongs in the list',
+    'every endpoint must be in the list of routes',
   )
   for (const route of routes) {
     const response = await send(route[1], {}, route[0])
@@ -213,7 +213,11 @@ test('keys are read from four headers, and `Bearer` may be in any case', async (
   ])
     assert.is((await chat(headers)).status, 401, JSON.stringify(headers))
   const { send } = await gated()
-  assert.is((await send(`/v1/chat/completions?key=${key}&api-key=${key}`)).status, 401, 'never in an address')
+  assert.is(
+    (await send(`/v1/chat/completions?key=${key}&api-key=${key}`)).status,
+    401,
+    'keys in URLs are never accepted',
+  )
 })
 
 test("if keys aren't required, requests with no key or an unknown one are accepted", async () => {

@@ -122,7 +122,7 @@ test('resetting counters on one side also resets them on the other, and older co
   await sendUsage(cloud, home)
   const other = home.world.start().ledger // an instance that hasn't received the usage yet
   for (const account of await cloud.output()) await other.applySpending('m', account)
-  assert.equal(await home.used(scope), [0, 0], 'what the cloud has used before is void')
+  assert.equal(await home.used(scope), [0, 0], "the cloud's usage from before the reset doesn't count")
   await home.spend(scope, 5)
   await exchange(home, cloud)
   assert.equal(

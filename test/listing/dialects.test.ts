@@ -113,7 +113,7 @@ test('Google’s list is paginated, and only the last page has no page token', a
     const seen: unknown[] = []
     let token: unknown = ''
     for (let page = 0; token !== undefined; page++) {
-      assert.ok(page < 6, 'the pages have an end')
+      assert.ok(page < 6, 'paging must end')
       const query = `pageSize=${pageSize}${token ? `&pageToken=${encodeURIComponent(String(token))}` : ''}`
       const { body } = await get(`/v1beta/models?${query}`)
       assert.ok(Array.isArray(body.models) && body.models.length <= pageSize)

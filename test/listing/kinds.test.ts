@@ -59,9 +59,9 @@ test('a model is found in the catalog with or without one of the provider’s na
     { id: 'acme/plain', type: 'tts' as const },
     { id: 'plain', type: 'image' as const },
   ]
-  assert.equal(await getKind('plain', both), ['image'], 'the id as it is goes first')
+  assert.equal(await getKind('plain', both), ['image'], 'an exact ID takes precedence')
   const twice = both.map(({ type }) => ({ id: 'plain', type }))
-  assert.equal(await getKind('plain', twice), ['tts'], 'of two entries the first counts')
+  assert.equal(await getKind('plain', twice), ['tts'], 'the first of two entries wins')
 })
 
 test('a custom model with a prefix is also found in the catalog', async () => {

@@ -24,5 +24,5 @@ test('the listing matches the reference on thousands of random data sets', async
   })
   await fc.assert(property, { seed: 20_261_121, numRuns: times(6_000) })
   assert.ok(seen.entries > times(15_000), `the worlds are too empty: ${seen.entries} entries`)
-  assert.ok(seen.lookUps > times(1_000), `the upstreams are asked too seldom: ${seen.lookUps} times`)
+  assert.ok(seen.lookUps > times(1_000), `the upstreams are queried too seldom: ${seen.lookUps} times`)
 })

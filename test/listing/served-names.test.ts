@@ -51,7 +51,7 @@ for (const [label, name, owner] of [
 ] as const) {
   test(`${label} is found as a single model, and requests for it work`, async () => {
     const { gateway } = await openServed()
-    assert.not.ok((await getIds(gateway, '/v1/models')).includes(name), 'the listing keeps to its rules')
+    assert.not.ok((await getIds(gateway, '/v1/models')).includes(name), "the listing doesn't contain the name")
     assert.is((await send(gateway, name)).status, 200)
     const response = await get(gateway, `/v1/models/${name}`)
     assert.is(response.status, 200)

@@ -75,7 +75,7 @@ test('custom models follow all providers, in creation order', async () => {
   }
   assert.equal(await getIds(world), ['acme/one', 'zeta/two', 'zeta/mine', 'unheard-of/also/mine'])
   assert.equal((await listWorld(world, ['llm'])).at(-1)?.owned_by, 'unheard-of')
-  assert.equal(await getIds(world, ['image', 'tts']), [], 'custom models are there for llm only')
+  assert.equal(await getIds(world, ['image', 'tts']), [], 'custom models are only listed under llm')
 })
 
 test('custom models are listed only with an alias, a nonblank ID, and no type other than llm', async () => {

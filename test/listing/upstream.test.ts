@@ -113,7 +113,7 @@ test('the upstream is queried only if the base list is empty', async () => {
   })
   assert.equal((await send(withEnabled(['mine']))).requests.length, 0)
   assert.equal((await send(withEnabled([]))).ids, ['lab/m'])
-  assert.equal((await send(withEnabled(['  ']))).ids, ['lab/m'], 'nothing but blanks is an empty list')
+  assert.equal((await send(withEnabled(['  ']))).ids, ['lab/m'], 'a list of blanks counts as empty')
   const catalog: World['catalog'] = { 'openai-compatible-lab': { models: [{ id: 'known' }] } }
   const known = await send({ ...compatible(), catalog })
   assert.equal([known.ids, known.requests.length], [['lab/known'], 0])

@@ -55,7 +55,7 @@ test("a list's models are tried in order instead of the call's model, and record
   const models = ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m']
   const response = await send({ models }, { model: 'said' })
   assert.is(response.status, 200)
-  assert.equal((await response.json()).warnings, [], 'no option of the gateway is a loss')
+  assert.equal((await response.json()).warnings, [], "gateway options aren't reported as dropped")
   assert.equal(upstream.providers, ['one', 'two'])
   assert.equal(
     sent().map(({ max_tokens }) => max_tokens),
@@ -122,7 +122,7 @@ test("with a list in the header, the options take precedence, the lower limit ap
   await send({ maxAttempts: 1 }, { headers })
   assert.equal(upstream.providers.slice(4), ['two'])
   await send({ user: 'me' }, { headers })
-  assert.equal(upstream.providers.slice(5), ['two', 'three'], 'options of another kind leave the list as it is')
+  assert.equal(upstream.providers.slice(5), ['two', 'three'], 'other options keep the list')
 })
 
 for (const [by, options, headers, ms] of [

@@ -35,7 +35,7 @@ test("a list's models are tried in order, and the model in the body is ignored",
     upstream.calls.map(({ body }) => JSON.parse(body).max_tokens),
     [undefined, 7],
   )
-  assert.is(upstream.calls[0]?.headers.get('x-signalbox-models'), null, 'no provider reads the list')
+  assert.is(upstream.calls[0]?.headers.get('x-signalbox-models'), null, 'no provider gets the list')
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /one.*503.*two/)
   const [record] = recorded.requests
   assert.equal([record?.model, record?.attempts.length], ['said', 2])
@@ -200,7 +200,11 @@ test('a key must allow every name in a list, regardless of the model in the body
   assert.equal(upstream.providers, ['two'])
   const partly = await send(['mixed', 'chain'], 'chain')
   assert.is(partly.status, 200)
-  assert.equal(upstream.providers, ['two', 'one'], 'of a combo that is not named, the targets that are')
+  assert.equal(
+    upstream.providers,
+    ['two', 'one'],
+    "targets that the key allows are used, even if it doesn't allow their combo",
+  )
   const headers = { 'x-signalbox-models': JSON.stringify({ models: ['one/m', 'two/m'] }) }
   const { error: refusal } = await gateway.api.explain({ model: 'one/m', headers, keyId })
   assert.is(refusal?.code, 'MODEL_NOT_ALLOWED')

@@ -297,7 +297,7 @@ test("a key's limits take an entry's output limit into account, and lower it if 
   await combo('short', 50)
   await combo('long', 3_000)
   const getSentLimit = () => JSON.parse(upstream.calls.at(-1)?.body ?? '').max_tokens
-  assert.is((await chat({ model: 'one/m', max_tokens: 3_000 })).status, 402, 'that much is not left')
+  assert.is((await chat({ model: 'one/m', max_tokens: 3_000 })).status, 402, 'not enough tokens are left')
   assert.is((await chat({ model: 'short', max_tokens: 3_000 })).status, 200)
   assert.is(getSentLimit(), 50)
   const lowered = await chat({ model: 'long', max_tokens: 10 })

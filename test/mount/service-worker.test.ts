@@ -46,7 +46,7 @@ test('a gateway in a service worker leaves form submissions to the network, beca
   const form = (method: string) =>
     dispatch(Object.defineProperty(new Request('https://app.example/ai/v1/models', { method }), 'mode', navigate))
   assert.is(form('POST'), undefined)
-  assert.ok(form('GET'), 'an address in the address bar')
+  assert.ok(form('GET'), 'a URL typed in the address bar')
 })
 
 test("a gateway in a service worker calls providers like a page: without a user-agent header, and with Anthropic's browser opt-in", async () => {

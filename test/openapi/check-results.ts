@@ -49,7 +49,7 @@ export async function checkResponse({ method, path, sent, status, body }: Exchan
   const row = findOperation(method, plain, Object(sent).action)
   if (!operation || !row || WITHOUT_ROUTE.test(JSON.stringify(body))) return undefined
   const label = `${method} ${path} ${JSON.stringify(sent)?.slice(0, 500)} answered ${status} ${JSON.stringify(body)?.slice(0, 500)}`
-  assert.ok(operation.statuses.includes(`${status}`), `${label}; described are ${operation.statuses}`)
+  assert.ok(operation.statuses.includes(`${status}`), `${label}; documented statuses: ${operation.statuses}`)
   const response = operation.response(status)
   assert.ok(response(body), `${label}: ${JSON.stringify(response.errors)}`)
   if (status >= 400) {
@@ -63,10 +63,10 @@ export async function checkResponse({ method, path, sent, status, body }: Exchan
   }
   const { request } = operation
   if (request && sent !== undefined)
-    assert.ok(request(trim(sent)), `${label}; the description refuses it: ${JSON.stringify(request.errors)}`)
+    assert.ok(request(trim(sent)), `${label}; the description rejects the request: ${JSON.stringify(request.errors)}`)
   const name = row.names.join('.')
   const whole = operation.whole.response(status)
-  assert.ok(whole(body), `${name} answers with members that its schema does not have: ${JSON.stringify(whole.errors)}`)
+  assert.ok(whole(body), `${name} returns fields that aren't in its schema: ${JSON.stringify(whole.errors)}`)
   return name
 }
 

@@ -80,7 +80,7 @@ for (const [name, provider] of Object.entries(simulatedProviders))
     test(`check ${name.startsWith('GPT-5.6') ? 41 : 40}: a ${client} agent reads at least 90% of its input from the cache of ${name}`, async () => {
       const { usages, requests } = await play(client, provider, agent)
       const share = getReadShare(usages)
-      assert.ok(share >= 0.9, `${share} of the input was read`)
+      assert.ok(share >= 0.9, `${share} of the input was read from the cache`)
       assert.equal(
         requests.map(({ promptCache: { by, read, written } = {} }) => [by, read, written]),
         usages.map(({ read, written }) => [provider.isMarked ? 'gateway' : 'provider', read, written]),
@@ -100,7 +100,7 @@ for (const [name, most] of Object.entries({
     assert.ok(provider)
     const { usages } = await play('openai-chat', provider, { ...agent, promptCaching: 'off' })
     const share = getReadShare(usages)
-    assert.ok(share <= most, `${share} of the input was read`)
+    assert.ok(share <= most, `${share} of the input was read from the cache`)
   })
 
 test('check 40: a single breakpoint at the end misses the cache after a turn with eleven calls', () => {

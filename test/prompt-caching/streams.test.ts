@@ -78,7 +78,7 @@ for (const [format, name] of Object.entries(names) as Array<[WireFormat, string]
         later.reduce((sum, item) => sum + item.read, 0),
         later.reduce((sum, item) => sum + item.input, 0),
       ]
-      assert.ok(read / input >= 0.9, `${read / input} of the input was read`)
+      assert.ok(read / input >= 0.9, `${read / input} of the input was read from the cache`)
       assert.equal(
         world.recorded.requests.map(({ promptCache }) => [promptCache?.read, promptCache?.written]),
         usages.map((usage) => [usage.read, usage.written]),

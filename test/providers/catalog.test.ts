@@ -58,7 +58,7 @@ test('every provider in the built-in catalog has everything that a call needs', 
   for (const [id, provider] of Object.entries(defaultCatalog)) {
     const { baseUrl, cloud, searchConfig, fetchConfig, models: list = [] } = provider
     if (cloud) continue // the connection supplies its URL
-    assert.ok(baseUrl ? list.length > 0 : searchConfig || fetchConfig, `${id} has no address, or no models at it`)
+    assert.ok(baseUrl ? list.length > 0 : searchConfig || fetchConfig, `${id} has no base URL, or no models`)
     assert.ok(provider.name && provider.docsUrl, `${id} has no name or documentation`)
   }
 })

@@ -40,8 +40,8 @@ export function hold(traits: Traits, { reasoning = {}, lacks = [], takes = [], .
     assert.equal(traits.reasoning[field as keyof ReasoningTraits], value, `reasoning.${field}`)
   const findMissing = (names: Traits['lacks'], isIn: boolean) =>
     names.filter((name) => traits.lacks.includes(name) !== isIn)
-  assert.equal(findMissing(lacks, true), [], 'is to be lacking')
-  assert.equal(findMissing(takes, false), [], 'is to be taken')
+  assert.equal(findMissing(lacks, true), [], 'must be in lacks')
+  assert.equal(findMissing(takes, false), [], 'must not be in lacks')
 }
 
 /** The options that reasoning models often lack. */

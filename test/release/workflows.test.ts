@@ -132,10 +132,10 @@ test('a release is published only after all tests and checks have passed and a p
   assert.equal(on, { push: { tags: ['v*'] } })
   assert.equal(Object.keys(jobs), ['test', 'check', 'pack', 'stage', 'draft'])
   assert.equal([jobs.stage?.needs, jobs.draft?.needs], [['test', 'check', 'pack'], 'stage'])
-  assert.is(jobs.stage?.environment, 'npm', 'the environment has a reviewer')
+  assert.is(jobs.stage?.environment, 'npm', 'the environment requires a reviewer')
   for (const job of [jobs.check, jobs.pack]) {
     const cloned = job?.steps.find(({ uses }) => uses?.includes('/checkout@'))
-    assert.is(cloned?.with?.['fetch-depth'], 0, 'whether the tag is a part of main is seen in the history')
+    assert.is(cloned?.with?.['fetch-depth'], 0, 'the check for a tag on main needs the full history')
   }
   const listScripts = (job?: Job) => (job?.steps ?? []).flatMap(({ run }) => run ?? [])
   const release = (job?: Job) => listScripts(job).filter((run) => run.startsWith('npm run release'))
@@ -143,7 +143,7 @@ test('a release is published only after all tests and checks have passed and a p
   assert.equal(
     release(jobs.pack),
     ['npm run release -- --check --files --tag "$GITHUB_REF_NAME" --out release'],
-    'what is published was made where only locked code ran',
+    'the published package is built where only locked code runs',
   )
   assert.ok(listScripts(jobs.stage).some((run) => run.includes('echo "$CHECKED" | sha256sum --check --strict')))
   const scripts = Object.values(jobs).flatMap(listScripts)
@@ -160,7 +160,7 @@ test('the site is published from main by a job that runs no repository code', ()
   const { on, jobs }: Workflow = parse(files.find(({ name }) => name === 'docs.yml')?.text ?? '')
   assert.equal(on, { push: { branches: ['main'], tags: ['v*'] } })
   assert.equal(Object.keys(jobs), ['build', 'deploy'])
-  assert.is(jobs.build?.steps[0]?.with?.ref, 'main', 'what a tag adds is found from main')
+  assert.is(jobs.build?.steps[0]?.with?.ref, 'main', 'for tags too, the site is built from main')
   assert.equal([jobs.deploy?.needs, jobs.deploy?.steps.map(({ run }) => run)], ['build', [undefined]])
 })
 

@@ -91,8 +91,8 @@ for (const name of Object.keys(tools))
     follow(name, ({ code, output }, { refused, requests }) => {
       assert.ok(output.includes(READ), output)
       assert.is(code, 0, output)
-      assert.equal(refused, [], 'the gateway refuses no request')
-      assert.ok(requests.length >= 2, 'the prompt and the result of the tool')
+      assert.equal(refused, [], 'the gateway rejects no request')
+      assert.ok(requests.length >= 2, 'one request for the prompt, and one for the tool result')
     }),
   )
 
@@ -131,7 +131,7 @@ test(
       'Codex',
       ({ output }, { refused }) => {
         assert.ok(output.includes(READ), output)
-        assert.equal(refused, ['GET /v1/responses: 426'], 'it asks once')
+        assert.equal(refused, ['GET /v1/responses: 426'], 'only one WebSocket attempt')
       },
       { config: 'supports_websockets = true\n' },
     ),

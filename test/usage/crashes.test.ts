@@ -151,12 +151,12 @@ for (const atomic of [true, false])
         const reader = open().api
         const found = await allRequests(reader)
         const ids = found.map(({ id }) => id)
-        assert.equal(ids, [...ids].sort().reverse(), 'the newest first')
-        assert.is(new Set(ids).size, ids.length, 'no request twice')
+        assert.equal(ids, [...ids].sort().reverse(), 'newest first')
+        assert.is(new Set(ids).size, ids.length, 'no request appears twice')
         assert.equal(
           [...written].filter((id) => !ids.includes(id)),
           [],
-          'what was written is found',
+          'written requests are found',
         )
         for (const by of ['key,hour', 'key,day', 'key', 'key,target,user'])
           assert.equal(await shownSums(reader, by), getSums(found), by)

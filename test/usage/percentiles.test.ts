@@ -27,7 +27,7 @@ function getHistogram(times: readonly number[]): Histogram {
 }
 
 const isNear = (found: number, exact: number, label: string) =>
-  assert.ok(Math.abs(found - exact) <= exact * 0.073 + 0.5, `${label}: ${found} in place of ${exact}`)
+  assert.ok(Math.abs(found - exact) <= exact * 0.073 + 0.5, `${label}: ${found} instead of ${exact}`)
 
 for (const count of [1, 2, 19, 20, 101, 5_000])
   test(`percentiles of ${count} duration${count === 1 ? '' : 's'} are within 7.3% of the exact values`, () => {

@@ -35,7 +35,7 @@ for (const [bound, usageRecordLimit] of [
     assert.ok(requests.length > 300 && requests.length <= 1_000, `${requests.length}`)
     const listed = new Set(requests.map(({ id }) => id))
     const kept = ids.filter((id) => listed.has(id))
-    assert.equal(kept, ids.slice(-kept.length), 'the newest are there')
+    assert.equal(kept, ids.slice(-kept.length), 'the newest records are kept')
     assert.is((await api.summary({ by: 'key' })).totals.requests, ids.length + 20)
     assert.is((await api.summary({ by: 'hour' })).totals.requests, ids.length + 20)
     // An hour without records can't be split, so its totals are included in full.

@@ -47,7 +47,7 @@ async function getPages(
     const page = await api.requests({ ...query, limit: 7, ...(before !== undefined && { before }) })
     all.push(...page.requests)
     if (page.before === undefined) return all
-    assert.is(page.requests.length, 7, 'a sorted page is full')
+    assert.is(page.requests.length, 7, 'every page but the last is full')
     before = page.before
   }
 }
@@ -71,12 +71,16 @@ for (const [store, open] of Object.entries(stores))
       for (const sort of ['duration', 'cost', 'time'] as const)
         for (const order of ['desc', 'asc'] as const) {
           const found = await getPages(api, { sort, order })
-          assert.is(new Set(found.map(({ id }) => id)).size, given.length, `each once by ${sort} ${order}`)
+          assert.is(
+            new Set(found.map(({ id }) => id)).size,
+            given.length,
+            `each request appears once by ${sort} ${order}`,
+          )
           const known = found.map(values[sort]).filter((value) => value !== undefined)
           const expected = [...known].sort((value, other) => (order === 'asc' ? value - other : other - value))
           assert.equal(known, expected, `${sort} ${order}`)
           const firstUnknown = found.findIndex((request) => values[sort](request) === undefined)
-          if (sort === 'cost') assert.is(firstUnknown, known.length, 'those of unknown cost come last')
+          if (sort === 'cost') assert.is(firstUnknown, known.length, 'requests with an unknown cost come last')
         }
 
       const one = await getPages(api, { sort: 'cost', keyId: 'k3', from: '2026-01-20' })

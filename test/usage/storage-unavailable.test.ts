@@ -129,7 +129,7 @@ test('during a long outage, 10,000 requests get records, totals include all requ
     ...{ total: 10_050, refused: 10_050, partOfAnHour: 10_050 },
     ...{ missing: [50, 50, 50], others: undefined, before: undefined },
   }
-  assert.equal(await look(), expected, 'while it waits')
+  assert.equal(await look(), expected, 'while waiting')
   assert.ok(
     lines.some((line) =>
       /^10000 usage records are waiting to be written because the storage is unavailable\./.test(line),
@@ -138,7 +138,7 @@ test('during a long outage, 10,000 requests get records, totals include all requ
   )
   state.isUnavailable = false
   await clock.advance(60_000)
-  assert.equal(await look(), expected, 'when it is written')
+  assert.equal(await look(), expected, 'once written')
   assert.equal(
     lines.filter((line) => /has been written|were not kept|lost/.test(line)),
     ['Usage has been written. 50 requests are counted in the totals but have no individual record.'],
@@ -151,7 +151,7 @@ test('during a long outage, 10,000 requests get records, totals include all requ
       assert.is((await get(`format=${format}${limit}`)).headers.get('x-signalbox-missing'), '50')
   await world.gateway.close()
   assert.is((await storage.list('usage/journal/')).length, 0)
-  assert.equal(await look(), expected, 'when it is folded')
+  assert.equal(await look(), expected, 'once folded')
 })
 
 test("a storage that can't keep up isn't reported as unavailable, and totals are written in the meantime", async () => {
@@ -190,7 +190,7 @@ test("a storage that can't keep up isn't reported as unavailable, and totals are
     accounts: noAccounts,
   })
   const early = (await successor.requests({ limit: 1 })).missing ?? 0
-  assert.ok(early > 0, 'sums without records are written, though more wait')
+  assert.ok(early > 0, 'totals without records are written while other records still wait')
   assert.is((await api.summary()).totals.requests, requestCount)
   isSlow = false
   await finishWrites()

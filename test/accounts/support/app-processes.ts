@@ -40,7 +40,7 @@ export function appConformance(
         assert.equal(await app.all('ask alice'), repeat('200'))
         await app.all('untilKept alice')
         await app.all('signOut')
-        assert.equal(await app.all('ask alice'), repeat('200'), 'identities are kept')
+        assert.equal(await app.all('ask alice'), repeat('200'), 'identities are cached')
         const rejected = app.all('untilRejected alice')
         const revokedAt = Number(await first?.('revoke alice'))
         const seen = (await rejected).map((line) => JSON.parse(line))
@@ -54,7 +54,7 @@ export function appConformance(
         return Math.max(...others)
       }),
     )
-    assert.ok(Math.min(...latest) <= KNOWN_WITHIN_MS, `ms until all knew: ${latest}`)
+    assert.ok(Math.min(...latest) <= KNOWN_WITHIN_MS, `ms until all processes knew: ${latest}`)
   })
 
   test(
@@ -117,8 +117,8 @@ export function outageConformance(
         await begin()
         await app.all('finishStreams')
         for (const line of await app.all('streamEnd')) assert.match(JSON.parse(line).text, /\[DONE\]/)
-        assert.equal(await app.all('ask alice'), repeat('200'), 'limits on requests let them pass')
-        assert.equal(await app.all('ask payer'), repeat('503'), 'limits in dollars do not')
+        assert.equal(await app.all('ask alice'), repeat('200'), 'request limits let the request pass')
+        assert.equal(await app.all('ask payer'), repeat('503'), 'dollar limits block it')
         assert.equal(await app.all('ask stranger'), repeat('503'))
         await restore()
 

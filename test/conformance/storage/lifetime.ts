@@ -33,7 +33,7 @@ export function storageLifetime(test: StorageTest, claims: Required<Pick<Storage
     assert.is(new Set(await Promise.all(secrets.map(sealedWith))).size, 1)
     await storage.set('key', 'value')
     assert.is(await sealedWith(await (await other()).ownSecret?.()), await sealedWith(secrets[0]))
-    assert.is((await storage.list('')).length, 1, 'the secret is no key of the store')
+    assert.is((await storage.list('')).length, 1, "the secret isn't stored under a key")
   })
 }
 

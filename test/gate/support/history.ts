@@ -310,14 +310,14 @@ export class History {
     const isFit = doesFit('requests', 1) && doesFit('tokens', need) && doesFit('usd', (need * 10) / 1e6)
     assert.not.ok(
       isFit,
-      `a request was refused that fits: ${JSON.stringify([text, this.#limits, most, before.map(({ unit, window, used }) => [unit, window, used])])}`,
+      `a request was rejected although it fits: ${JSON.stringify([text, this.#limits, most, before.map(({ unit, window, used }) => [unit, window, used])])}`,
     )
   }
 
   async #check(): Promise<void> {
     const states = await this.#states()
     const held = states.filter(({ reserved }) => reserved > 0)
-    assert.equal(held, [], 'something is still held')
+    assert.equal(held, [], 'nothing is reserved anymore')
     this.#checkWindows()
     const findTotal = (unit: string) => states.find((state) => state.unit === unit && state.window === 'total')
     const records = this.records.slice(this.#since.records)
@@ -329,21 +329,18 @@ export class History {
       const titles = new Set(this.#asked.filter(({ isOther }) => !isOther).map(({ title }) => this.#ids.get(title)))
       const own = records.filter(({ id }) => titles.has(id)).flatMap((record) => record.attempts)
       const least = own.reduce((sum, { usage }) => sum + (usage ? usage.inputTokens + usage.outputTokens : 0), 0)
-      assert.ok(used + unsettled >= least, `${used} and ${unsettled} tokens are used, at least ${least} were`)
+      assert.ok(used + unsettled >= least, `${used} + ${unsettled} unsettled tokens, at least ${least} recorded`)
       return
     }
-    assert.equal([used, unsettled], [tokens, 0], 'what is used is what the records say')
+    assert.equal([used, unsettled], [tokens, 0], 'the used tokens match the records')
     assert.ok(
       Math.abs((findTotal('usd')?.used ?? 0) - usd) <= attempts.length * 1e-9,
-      `${findTotal('usd')?.used} of ${usd} US dollars`,
+      `${findTotal('usd')?.used} of ${usd} USD`,
     )
     const called = new Set(this.#calls.slice(this.#since.calls).map(({ title }) => title)).size
     const requests = findTotal('requests')?.used ?? 0
     const let_ = records.filter(({ end }) => end !== 'refused').length
-    assert.ok(
-      requests >= called && requests <= let_,
-      `${requests} requests, ${called} called, ${let_} were let through`,
-    )
+    assert.ok(requests >= called && requests <= let_, `${requests} counted, ${called} called, ${let_} admitted`)
     this.#checkReports(records)
   }
 

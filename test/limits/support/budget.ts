@@ -63,7 +63,10 @@ export function sharedBudgetConformance(
         assert.equal({ reserved, remaining, all: used + unsettled }, { reserved: 0, remaining: 0, all: BUDGET })
         const unheard = BUDGET - byKilled - byOthers // reserved by the killed process, but never admitted
         assert.ok(unheard >= 0 && unheard <= unsettled, `${byKilled} + ${byOthers} passed, ${unsettled} are unsettled`)
-        assert.ok(unsettled <= 2 * LANES, `${unsettled} are unsettled of ${LANES} at once and as many not written yet`)
+        assert.ok(
+          unsettled <= 2 * LANES,
+          `${unsettled} are unsettled, but only ${LANES} were in flight and as many not written yet`,
+        )
         await withLedger(place, { later: 61_000 }, (ledger) => ledger.settleLost(SHARED, 'unspent'))
         assert.equal(await getCounters(place), { used, reserved: 0, unsettled: 0, remaining: unsettled })
       } finally {

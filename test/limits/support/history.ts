@@ -168,7 +168,7 @@ class Run {
     for (const held of this.#model.held) this.#settle(held, { share: 1 })
     await this.#check()
     for (const { reserved, unsettled, account, unit } of this.#model.limits(this.#scopes, new Map()))
-      assert.is(reserved + (this.#hasCrashes ? 0 : unsettled), 0, `${unit} of ${account} are held by nobody`)
+      assert.is(reserved + (this.#hasCrashes ? 0 : unsettled), 0, `${unit} of ${account} are still reserved`)
     for (const { ledger } of this.#instances) await ledger.close()
   }
 
@@ -282,7 +282,7 @@ class Run {
     for (const { account, unit, window, most, ...totals } of this.#model.limits(scopes, minutes, { exactly: true })) {
       if (added[unit] === 0 || this.#less.has(account) || (unit === 'parallel' && this.#isParallelLoose)) continue
       const sum = totals.used + totals.reserved + totals.unsettled
-      assert.ok(sum <= most, `${sum} ${unit} of ${account} by the ${window} where ${most} are allowed`)
+      assert.ok(sum <= most, `${sum} ${unit} of ${account} per ${window}, but only ${most} are allowed`)
     }
   }
 
@@ -300,7 +300,7 @@ class Run {
         amounts[unit] > 0 && used + reserved + unsettled + amounts[unit] > most,
     )
     if (!isTight && unit === 'parallel' && this.#hasCrashes) return // an instance that may be lost still has reservations
-    assert.ok(isTight, `refused though it fits: ${JSON.stringify({ amounts, refusal })}`)
+    assert.ok(isTight, `rejected although it fits: ${JSON.stringify({ amounts, refusal })}`)
   }
 
   async #extend(held: HeldByModel, amounts: Full): Promise<void> {
@@ -381,7 +381,7 @@ class Run {
           const shown = Math.round((state.used + state.reserved + state.unsettled) * grain)
           const counted = totals.used + totals.reserved + totals.unsettled
           const isRight = this.#more.has(account) ? shown >= counted : shown === counted
-          assert.ok(isRight, `${shown} ${unit} of ${account} by the ${state.window} instead of ${counted}`)
+          assert.ok(isRight, `${shown} ${unit} of ${account} per ${state.window} instead of ${counted}`)
         })
       }
   }

@@ -30,7 +30,7 @@ test('a call over undici pauses its upstream while nobody reads the body', async
     before = sent
     for (let i = 0; i < 50; i += 1) await turn()
   }
-  assert.ok(sent < size, 'it was sent as a whole')
+  assert.ok(sent < size, 'the entire body was sent')
   const first = await body.next()
   assert.ok(first && first.length <= 96 * 1024, `${first?.length} bytes were queued`)
   let length = first.length

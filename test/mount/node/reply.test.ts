@@ -91,7 +91,7 @@ test('a Node response reads a stream only as fast as the client does', async () 
     pushed += 1
     for (let i = 0; i < 20; i += 1) await turn()
   }
-  assert.ok(body.pulls > 5, 'the kernel takes some') // after this, nothing more is pulled
+  assert.ok(body.pulls > 5, 'the kernel buffers some chunks') // after this, nothing more is pulled
   for (let i = 0; i < 50; i += 1) body.push(chunk)
   for (let i = 0; i < 20; i += 1) await turn()
   assert.is(body.pulls, before)

@@ -149,7 +149,7 @@ test("close cuts off responses that don't finish in time, and notifies the gatew
   const busy = lab.dial(server.port, request('localhost'))
   await busy.until(/\r\n\r\n$/)
   const closing = server.close({ graceMs: 20 })
-  assert.is(server.close(), closing, 'a second call waits for the same end')
+  assert.is(server.close(), closing, 'a second close() returns the same promise')
   await closing
   await busy.closed
   await body.canceled

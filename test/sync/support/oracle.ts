@@ -59,12 +59,12 @@ export async function check(world: World, log: Log, initial: View): Promise<void
       for (const deletion of deletions)
         assert.ok(!isKnown(deletion) || isAnew(deletion), `${id} is back after its deletion`)
       const isMade = initial.get(id)?.tag === state.tag || contents.some(({ to }) => to === state.tag)
-      assert.ok(isMade, `${id} is what nobody has made of it`)
+      assert.ok(isMade, `no edit led to the final content of ${id}`)
     } else assert.ok(deletions.length > 0 || reported.has(id), `${id} is lost`)
     for (const content of contents) {
       if (content.to === undefined || content.to === state?.tag || reported.has(id)) continue
       const isReplaced = contents.some((other) => other !== content && other.from === content.to)
-      assert.ok(isReplaced, `what was made of ${id} is lost: ${content.to}`)
+      assert.ok(isReplaced, `the edit ${content.to} of ${id} is lost`)
     }
     if (state?.isActive === undefined) continue
     const flags = own.filter((event) => event.what === 'active')
@@ -74,13 +74,13 @@ export async function check(world: World, log: Log, initial: View): Promise<void
       for (const pause of pauses)
         assert.ok(
           resumes.some((resume) => maySee(resume, pause)),
-          `${id} is active though it was paused`,
+          `${id} is active although it was paused`,
         )
     } else {
       const isCollision = reported.size > 0 && id.startsWith('keys/')
-      assert.ok(pauses.length > 0 || isCollision, `${id} is paused by nobody`)
+      assert.ok(pauses.length > 0 || isCollision, `${id} is paused although nobody paused it`)
       const isResumed = resumes.some((resume) => pauses.length > 0 && pauses.every((pause) => hasSeen(resume, pause)))
-      assert.not.ok(isResumed, `${id} is paused though it was resumed`)
+      assert.not.ok(isResumed, `${id} is paused although it was resumed`)
     }
   }
 }
@@ -88,10 +88,10 @@ export async function check(world: World, log: Log, initial: View): Promise<void
 /** Checks that both sides are equal, and resolves to their records. */
 export async function checkEqual(world: World): Promise<View> {
   const { home, cloud } = world.sides()
-  assert.equal(await plain(cloud), await plain(home), 'the sides differ')
-  assert.equal(world.refused, [], 'something was refused')
+  assert.equal(await plain(cloud), await plain(home), 'the two sides differ')
+  assert.equal(world.refused, [], 'an operation was rejected')
   const final = await world.view('home')
-  assert.equal(plainView(await world.view('cloud')), plainView(final), 'the sides differ in keys')
+  assert.equal(plainView(await world.view('cloud')), plainView(final), 'the keys of the two sides differ')
   return final
 }
 

@@ -149,10 +149,7 @@ function checkUndone(final: View, known: readonly Known[], { conflicts }: World)
     const isReported = conflicts
       .slice(event.conflicts)
       .some((conflict) => `${conflict.collection}/${conflict.id}` === id)
-    assert.ok(
-      isReported,
-      `${id}: ${JSON.stringify({ ...event, saw: event.saw.size })} was undone, and no conflict says so`,
-    )
+    assert.ok(isReported, `${id}: ${JSON.stringify({ ...event, saw: event.saw.size })} was undone without a conflict`)
   }
 }
 
