@@ -1,17 +1,17 @@
 import { CONTEXT_LENGTH } from './string-joiner.ts'
 
-/** The end of the text that has arrived so far. */
+/** The tail of the text that has arrived so far. */
 export interface TextTail {
   readonly text: string
   /** The positions at which blocks begin, including the end if another block follows there. */
   readonly starts: readonly number[]
 }
 
-/** Remembers the ends of texts whose blocks a reader sees as one text. */
+/** Remembers the tail of each text that consists of several blocks, because a reader sees them as one text. */
 export class BlockTails {
   readonly #tails = new Map<string, TextTail>()
 
-  /** Returns the end of the text that precedes a new block. It is empty for the first block. */
+  /** Returns the tail of the text that precedes a new block. Empty for the first block. */
   get(reader: string): TextTail {
     const { text, starts } = this.#tails.get(reader) ?? NOTHING
     return text === '' ? NOTHING : { text, starts: [...starts, text.length] }
@@ -29,5 +29,5 @@ export class BlockTails {
 
 export const NOTHING: TextTail = { text: '', starts: [] }
 
-/** Returns a string's tail, directly after which another string begins. */
+/** Returns the tail for a string that another string follows directly. */
 export const toTail = (text: string): TextTail => ({ text, starts: [text.length] })

@@ -14,7 +14,7 @@ interface ModelCallOptions {
   onCost?(usd: number): void
 }
 
-/** Creates the function with which guards call models. */
+/** Creates the function that guards use to call models. */
 export function createModelCaller({ basePath, serve, outer, events, onCost }: ModelCallOptions) {
   return async (path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
     const exchange = new InternalExchange({

@@ -8,7 +8,7 @@ export interface CalledTool {
   readonly input: unknown
 }
 
-/** The complete arguments of a tool call, which only guards with `checksCalls` get. */
+/** A complete tool call. Only guards with `checksCalls` get these parts. */
 export interface CallPart extends GuardPart {
   readonly call: CalledTool
 }

@@ -30,7 +30,7 @@ export function decodeFile({
 }
 
 /**
- * Encodes a file's new text like its old data. Returns `undefined` unless that data is UTF-8 and encoded exactly the way this function encodes it.
+ * Encodes a file's new text the same way as its old data. Returns `undefined` if the old data isn't UTF-8 or was encoded differently.
  */
 export function encodeFile(
   changed: string,
@@ -71,7 +71,7 @@ function decodeBase64(text: string): Uint8Array | undefined {
   return undefined
 }
 
-/** Returns whether bytes start like text. No image, audio, or video file does. */
+/** Returns whether the bytes start with valid text. No image, audio, or video file does. */
 function startsAsText(bytes: Uint8Array | undefined): boolean {
   if (!bytes || bytes.some(isControl)) return false
   try {
@@ -82,7 +82,7 @@ function startsAsText(bytes: Uint8Array | undefined): boolean {
   }
 }
 
-/** Returns the first base64 digits that form complete bytes. */
+/** Returns the leading base64 digits that decode to whole bytes. */
 function sliceStart(data: string): string {
   const digits = data
     .slice(0, 4 * START)

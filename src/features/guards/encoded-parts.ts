@@ -3,7 +3,7 @@ import { decodeFile, encodeFile, isMediaType, isTextual } from './decode-file.ts
 import type { GuardPartKind, GuardRole } from './guard.ts'
 import type { JsonString } from './json-strings.ts'
 
-/** Hints about the content of an encoded string. */
+/** The part to add for an encoded string. */
 interface EncodedPart {
   role: GuardRole
   kind: GuardPartKind
@@ -20,7 +20,7 @@ export class EncodedParts<Place extends { value: JsonObject | undefined }> {
     this.#add = add
   }
 
-  /** Adds the JSON in a string. Decodes its escapes as far as the JSON stays valid. */
+  /** Adds a string of JSON, such as a tool's arguments. Decodes escaped letters so guards can read them. */
   addArguments(string: JsonString<Place>, role: GuardRole) {
     const isJson = tryParseJson(string.text) !== undefined
     const text = isJson ? decodeEscapes(string.text) : string.text
@@ -29,7 +29,7 @@ export class EncodedParts<Place extends { value: JsonObject | undefined }> {
     this.#add(string, { role, kind: 'tool-call', text, write })
   }
 
-  /** Adds the content of a data URL. Returns whether the string is only a data URL; in a text field, models also read it as text. */
+  /** Adds the content of a data URL. Returns `false` if the string must also be checked as text, because models read it as such. */
   addDataUrl(string: JsonString<Place>, role: GuardRole): boolean {
     const { field, place } = string
     const comma = string.text.indexOf(',')
@@ -49,7 +49,7 @@ export class EncodedParts<Place extends { value: JsonObject | undefined }> {
     return isFile
   }
 
-  /** Adds the data or URL of an image, audio, or file. Returns whether the string is one of these. */
+  /** Adds the data or URL of an image, audio, or file. Returns `false` if the string must also be checked as text. */
   addMedia(string: JsonString<Place>, role: GuardRole): boolean {
     const { text, field, place } = string
     if (REMOTE.has(field)) {
@@ -92,7 +92,7 @@ const UNUSUAL_PATTERN = /["\\]|charset=(?!utf-?8\b)/i
 
 const BASE64_PATTERN = /^[\w+/\s-]+={0,2}[\r\n]{0,2}$/
 const DATA_URL = /^data:(?:[\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*,/i
-/** Returns whether a text starts like a data URL. */
+/** Returns whether a string looks like the start of a data URL. */
 export const isDataUrl = (text: string) => (text.charCodeAt(0) | 0x20) === 0x64 && DATA_URL.test(text)
 
 /** Maximum length of base64 data that is also read as text, in characters. */
@@ -106,7 +106,7 @@ function readType(object: JsonObject | undefined): string {
   return ''
 }
 
-/** Decodes the escaped letters in JSON. The result has the same value. */
+/** Decodes escaped letters in JSON without changing its value. */
 const decodeEscapes = (json: string): string =>
   json.replace(/\\(?:u([\da-fA-F]{4})|[\s\S])/g, (sequence, digits?: string) => {
     const code = digits === undefined ? 0 : Number.parseInt(digits, 16)

@@ -21,7 +21,7 @@ function countFields(value: unknown): number {
 export const readBareJson = (block: string): SseEvent | undefined =>
   block.startsWith('{') ? { event: undefined, data: block.trim() } : undefined
 
-/** Returns whether a block has only comments without information. Other comments aren't sent. */
+/** Returns whether a block contains only keep-alive comments. Other comments aren't sent. */
 export const isKeepAlive = (block: string): boolean =>
   block.split(/[\r\n]/).every((line) => line === '' || COMMENT_LINES.has(line))
 

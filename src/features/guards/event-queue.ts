@@ -44,9 +44,9 @@ export interface Unchecked {
 export class EventQueue {
   readonly #options: EventQueueOptions
   readonly #channels = new Map<string, Channel>()
-  /** The last characters of streamed text, by choice and kind. A reader sees the text of all such channels as one. */
+  /** The last characters of streamed text, by choice and kind. A reader sees all channels with the same choice and kind as one text. */
   readonly #tails = new BlockTails()
-  /** The ends of complete strings in events that repeat streamed text, by event type, choice, and kind. */
+  /** The tails of complete strings in events that repeat streamed text, by event type, choice, and kind. */
   readonly #copies = new BlockTails()
   readonly #seen = new Set<string>()
   readonly #openCalls = new Set<string>()
@@ -170,7 +170,7 @@ export class EventQueue {
     this.#tails.add(reader, text, isNewBlock)
   }
 
-  /** Adds a tool name that arrives in pieces, as far as it has arrived. The call is held until the name is complete. */
+  /** Adds the part of a streamed tool name that has arrived so far. The call is held until the name is complete. */
   #addToolName(heldEvent: HeldEvent, piece: OtherText, call: string) {
     const previousText = this.#toolNames.get(call) ?? ''
     const text = previousText + piece.text
@@ -186,7 +186,7 @@ export class EventQueue {
     if (!this.#seen.has(line)) this.#addString(heldEvent, 'other', { text: line, choice: '', isEcho: false, replace })
   }
 
-  /** Adds a complete string. `joins` is the preceding text, such as that in the same field of earlier events. */
+  /** Adds a complete string. `joins` is the text that precedes it, such as the same field's text in earlier events. */
   #addString(heldEvent: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText, joins = NOTHING) {
     const isOwn = isEcho && this.#options.isSent(text)
     this.#uncheckedEvents.add(heldEvent)
@@ -328,7 +328,7 @@ export class EventQueue {
     return open.length > 0 && this.#events.length === 0 && this.#endedChoices.size + open.length >= choiceCount
   }
 
-  /** Holds back tool calls in the events from index `first` on, and those whose arguments haven't passed yet. */
+  /** Holds back the tool calls in events from index `first` onward, and tool calls whose arguments haven't passed yet. */
   keepCalls(first: number): void {
     for (const [index, { opens, closes, channels }] of this.#events.entries()) {
       const isRejected = index >= first || [...channels].some((channel) => channel.kind === 'tool-call')
@@ -394,7 +394,7 @@ export class EventQueue {
 const MAX_SEEN = 10_000
 const MAX_REMEMBERED = 500
 
-/** These match the channels of tool calls, the channels of values in their inputs, and the events that end a string. */
+/** Patterns for the channels of tool calls, the channels of values in tool inputs, and the events that end a string. */
 const CALL_EVENT_PATTERN = /tool[_-]call|function_call|\.arguments|partial_json|tool-input|custom_tool|mcp_call/
 const INPUT_PATTERN = /\.(?:args|input)[.[]/
 const END_EVENT_PATTERN = /^content_block_stop$|\.done$|-end$/

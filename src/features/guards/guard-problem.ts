@@ -5,8 +5,8 @@ import { type GuardOption, guardFields, guardKinds, sharedGuardFields } from '..
 import { createGuard, type UntimedGuard } from './named-guards.ts'
 
 /**
- * Returns why a guard can't be used: it lacks an option of its kind, has an option of another kind, or has an invalid option. Returns `undefined` if
- * it can.
+ * Returns why a guard can't be used: an option that its kind requires is missing, an option belongs to another kind, or an option is invalid. Returns
+ * `undefined` if the guard can be used.
  */
 export async function findGuardProblem(record: UntimedGuard): Promise<string | undefined> {
   const { kind } = record
@@ -43,7 +43,7 @@ export async function findCodeProblems({ values }: Pick<CodeRecords, 'values'>):
   return (await Promise.all(problems)).flat()
 }
 
-/** The fields that guards of every kind have. */
+/** Fields common to all guard kinds. */
 const GENERAL_FIELDS = new Set([
   ...['name', 'kind', 'source', 'createdAt', 'updatedAt', 'mac', 'sealedHeaders'],
   ...Object.keys(sharedGuardFields),

@@ -70,7 +70,7 @@ async function writeResponse(
   return { body: events, contentType: writer.contentType ?? 'text/event-stream' }
 }
 
-/** Writes a text completion, which isn't translated. */
+/** Writes a text completion directly, because this format is never translated. */
 function writeCompletion(
   { stream, model, request }: CallRequest,
   { text, isStop }: { text: string; isStop: boolean },

@@ -6,14 +6,14 @@ import type { Guard } from './guard.ts'
 
 type OptionFields = Readonly<Record<string, { readonly shape: Shape; readonly isOptional: boolean }>>
 
-/** The fields of all guards, except the functions of guards that are defined in code. */
+/** Fields common to all guards, except the functions of guards defined in code. */
 const common: OptionFields = {
   name: { shape: { type: 'text', isNonEmpty: true, max: 64, pattern: /^[\w.-]+$/ }, isOptional: false },
   version: { shape: { type: 'text', isNonEmpty: true, max: 200 }, isOptional: true },
   ...sharedGuardFields,
 }
 
-/** The options of all built-in guards. */
+/** Options common to all built-in guards. */
 export type GuardSettings = Omit<Guard, 'check' | 'changes'>
 
 /** Throws a TypeError for invalid options of a built-in guard. */

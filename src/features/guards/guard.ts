@@ -61,7 +61,7 @@ export interface Guard {
 export interface GuardTexts {
   readonly parts: readonly GuardPart[]
   readonly stage: 'request' | 'answer'
-  /** Whether the parts are complete. In a stream, a part may be a piece of a longer text. */
+  /** Whether the parts are complete. In a stream, a part may be a piece of a longer string. */
   readonly final: boolean
 }
 
@@ -71,8 +71,8 @@ export interface GuardPart {
   readonly id: string
   readonly role: GuardRole
   /**
-   * `text`: text by a person or the model. `tool-call`: the name or arguments of a tool call. `media`: the text of a file. `option`: a parameter of
-   * the request, such as `metadata`. `other`: anything else, such as an ID.
+   * `text`: text written by a person or the model. `tool-call`: the name or arguments of a tool call. `media`: the text of a file. `option`: a
+   * parameter of the request, such as `metadata`. `other`: anything else, such as an ID.
    */
   readonly kind: GuardPartKind
   readonly text: string
@@ -80,7 +80,7 @@ export interface GuardPart {
   readonly isPiece?: boolean
   /** The text before this piece, at most 256 characters. The client has already received it, or it is in an earlier block. */
   readonly before?: string
-  /** The positions in `before` and `text` joined at which another string begins, such as a content block. A word may begin or end there. */
+  /** The positions in `before + text` at which another string, such as a content block, begins. A word may begin or end there. */
   readonly starts?: readonly number[]
   /** Whether the part is in or before the model's last turn. */
   readonly isOlder: boolean

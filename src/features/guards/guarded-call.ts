@@ -163,7 +163,6 @@ const rewrite = (run: GuardRun, { format, request }: CallRequest, json: string):
         )
     : json
 
-/** Names of chat operations. */
 const CHAT_OPERATIONS: ReadonlySet<string> = new Set(['generate'])
 
 const isSuccess = ({ status }: Reply) => status >= 200 && status < 300
@@ -171,7 +170,7 @@ const isSuccess = ({ status }: Reply) => status >= 200 && status < 300
 const isArrayText = (body: Reply['body']): boolean =>
   !isByteStream(body) && body !== undefined && body[0] === (typeof body === 'string' ? '[' : OPEN_BRACKET)
 
-/** Creates a stream whose events have all arrived. Used for a complete response that was converted for a streaming client. */
+/** Creates a stream from a complete response that was converted for a streaming client. */
 function createStream(body: string | Uint8Array): RelayedStream {
   let rest: Uint8Array | undefined = typeof body === 'string' ? encodeUtf8(body) : body
   const end = () => {
@@ -290,11 +289,11 @@ async function findOlderFault<Part extends Pick<ReadPart, 'id' | 'text' | 'role'
   return found.length > 0 && found.every(isRemovable) ? found : undefined
 }
 
-/** Signed reasoning and IDs can't be changed. */
+/** Signed reasoning, IDs, and media can't be changed. */
 const isRemovable = ({ isOlder, kind }: Pick<ReadPart, 'isOlder' | 'kind'>) =>
   isOlder && kind !== 'reasoning' && kind !== 'other' && kind !== 'media'
 
-/** Checks the parts of a request that aren't text: its media, its size, and its tools. Also rejects content that guards can't read. */
+/** Checks a request's media, size, and tools, and rejects content that guards can't read. */
 function checkCompleteResponse(
   run: GuardRun,
   parts: readonly ReadPart[],
@@ -376,7 +375,7 @@ const createErrorEnding = (errors: ErrorFormat): StreamEnding => ({
   end: ({ message }) => errors.event({ status: 400, code: 'CONTENT_REFUSED', message }),
 })
 
-/** Returns how many choices a chat request or text completion asks for. A text completion can have several prompts. */
+/** Returns how many choices a chat request or text completion asks for. A text completion may contain several prompts. */
 const countChoices = ({ n, prompt }: JsonObject): number =>
   (typeof n === 'number' ? n : 1) * (Array.isArray(prompt) ? prompt.length : 1)
 
@@ -384,7 +383,7 @@ const countChoices = ({ n, prompt }: JsonObject): number =>
 const KIND_FIELDS = { whole: ['text', 'transcript'], streamed: ['delta'] }
 const CHARACTERS_PER_TOKEN = 4
 
-/** Adds the header that reports the verdicts of guards. */
+/** Adds the header that reports the guards' verdicts. */
 function withNotes(reply: Reply, run: GuardRun, extraWarnings: readonly string[] = []): Reply {
   const names = run.notes.map(
     ({ name, verdict, isWatched }) => `${isWatched ? 'watched-' : ''}${DONE_MESSAGES[verdict]}; name=${name}`,

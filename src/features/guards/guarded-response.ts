@@ -29,8 +29,8 @@ export interface ResponseCheck {
 }
 
 /**
- * Checks a complete response, and changes only what guards change. A rejected chat response still reports its usage, and ends with the finish reason
- * for filtered content. Rejected responses of other kinds become errors.
+ * Checks a complete response. Leaves everything that guards don't change exactly as it was. A rejected chat response still reports its usage, and
+ * ends with the finish reason for filtered content. Rejected responses of other kinds become errors.
  */
 export async function checkResponse(
   body: string | Uint8Array,
@@ -83,7 +83,7 @@ function findEchoes(json: string, parts: readonly ReadPart[], isSent: ResponseCh
   return new Set(parts.filter((part) => !isOutput(part) && isSent(part.text)))
 }
 
-/** Restores masked values in strings that repeat the request. Those strings aren't checked by other guards again. */
+/** Restores masked values in strings that repeat the request. Other guards don't check those strings again. */
 async function restoreEchoes(parts: readonly ReadPart[], run: GuardRun): Promise<ReadonlyMap<string, string>> {
   const restored = await run.check({ parts, stage: 'answer', final: true }, run.on('answer').filter(isRestoring))
   return restored.kind === 'passed' ? restored.texts : new Map()

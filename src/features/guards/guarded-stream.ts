@@ -141,8 +141,8 @@ export class GuardedStream implements RelayedStream {
   }
 
   /**
-   * Reads the next chunk. Resolves to `late` if text has been held so long that it must be checked. Resolves to `idle` if a keep-alive is due because
-   * nothing has been sent.
+   * Reads the next chunk. Resolves to `late` if text has been held long enough that it must be checked. Resolves to `idle` if a keep-alive is due
+   * because nothing has been sent.
    */
   async #read(): Promise<Uint8Array | undefined | 'late' | 'idle'> {
     this.#reading ??= this.#options.stream.next()
@@ -261,7 +261,7 @@ export class GuardedStream implements RelayedStream {
     this.#queue.keepCalls(passed)
   }
 
-  /** Returns how many characters at the end of a text could be the start of a match. */
+  /** Returns how many characters at the end of a string could be the start of a match. */
   #countUnfinished(text: string): number {
     let most = 0
     for (const guard of this.#guards) {

@@ -8,8 +8,8 @@ import type { Guard } from './guard.ts'
 import type { GuardServices } from './guarded-call.ts'
 
 /**
- * Lists the guards that are defined in code as functions. They are configured as an array or as an object by name. Throws a TypeError for invalid
- * guards.
+ * Lists the guards that are defined in code as functions. They are configured as an array or as an object keyed by name. Throws a TypeError for
+ * invalid guards.
  */
 export function listCodeGuards(configured: unknown = []): readonly Guard[] {
   const guards = Object.entries(Object(configured)).filter(
@@ -24,7 +24,7 @@ export function listCodeGuards(configured: unknown = []): readonly Guard[] {
   return guards.map(([, guard]) => guard)
 }
 
-/** Returns whether a guard in code is a function rather than a record. */
+/** Returns whether a guard in code has a `check` function. If not, it is a record. */
 export const isGuard = (value: unknown): value is Guard => isObject(value) && typeof value.check === 'function'
 
 const hasGuardRecords = ({ values }: CodeRecords) => [...values.keys()].some((key) => key.startsWith(GUARDS_PREFIX))
@@ -37,7 +37,7 @@ export async function checkGuardRecords(records: CodeRecords): Promise<void> {
   if (problem) throw problem
 }
 
-/** Creates the feature that runs guards on model calls. Its code loads with the first request that may have guards. */
+/** Creates the feature that runs guards on model calls. Its code loads on the first request that may have guards. */
 export function createGuards(
   inCode: readonly Guard[],
   deps: GuardServices & { store: Store; background: Pick<Background, 'run'> },

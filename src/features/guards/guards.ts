@@ -52,9 +52,9 @@ export interface PatternRules {
 }
 
 /**
- * Finds regular expressions in RE2 syntax, in linear time. In streams, holds back the last `maxMatch` characters (default: 256). Rejects with a
- * TypeError for a pattern that RE2 doesn't support, and with an Error if the package `re2js` isn't installed. In a bundled app, pass the promise of
- * the imported package as `library`.
+ * Finds matches of regular expressions in RE2 syntax, in linear time. In streams, holds back the last `maxMatch` characters (default: 256). Rejects
+ * with a TypeError for a pattern that RE2 doesn't support, and with an Error if the package `re2js` isn't installed. In a bundled app, pass
+ * `import('re2js')` as `library`.
  */
 export async function patterns(
   options: GuardSettings & FindingOptions & PatternRules,
@@ -85,7 +85,7 @@ export function pii({
 }
 
 /**
- * Finds credentials: keys with vendor prefixes, tokens, private keys, and passwords in URLs, also if they are encoded in base64, hex, or
+ * Finds credentials: keys with vendor prefixes, tokens, private keys, and passwords in URLs, even if they are encoded in base64, hex, or
  * percent-encoding. Masked credentials are never restored.
  */
 export function secrets(options: GuardSettings & FindingOptions): Guard {
@@ -163,7 +163,7 @@ export function http(options: GuardSettings & HttpRules): Guard {
   return createHttpGuard(options)
 }
 
-/** Adds system text to chat requests, and sets or limits their parameters, in each client's own format. Adds headers to all calls to providers. */
+/** Adds system text to chat requests, and sets or limits their parameters, in each client's own format. Adds headers to all provider calls. */
 export function change(options: GuardSettings & ChangeRules): Guard {
   checkOptions('change', options)
   const { prepend, append, set, max, providerHeaders } = options

@@ -43,7 +43,7 @@ export interface StringVisitor<Place> {
   /** Receives each object and array with its parsed value, and returns its place. */
   enter(parent: Place, key: string, value: object): Place
   visit(string: JsonString<Place>): void
-  /** Returns whether a field name doesn't need a visit. */
+  /** Returns whether a field name can be skipped. */
   isPlainName?(name: string, place: Place): boolean
   /** Returns whether a value doesn't need a visit. It must not contain a colon. */
   isPlainValue?(field: string, text: string, place: Place): boolean
@@ -51,7 +51,7 @@ export interface StringVisitor<Place> {
 
 /**
  * Visits every string of a parsed value. Doesn't provide positions, but is faster than `visitStrings`. Returns whether `json`, the original text, may
- * contain anything that parsers disagree about, such as a repeated field. It then has colons that the value doesn't account for.
+ * contain something that parsers disagree about, such as a repeated field: it then has more colons than the value accounts for.
  */
 export function visitValues<Place>(
   json: string,
@@ -92,7 +92,7 @@ export function visitValues<Place>(
   return names + colons !== countColons(json) || ESCAPED_PATTERN.test(json) || hasHalves(json)
 }
 
-/** Counts colons. They occur after names and within strings. */
+/** Counts colons, which occur after names and within strings. */
 function countColons(text: string): number {
   let count = 0
   for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) count++

@@ -10,7 +10,7 @@ const creators: { readonly [Kind in GuardKind]: (options: never) => Guard | Prom
   ...{ words, patterns, pii, secrets, invisible, size, tools, moderation, judge, change, http },
 }
 
-/** A guard that may not have been stored yet. */
+/** A guard without timestamps, because it may not have been stored yet. */
 export type UntimedGuard = Omit<PlainGuard, 'createdAt' | 'updatedAt'>
 
 /** Creates a guard from its record. Rejects with a TypeError for an unknown kind, or for options that the kind doesn't support. */

@@ -2,7 +2,7 @@ import type { ModelLog } from '../../request/model-log.ts'
 import type { Guard } from './guard.ts'
 import type { BuiltInGuard } from './kinds/finding-guard.ts'
 
-/** Adds these guards' headers to the request's calls to providers. */
+/** Adds these guards' headers to the request's provider calls. */
 export function addProviderHeaders(
   log: Pick<ModelLog, 'getProviderHeaders'>,
   guards: ReadonlyArray<Guard | BuiltInGuard>,

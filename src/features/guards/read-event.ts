@@ -107,7 +107,7 @@ function renameField(holder: object, name: string, to: string) {
   }
 }
 
-/** Fields with tokens that the model could have chosen instead, which don't continue any text. */
+/** Fields with tokens that the model considered but didn't choose. They don't continue any text. */
 const ALTERNATIVE_FIELDS = new Set(['top_logprobs', 'topCandidates'])
 
 const CHOICES_FIELDS = new Set(['choices', 'candidates'])

@@ -16,11 +16,11 @@ export interface ReadPart extends GuardPart {
   readonly choice?: number | undefined
   /** Identifies a list of strings in a message. All parts of the list have the same number. */
   readonly list?: number | undefined
-  /** Returns the JSON for a new text, or `undefined` if that text can't be written there. */
+  /** Returns the JSON for this part with `text` as its new value, or `undefined` if the part can't hold that text. */
   write(text: string): string | undefined
 }
 
-/** The object or array in the JSON that contains a string. It inherits fields from the place that contains it. */
+/** An object or array in the JSON. It inherits properties from the object or array that contains it. */
 class StringPlace {
   role: GuardRole
   kind: GuardPartKind
@@ -59,7 +59,7 @@ class StringPlace {
   }
 }
 
-/** Reads all strings of a request or a response as parts. Throws the same `INVALID_REQUEST` as `visitStrings`. */
+/** Reads all strings in a request or response as parts. Throws the same errors as `visitStrings`. */
 export function readParts(json: string, value: JsonObject, stage: 'request' | 'answer'): ReadPart[] {
   const parts: ReadPart[] = []
   const visitor = createPartVisitor(value, stage, {
@@ -73,7 +73,7 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
   return parts
 }
 
-/** Returns whether any string of a request needs a check, either on its own or joined with the other strings of its list. */
+/** Returns whether any string in a request needs a check, either on its own or joined with the other strings in its list. */
 export function screenParts(json: string, value: JsonObject, screens: readonly TextScreen[]): boolean {
   const states = screens.map((): number[] => [])
   let isSuspicious = false

@@ -10,7 +10,7 @@ import { getVerdictMemory } from './verdict-memory.ts'
 
 /** The combined decision of the guards. */
 export type GuardDecision =
-  /** The new strings of changed parts, by part ID. */
+  /** The new text of each changed part, by part ID. */
   | { readonly kind: 'passed'; readonly texts: ReadonlyMap<string, string> }
   | {
       readonly kind: 'refused'
@@ -67,7 +67,7 @@ export class GuardRun {
     this.#deps = deps
   }
 
-  /** Returns the guards of a stage. */
+  /** Returns the guards for a stage. */
   on(stage: GuardTexts['stage']): readonly Guard[] {
     return this.#guards.filter(({ on = STAGES }) => on.includes(stage))
   }
@@ -136,7 +136,7 @@ export class GuardRun {
     }
   }
 
-  /** Runs the guard only on strings whose verdict isn't known yet. */
+  /** Runs the guard only on strings whose verdict isn't cached. */
   async #recallOrAsk(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
     const memory = getVerdictMemory(guard, this.#deps.clock)
     if (!memory) return this.#ask(guard, texts, signal)

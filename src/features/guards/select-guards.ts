@@ -13,7 +13,7 @@ import { NamedGuards } from './named-guards.ts'
 export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps }: GuardServices & { store: Store }) {
   const namedGuards = new NamedGuards(store)
   const codeNames = new Set(inCode.map(({ name }) => name))
-  const applied = new WeakMap<object, { names: Set<string>; tally: GuardTally }>() // for the request's log
+  const applied = new WeakMap<object, { names: Set<string>; tally: GuardTally }>() // by request log
 
   /** Returns the guards that haven't checked the request yet: first those defined in code, then the named guards in the order of `listGuardNames`. */
   async function select(call: CallRequest): Promise<{ guards: Guard[]; tally: GuardTally }> {
@@ -49,7 +49,7 @@ export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps 
 const GUARDS_HEADER = 'x-signalbox-guards'
 
 /**
- * Lists the names of the guards in the settings, the groups, the key, and the combos that the request can reach, in this order. Omits those in a
+ * Lists the names of the guards in the settings, the groups, the key, and the combos that the request can reach, in that order. Omits those in a
  * key's `guardsExcept`.
  */
 function listGuardNames({ caller, request }: Pick<CallRequest, 'caller' | 'request'>): string[] {

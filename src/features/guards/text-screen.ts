@@ -1,4 +1,4 @@
-/** Scans strings one after another. This is much cheaper than checking parts. */
+/** Scans strings sequentially, which is much cheaper than checking parts. */
 export interface TextScreen {
   /** Scans a string, starting in `state`, and returns the next state: a number of at least 0, `UNCLEAR`, or `FOUND`. */
   scan(text: string, state: number): number

@@ -69,7 +69,7 @@ class VerdictMemory {
 
 const memories = new WeakMap<Guard, VerdictMemory>()
 
-/** Returns the verdict memory of a guard whose verdicts depend only on the text. A changed guard starts with an empty memory. */
+/** Returns a guard's verdict memory, or `undefined` if its verdicts may depend on more than the text. A changed guard starts with an empty memory. */
 export function getVerdictMemory(guard: Guard, clock: Pick<Clock, 'now'>): VerdictMemory | undefined {
   if (!('remembers' in guard) && guard.stage !== 'during') return undefined
   const memory = memories.get(guard) ?? new VerdictMemory(clock)

@@ -34,7 +34,10 @@ export interface ChangeRules {
   readonly set?: ChangedParameters
   /** Maximum values. `maxTokens` also applies to requests that don't set it. */
   readonly max?: ChangedParameters
-  /** Headers to add to calls to providers, overriding the client's. `anthropic-` and `openai-` headers are sent only in these formats. */
+  /**
+   * Headers to add to provider calls. They override the client's, except `-beta` headers, whose values are appended. `anthropic-` and `openai-`
+   * headers are sent only to providers that support that format.
+   */
   readonly providerHeaders?: ProviderHeaders
 }
 
@@ -168,7 +171,7 @@ function countElements(json: string): number {
   return Array.isArray(list) ? list.length : 0
 }
 
-/** Inserts an element into a JSON array at the index `count`. */
+/** Inserts an element into a JSON array at index `count`. */
 function insertElement(json: string, element: string, count: number): string {
   if (countElements(json) === 0) return `[${element}]`
   if (count === 0) return `[${element},${json.slice(1)}`

@@ -1,4 +1,4 @@
-/** Returns how many code units at the end of a string belong to an unfinished match, `most` at most. */
+/** Returns how many code units at the end of a string belong to an unfinished match, up to `most`. */
 export function countAtEnd(text: string, isPart: (unit: string, index: number) => boolean, most = 256): number {
   let position = text.length
   while (position > 0 && text.length - position < most && isPart(text.charAt(position - 1), position - 1)) position--

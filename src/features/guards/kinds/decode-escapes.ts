@@ -1,7 +1,7 @@
 import { entities } from './entities.ts'
 import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 
-/** Decodes HTML entities and the escapes of JavaScript, JSON, Python, CSS, and URLs. Returns `undefined` if there are none. Takes linear time. */
+/** Decodes HTML entities and the escapes of JavaScript, JSON, Python, CSS, and URLs, in linear time. Returns `undefined` if there are none. */
 export function decodeEscapes(text: string): RewrittenText | undefined {
   const rewriter = new TextRewriter()
   let last = 0

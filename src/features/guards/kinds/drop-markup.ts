@@ -1,11 +1,11 @@
 import { charCodeAt } from '../../../lib/char-code-at.ts'
 import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 
-/** A text without its markup. */
+/** Text without its markup. */
 export interface PlainText extends RewrittenText {
-  /** Where the content of tags, comments, and links starts, which comes last. */
+  /** Where the content of tags, comments, and links starts. It is appended at the end. */
   hiddenFrom: number
-  /** Where unfinished markup starts that later text may complete: the first and last position. */
+  /** The first and last positions of unfinished markup that later text may complete. */
   unfinished: readonly number[]
 }
 
@@ -17,8 +17,8 @@ interface Range {
 }
 
 /**
- * Drops HTML tags and comments, Markdown, TeX, and terminal styles, so words that they interrupt are in one piece. Appends the content of tags,
- * comments, and links if it has markup too. Returns `undefined` if nothing changes. Takes linear time.
+ * Drops HTML tags and comments, Markdown, TeX, and terminal styles, so the words that they interrupt become whole. Appends the content of tags,
+ * comments, and links if it contains markup too. Returns `undefined` if nothing changes. Runs in linear time.
  */
 export function dropMarkup(
   text: string,
@@ -56,7 +56,7 @@ export function dropMarkup(
   return isChanged || unfinished.length > 0 ? { ...rewriter.finish(), hiddenFrom, unfinished } : undefined
 }
 
-/** Finds the markup that begins at a position in a text. */
+/** Finds markup at a position in a string. */
 export interface MarkupReader {
   /** Returns the position after the markup, or `at` if there is none. */
   findEnd(at: number): number

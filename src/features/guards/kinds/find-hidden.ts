@@ -22,7 +22,7 @@ export function* listViews(text: string, hasPhrases = true): Generator<Rewritten
   if (spaced) yield composeTexts(last, spaced)
 }
 
-/** Decodes escapes layer by layer, because they may be escaped themselves. */
+/** Decodes escapes layer by layer, because an escape may itself be escaped. */
 function* listDecoded(text: string): Generator<RewrittenText> {
   let decoded: RewrittenText | undefined
   for (let round = 0; round < MAX_ROUNDS; round++) {

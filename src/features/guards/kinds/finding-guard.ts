@@ -104,7 +104,7 @@ export function createFindingGuard(
   }
 }
 
-/** Finds matches in a part. If earlier text precedes it, a match may start there. */
+/** Finds matches in a part, including those that start in the text before it. */
 function findAfter(part: GuardPart, find: Finder['find']): readonly Match[] {
   const { text, before = '', starts = [] } = part
   if (before === '') return find(part)

@@ -14,7 +14,7 @@ export function foldCode(code: number): number {
   return found
 }
 
-/** Values of this number and above represent several units, such as a ligature's. */
+/** Values at or above this number represent several units, such as the letters of a ligature. */
 export const EXPANDED_FLAG = 0x1_0000
 
 /** Returns the code units that a value from `foldCode` represents. */
@@ -44,7 +44,7 @@ function computeFold(character: string): number {
 
 /**
  * Returns the folded code unit of a surrogate pair, such as a styled letter or an invisible tag that mirrors ASCII. Returns `undefined` if the pair
- * is to be read as two units.
+ * should be read as two units.
  */
 export function foldPair(high: number, low: number): number | undefined {
   const code = (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x1_0000
@@ -147,8 +147,8 @@ function foldCharacter(character: string): readonly number[] {
 }
 
 /**
- * Returns whether a letter matches a word's letter. It must have that letter's accents. If the word's letter is from another alphabet, such as
- * Cyrillic, it must be the same letter with the same vowel signs. If `isOpen`, more letters or vowel signs may follow.
+ * Returns whether a letter in the text matches a letter of a word. It must have at least the same accents. If the word's letter is from another
+ * alphabet, such as Cyrillic, it must be the same letter with the same vowel signs. If `isOpen`, more letters or vowel signs may follow.
  */
 export const isSameLetter = (word: FoldedLetter, found: FoldedLetter, isOpen: boolean): boolean =>
   Array.from(word.marks).every((mark) => found.marks.includes(mark)) &&

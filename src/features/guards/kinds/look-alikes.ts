@@ -1,4 +1,4 @@
-/** Pairs each letter with its Latin letter. */
+/** Pairs each letter with the Latin letter at the same index. */
 const readPairs = (rows: ReadonlyArray<readonly [letters: string, latin: string]>) =>
   rows.flatMap(([letters, latin]) => Array.from(letters, (letter, index) => [letter, latin[index] ?? letter] as const))
 

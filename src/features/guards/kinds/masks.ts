@@ -14,7 +14,7 @@ interface Masks {
 
 interface MaskOptions {
   memory: Map<unknown, unknown>
-  /** The owner of the text. All of an owner's requests use the same placeholders. */
+  /** The owner of the text. The placeholders in all of an owner's requests have the same tag. */
   scope: string
   neverRestored: ReadonlySet<string>
 }

@@ -14,7 +14,7 @@ const MODEL_TIMEOUT_MS = 5_000
 /** The kinds of parts with text written by people or models. */
 const TEXT_KINDS: ReadonlySet<GuardPart['kind']> = new Set(['text', 'tool-call', 'tool-result', 'reasoning', 'media'])
 
-/** Creates a guard that calls a model, unless there is nothing to check. */
+/** Creates a guard that calls a model if there is any text to check. */
 const createModelGuard = (
   options: Pick<Guard, 'name'> & Partial<Guard>,
   ask: (textParts: readonly GuardPart[], callModel: GuardContext['callModel']) => ReturnType<Guard['check']>,

@@ -12,7 +12,7 @@ export const composeTexts = (first: RewrittenText, second: RewrittenText): Rewri
     isEnd ? first.toOriginal(second.toOriginal(index, true) - 1, true) : first.toOriginal(second.toOriginal(index)),
 })
 
-/** A piece of a rewritten text. */
+/** A piece of rewritten text. */
 interface Piece {
   /** The piece's position in the rewritten text. */
   start: number
@@ -22,7 +22,7 @@ interface Piece {
   isNew: boolean
 }
 
-/** Builds a rewritten text from left to right. */
+/** Builds rewritten text from left to right. */
 export class TextRewriter {
   #text = ''
   readonly #pieces: Piece[] = []

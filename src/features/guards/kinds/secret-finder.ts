@@ -4,7 +4,7 @@ import { countAtEnd } from './count-at-end.ts'
 import type { Match } from './word-finder.ts'
 
 /**
- * Finds credentials: keys with vendor prefixes, tokens, private keys, and passwords in URLs, also if they are encoded in base64, hex, or
+ * Finds credentials: keys with vendor prefixes, tokens, private keys, and passwords in URLs, even if they are encoded in base64, hex, or
  * percent-encoding.
  */
 export function findSecrets(text: string): Match[] {
@@ -25,7 +25,7 @@ const WORD_PATTERN = /[A-Za-z0-9+/_=~.%-]{16,}/g
 
 const isSecret = (text: string): boolean => CREDENTIAL_PATTERNS.some((shape) => text.search(shape) !== -1)
 
-/** Counts the last word, and an unfinished private key, because the next piece may continue either one. */
+/** Returns the length of the unfinished private key or the last word, because the next piece may continue it. */
 export function countUnfinishedSecret(text: string): number {
   const key = text.lastIndexOf('-----BEGIN ')
   if (key !== -1 && !text.includes('-----END ', key)) return text.length - key

@@ -13,7 +13,7 @@ export interface WordEnd {
   closesWord: boolean
 }
 
-/** Builds an automaton that finds words in one pass over a text. */
+/** Builds an automaton that finds words in a single pass over a string. */
 export function buildAutomaton(words: readonly string[]) {
   const { columns, table, depths, endsByState, fallbacks, isEnd, isIdle } = buildTables(words)
 
@@ -32,7 +32,7 @@ export function buildAutomaton(words: readonly string[]) {
   const getDepth = (state: number) => depths.get(state) ?? 0
   let hint: Hint = CLEAR
 
-  /** Returns whether a word goes on, or begins, after the markup or the escape at a position. */
+  /** Returns whether a word may continue or begin after the markup or escape at a position. */
   function peek(text: string, at: number, state: number): Hint {
     if (state === 0 && !mayEscape(text, at)) return at + 1 < text.length ? CLEAR : UNFINISHED
     const markup = createMarkupReader(text)
@@ -62,8 +62,8 @@ export function buildAutomaton(words: readonly string[]) {
   }
 
   /**
-   * Steps through the text, and returns the last state. `onEnd` gets each state in which a word ends, with the index after it, and whether that is
-   * inside a character.
+   * Steps through the text and returns the last state. Calls `onEnd` with each state in which a word ends, the index after the word, and whether the
+   * word ends inside a character, such as a ligature.
    */
   function scan(text: string, onEnd: (state: number, end: number, isInside: boolean) => void, from = 0): number {
     const { length } = text
@@ -115,7 +115,7 @@ export function buildAutomaton(words: readonly string[]) {
     /** Whether any word contains a space. */
     hasPhrases: columns[0x20] !== 0,
     getDepth,
-    /** Returns what the last scan has noticed. */
+    /** Returns whether markup or escapes hid a word in the last scan. */
     getHint: (): Hint => hint,
     /** Lists the words that end in a state, longest first. */
     *listEnds(state: number): Iterable<WordEnd> {
@@ -125,9 +125,9 @@ export function buildAutomaton(words: readonly string[]) {
 }
 
 /**
- * Builds the tables of an Aho-Corasick automaton. `table` has one row per state, and one column per folded character that the words contain. A state
- * is the index at which its row starts. A next state is negative (`~state`) if a word ends there, or if markup interrupts a word, so one test in the
- * loop covers all.
+ * Builds the tables of an Aho-Corasick automaton. `table` has one row per state and one column per folded character that the words contain. A state
+ * is the index at which its row starts. A next state is negative (`~state`) if a word ends there or if markup interrupts a word, so a single test in
+ * the loop covers both.
  */
 function buildTables(words: readonly string[]) {
   const columns = new Uint16Array(0x1_0000)
@@ -200,7 +200,7 @@ function linkFallbacks(table: Int32Array, width: number, endsByState: ReadonlyMa
   return { fallbacks, isEnd }
 }
 
-/** Reads the spellings of the words, as the codes of their folded characters. Throws a TypeError for a word without visible characters. */
+/** Returns each spelling of the words as the codes of its folded characters. Throws a TypeError for a word without visible characters. */
 const readPatterns = (words: readonly string[]): WordPattern[] =>
   words.flatMap((word, index) => {
     const text = word.replace(/^\*|\*$/g, '').trim()
@@ -233,7 +233,7 @@ interface WordPattern extends Omit<WordEnd, 'length'> {
   codes: number[]
 }
 
-/** Whether markup or escapes hide a word: not, maybe with the text that follows, or maybe. */
+/** Whether markup or escapes hide a word: no, only if later text completes it, or possibly. */
 type Hint = typeof CLEAR | typeof UNFINISHED | typeof HIDDEN
 export const CLEAR = 0
 const UNFINISHED = 1

@@ -42,7 +42,7 @@ export function createWordFinder(words: readonly string[]): WordFinder {
     isFound = true
   }
 
-  /** Finds words in a string as it is, or as one of its views. `isHidden`: other views may have more. */
+  /** Finds words in a string or in one of its views. `isHidden` is set if other views may contain more. */
   function findPlain(
     { text, isPiece = false, starts = [] }: SearchedText,
     view?: RewrittenText,
@@ -147,7 +147,7 @@ function findMarksEnd(text: string, end: number): number {
   return position
 }
 
-/** The next piece may start with a letter. */
+/** Returns whether a letter follows. Also returns `true` at the end of a piece, because the next piece may start with a letter. */
 function isLetterAfter(text: string, end: number, isPiece: boolean): boolean {
   const marksEnd = findMarksEnd(text, end)
   return marksEnd < text.length ? isLetter(text[marksEnd]) : isPiece

@@ -193,7 +193,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
   }
 }
 
-/** Throws `INVALID_REQUEST` for a guard that lacks an option of its kind, or that has an option of another kind. */
+/** Throws `INVALID_REQUEST` for a guard with missing, invalid, or unsupported options. */
 async function check(record: UntimedGuard): Promise<void> {
   const problem = await findGuardProblem(record)
   if (problem !== undefined) throw createInputError(problem.replace(/^\w+\(\)\.(\S+) /, '"$1" '))
