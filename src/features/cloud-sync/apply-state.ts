@@ -36,10 +36,7 @@ export class StateApplier {
     return 'refused' in incoming ? incoming : retryOnConflict(() => this.#tryApply(incoming, report))
   }
 
-  /**
-   * Deletes a key's value from the cloud once the other side has it. Keeps a newer value that the other side hasn't confirmed according to
-   * `isConfirmed`.
-   */
+  /** Deletes a key's value from the cloud once the other side has it. Keeps a newer value, for which `isConfirmed` returns `false`. */
   async forgetValue(where: StateId, isConfirmed: (shadow: Shadow) => boolean): Promise<void> {
     if (this.#options.side !== 'cloud') return
     const scanned = await this.#scanner.scanRecord(where)
@@ -54,7 +51,7 @@ export class StateApplier {
     await keys.write(item, { slot: item.slot, record }) // if another write came first, the next scan handles it
   }
 
-  /** Finishes the interrupted cleanup of a record. */
+  /** Finishes an interrupted cleanup, if any. */
   async cleanUp(collection: Collection, scanned: ScannedRecord): Promise<void> {
     if (collection !== 'keys' || this.#options.side !== 'cloud') return
     const { item, shadow, where } = scanned

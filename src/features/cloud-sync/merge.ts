@@ -6,7 +6,7 @@ import type { Conflict, Side } from './sync-types.ts'
  * keys and connections, one for whether they are active.
  */
 
-/** A change by one side. The revision contains the number of changes from each side. */
+/** The version of one register. The revision contains the number of changes by each side. */
 interface Register {
   revision: Revision
   /** The last revision that both sides had before this one. Default: this one. Needed only after a storage was restored from an old copy. */

@@ -121,8 +121,8 @@ export const collections = [
 export type Collection = (typeof collections)[number]
 
 /**
- * The number of changes by each side that a state includes. Each side counts its own changes. After a restore from an old copy, it continues from the
- * current time in epoch ms.
+ * The number of changes by each side that a state includes. Each side counts its own changes. After a restore from an old copy, its count continues
+ * from the current time in epoch ms.
  */
 export type Revision = readonly [gateway: number, cloud: number]
 
@@ -238,7 +238,7 @@ export const getSignedText = (request: {
     request.bodyDigest,
   ])
 
-/** Returns the context to which a request's encrypted body is bound. `getResponseContext` does so for the response. */
+/** Returns the context to which a request's encrypted body is bound. `getResponseContext` does the same for the response. */
 export const getRequestContext = (session: string, counter: number) => `cloud request ${session} ${counter}`
 export const getResponseContext = (session: string, counter: number) => `cloud answer ${session} ${counter}`
 

@@ -49,7 +49,10 @@ export async function checkProxyVersion(options: CallOptions): Promise<void> {
   )
 }
 
-/** Calls the proxy's `/v1/models` with an API key. Resolves to the status and whether the response is a model list. Rejects with the same errors as `callProxy`. */
+/**
+ * Calls the proxy's `/v1/models` with an API key. Resolves to the status and whether the response is a model list. Rejects with the same errors as
+ * `callProxy`.
+ */
 export async function probeModelList(key: string, options: CallOptions): Promise<{ status: number; isList: boolean }> {
   const headers = { authorization: `Bearer ${key}` }
   const { status, type, text } = await sendCall({ method: 'GET', path: '/v1/models', headers }, options)

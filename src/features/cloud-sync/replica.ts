@@ -175,7 +175,7 @@ async function runInBatches<T>(all: readonly T[], work: (item: T) => Promise<unk
     await Promise.all(all.slice(from, from + MAX_CONCURRENT).map(work))
 }
 
-/** Splits states into runs that can be applied concurrently, in the same order. Applying states one at a time is slow with a remote storage. */
+/** Splits states, in order, into runs that can each be applied concurrently. Applying states one at a time is slow on remote storage. */
 function* groupIndependent(
   states: readonly RecordState[],
   getShadow: (state: RecordState) => Shadow | undefined,

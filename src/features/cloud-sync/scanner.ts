@@ -53,7 +53,7 @@ export class Scanner {
   readonly #observed = new WeakMap<object, RecordObservation | SyncProblem>()
   #scanNumber = 0
 
-  /** Calls `cleanUp` with each scanned record, which may need cleanup. */
+  /** Calls `cleanUp` with each scanned record, because it may need cleanup. */
   constructor(options: ReplicaOptions, cleanUp: (collection: Collection, scanned: ScannedRecord) => Promise<void>) {
     this.#options = options
     this.#cleanUp = cleanUp
@@ -243,8 +243,8 @@ const matchesShadow = ({ hash, active, edit }: Omit<ShadowState, 'isSeen'>, now:
   now.hash === hash && (hash === null || (now.isActive === active?.isActive && now.edit === edit))
 
 /**
- * Updates a shadow to the current state of its record. Returns the same object if nothing changed. `at` is the minimum count for an uncertain shadow,
- * because the next counts may already have been used.
+ * Brings a shadow up to date with its record. Returns the same object if nothing changed. `at` is the minimum count for an uncertain shadow: after a
+ * restore from an old copy, the next counts may already be taken.
  */
 export function updateShadow(
   shadow: Shadow,

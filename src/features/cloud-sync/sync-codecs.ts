@@ -148,8 +148,8 @@ const MISPLACED_KEY_MESSAGE = 'The key is not stored under its value. Delete it 
 const UNSIGNED_GUARD_MESSAGE = 'The guard was not written by a gateway with this secret. Save it again, or delete it.'
 
 /**
- * Creates the codec for keys, which are synced as digests. Only the gateway retains key values. The cloud has the value of a key that was created
- * there only until the gateway has it.
+ * Creates the codec for keys, which are synced as digests. Only the gateway retains key values. The cloud retains the value of a key created there
+ * only until the gateway has it.
  */
 export function createKeyCodec(
   store: WritableStore,

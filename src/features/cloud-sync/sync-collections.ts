@@ -151,7 +151,7 @@ function createSlots<T extends object>(
   }
 }
 
-/** Accesses keys, which are stored under digests. If a change of a key's value was interrupted, the key has several records. */
+/** Accesses keys, which are stored under digests. A key has several records if a change to its value was interrupted. */
 function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTable, 'getSlot'>): SyncTable {
   const { readSlot, list, fresh, write, remove } = createSlots(
     keys,

@@ -14,7 +14,7 @@ import type {
 /** One side of a sync: the records of a store and their states. Its methods reject with `STORAGE_FAILED`. */
 export interface Replica {
   /**
-   * Applies the other side's states. Skips states that this side already has in the same or a later revision, and those of records with changes that
+   * Applies the other side's states. Skips states that this side already has in the same or a later revision, and states of records with changes that
    * the other side hasn't seen. Doesn't merge. Resolves to the verdicts, in the order of the states.
    */
   accept(states: readonly RecordState[]): Promise<Verdict[]>
@@ -44,7 +44,7 @@ export interface Replica {
   forgetOthers(): Promise<void>
 }
 
-/** The two sides: the gateway, and the cloud proxy. */
+/** One side of a sync: the gateway or the cloud proxy. */
 export type Side = 'gateway' | 'cloud'
 
 /** Identifies a record. */

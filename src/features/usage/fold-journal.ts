@@ -18,8 +18,8 @@ import { encodeRequests } from './usage-codec.ts'
 const PAGE_SIZE = 20
 
 /**
- * Creates a function that folds journal batches one by one. It is used for batches of a killed instance, and for those that this instance failed to
- * fold before. Stored totals may already include some of them. `createName` returns a unique name for a value.
+ * Creates a function that folds journal batches one by one. Used for a killed instance's batches and for batches that this instance previously failed
+ * to fold. Stored totals may already include some of them. `createName` returns a unique name for a value.
  */
 export function createJournalFold(options: KeeperOptions, createName: () => string) {
   const { storage, clock, maxCharacters, nextTurn, onError } = options

@@ -28,7 +28,7 @@ const singles: string[] = []
  * buckets. The first ends at 1 ms, and each bound is 15% higher than the previous one. The last bucket contains all times of an hour or more. The
  * encoded string has one letter per nonempty bucket. `A` is the bucket right after the previous one, `B` the second one after it, and so on up to
  * `Y`; `Z` skips 25 buckets. A count other than 1 follows the letter: `ZPA3` has one time in bucket 40 and three in the next. Most histograms are
- * written back unchanged, so they keep the string until the first addition.
+ * written back unchanged, so a histogram keeps its string until the first addition.
  */
 export class Histogram {
   /** `undefined` once times have been added to `#counts`. */

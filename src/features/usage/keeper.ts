@@ -40,11 +40,11 @@ export interface KeeperOptions {
 const FOLD_BATCHES = 100
 const FOLD_REQUESTS = 10_000
 const FOLD_MS = 2 * 60 * 1_000
-/** Age of a batch, in ms, at which its instance must have been killed. Other instances then fold the batch. */
+/** Age, in ms, at which a batch's instance is assumed to have been killed. Other instances then fold the batch. */
 const LOST_MS = 10 * 60 * 1_000
 /** How often an instance looks for batches of killed instances, in ms. */
 const LOST_CHECK_MS = 5 * 60 * 1_000
-/** Maximum number of requests and batches to keep in memory until they are folded. If there are more, they are read back from the journal. */
+/** Maximum numbers of requests and batches to keep in memory until they are folded. If there are more, they are read back from the journal. */
 const MAX_HELD = 4 * FOLD_REQUESTS
 const MAX_HELD_BATCHES = 4 * FOLD_BATCHES
 const MAX_CONCURRENT_WRITES = 8

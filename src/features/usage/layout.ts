@@ -6,7 +6,7 @@ import { getRequestTime } from '../../lib/request-id.ts'
  * - `usage/journal/<instance>/<number>` is a batch of requests that an instance finished within a second. Every two minutes, the instance folds its
  * batches into the values below, then deletes them.
  * - `usage/requests/<shard>/…` contains requests. `usage/hours/<shard>/<hour>` and `usage/days/<shard>/<day>` contain totals. The hash of a request's
- * API key (or of its account, without a key) determines the shard, so the usage of one key is stored together.
+ * API key (or of its account, if it has no key) determines the shard, so the usage of one key is stored together.
  * - `usage/unlisted/<minute>` contains totals of requests without a record. Hours and days include them.
  * - `usage/removed` is the time before which records were removed early because the storage is limited.
  */
@@ -18,7 +18,7 @@ export const DAY_MS = 24 * HOUR_MS
 /** All shards. */
 export const SHARDS: readonly string[] = [...'0123456789abcdef']
 
-/** Returns the shard for requests of a key, or of an account without a key: the last hex digit of the ID's hash. */
+/** Returns the shard for a request: the last hex digit of the hash of its key ID, or of its account if it has no key. */
 export const getShard = ({ keyId, account }: { keyId?: string; account?: string }): string =>
   SHARDS[hashText(keyId || account || '') % SHARDS.length] ?? '0'
 
@@ -44,7 +44,7 @@ export const PERIOD_MS: Readonly<Record<Period, number>> = { hour: HOUR_MS, day:
 
 export const getTotalsPrefix = (period: Period, shard: string): string => `usage/${period}s/${shard}/`
 
-/** Returns the storage key of totals. `time` is any time in the period, in epoch ms. */
+/** Returns the storage key for a period's totals. `time` is any time in the period, in epoch ms. */
 export const getTotalsKey = (period: Period, shard: string, time: number): string =>
   getTotalsPrefix(period, shard) + getPeriodNumber(period, time)
 
@@ -66,7 +66,7 @@ export const UNLISTED_PREFIX = 'usage/unlisted/'
 export const getUnlistedKey = (time: number): string =>
   UNLISTED_PREFIX + String(Math.floor(time / MINUTE_MS)).padStart(10, '0')
 
-/** Parses the time, in epoch ms, from the storage key of totals of requests without a record. */
+/** Parses the time, in epoch ms, from the storage key of totals for requests without a record. */
 export const parseUnlistedTime = (key: string): number =>
   Number(key.slice(UNLISTED_PREFIX.length).split('/')[0]) * MINUTE_MS
 

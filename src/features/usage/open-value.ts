@@ -6,7 +6,7 @@ import { encodeRow, encodeRows, StringTable } from './usage-codec.ts'
 /** Maximum requests per value. */
 export const MAX_REQUESTS = 250
 
-/** A value with requests of one shard and hour that still has room. */
+/** A value that still has room, with requests from one shard and hour. */
 export class OpenValue {
   readonly shard: string
   /** The start of the hour, in epoch ms. */

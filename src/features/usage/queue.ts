@@ -52,8 +52,8 @@ const CLOSE_MS = 5_000
 const NO_UNLISTED: UnlistedByTime = new Map()
 
 /**
- * The queue of finished requests. It writes them in order after the response, in batches of one second or 250 requests. Batches are larger while a
- * previous write is still in progress. Up to 10,000 requests wait for a slow or unavailable storage. Requests beyond that get no record: they are
+ * The queue of finished requests. It writes them in order, after their responses, in batches of one second or 250 requests. Batches are larger while
+ * a previous write is still in progress. Up to 10,000 requests wait for a slow or unavailable storage. Requests beyond that get no record: they are
  * only added to totals, which are written after the waiting requests.
  */
 export class RequestQueue {
@@ -81,7 +81,7 @@ export class RequestQueue {
     this.#options = options
   }
 
-  /** The batches that haven't been written yet, in order. The last one has the totals of requests without a record. */
+  /** The batches that haven't been written yet, in order. The last one contains the totals of requests without a record. */
   get batches(): ReadonlyArray<Pick<Batch, 'number' | 'requests' | 'unlisted'>> {
     if (!this.#unlisted?.count) return this.#batches
     return [...this.#batches, { number: this.#number + 1, requests: [], unlisted: this.#unlisted.byTime }]

@@ -143,7 +143,7 @@ export class UsageReader {
 
   /**
    * Returns the scan with the newest remaining request, or `undefined` if none remain. If too many requests have been checked, returns a time
-   * instead, after which all matching requests have been found.
+   * instead: all matching requests after it have been found.
    */
   async #findNewest(shards: readonly ShardScan[]): Promise<ShardScan | number | undefined> {
     for (;;) {

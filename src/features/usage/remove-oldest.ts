@@ -10,7 +10,7 @@ interface RemoveOptions {
 
 const ROW_BYTES = 300
 
-/** Removes the oldest records that exceed the storage's limit. */
+/** Removes the oldest records until the others fit within the storage's limit. */
 export async function removeOldest({ storage, nextTurn }: RemoveOptions): Promise<void> {
   const limit = storage.usageRecordLimit
   if (!limit) return

@@ -121,11 +121,11 @@ export interface StoredRequest extends UsageCost {
   /** Why the request was rejected or failed, up to 300 characters. */
   reason?: string
   warnings?: readonly string[]
-  /** What each guard did, by stage. Absent if no guard ran. */
+  /** Each guard's actions, by stage. Absent if no guard ran. */
   guards?: readonly GuardEntry[]
   /** The cost of the models that guards called, in US dollars; not included in `costUsd`. Absent if none was called or if the cost is unknown. */
   guardUsd?: number
-  /** What the provider's prompt cache did for the last attempt. Absent without `promptCaching: 'auto'`. */
+  /** The effect of the provider's prompt cache on the last attempt. Absent without `promptCaching: 'auto'`. */
   promptCache?: PromptCacheRecord
   /** Who produced the response. Absent in the usual cases: a provider if one was called, otherwise the gateway. */
   servedBy?: ServedBy

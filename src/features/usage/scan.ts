@@ -23,13 +23,12 @@ interface ListedValue {
   last: number
 }
 
-/** The number of values to list first, and the maximum per list. */
+/** The number of values on the first page, and the maximum on later pages. */
 const FIRST_PAGE = 2
 const MAX_PAGE = 32
 
 /**
- * Iterates over the matching requests of a shard, newest first. `advance` reads more from the storage; `position` is the time that the scan has
- * reached.
+ * Iterates over a shard's matching requests, newest first. `advance` reads more from the storage; `position` is the time that the scan has reached.
  */
 export class ShardScan {
   readonly #storage: Storage
@@ -44,7 +43,7 @@ export class ShardScan {
   /** The number of values and requests that the scan has decoded. */
   read = 0
 
-  /** `found` contains requests of the shard that may not be in the stored values yet. */
+  /** `found` contains the shard's requests that may not be in the stored values yet. */
   constructor(storage: Storage, shard: string, { scan, found }: { scan: Scan; found: readonly StoredRequest[] }) {
     this.#storage = storage
     this.#shard = shard

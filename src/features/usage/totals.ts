@@ -100,7 +100,7 @@ const copyRowTotals = (sums: Readonly<RowTotals>): RowTotals => ({
   firstByteMs: sums.firstByteMs && new Histogram(sums.firstByteMs.text),
 })
 
-/** Yields the row for the request's own target, and a row for each other target that it called. */
+/** Yields a row for each attempt with usage on a target other than the request's, then the row for the request and its own target. */
 export function* getTotalsRows(request: StoredRequest): Generator<TotalsRow> {
   const { end, target, firstByteMs, durationMs, promptCache } = request
   const isRefused = end === 'refused'
@@ -185,7 +185,7 @@ interface StoredTotals {
   rows: StoredRow[]
 }
 
-/** The totals of one period and shard. They record the last included batch of each instance, so adding a batch twice has no effect. */
+/** The totals of one period and shard. They record the last included batch of each instance, so no batch is added twice. */
 export class Totals {
   through: Record<string, number> = {}
   leftOut = 0

@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from './layout.ts'
 import type { StoredRequest } from './request-record.ts'
 import { Totals } from './totals.ts'
 
-/** Totals become coarser if they have more rows than this. */
+/** Totals with more rows than this become coarser. */
 const MAX_ROWS = 2_000
 /** The approximate size of an encoded row without its strings, in characters. */
 const BYTES_PER_ROW = 200

@@ -17,8 +17,8 @@ import {
 } from './request-record.ts'
 
 /*
- * The storage format of requests. A value consists of rows of numbers. In them, strings are indexes into a table that all rows of the value share. A
- * row is a fifth of the size of the record's JSON, and decodes five times faster.
+ * The storage format of requests. A value consists of rows of numbers, in which strings are indexes into a table that all of the value's rows share.
+ * A row is a fifth the size of the record's JSON and decodes five times faster.
  */
 
 /** The strings in a value. Indexes start at 1; 0 means no string. */
@@ -141,8 +141,8 @@ export function encodeRequests(requests: readonly StoredRequest[], time: number)
 }
 
 /**
- * Decodes the requests in a stored value, or only those of one key, which is faster. Returns `undefined` if the value is damaged. An empty key ID
- * selects requests without a key.
+ * Decodes the requests in a stored value, or only one key's, which is faster. Returns `undefined` if the value is damaged. An empty key ID selects
+ * requests without a key.
  */
 export function decodeRequests(text: string, keyId?: string): StoredRequest[] | undefined {
   return keyId ? decodeRequestsOfKey(text, keyId) : readRows(tryParseJson(text), keyId)
@@ -312,7 +312,7 @@ function parseAttemptRow(row: AttemptRow, texts: readonly string[]): StoredAttem
   return Object.assign(attempt, parseUsageCost(costRow), price && { price })
 }
 
-/** Encodes the source and date of a price in a few characters. The model is that of the attempt. */
+/** Encodes a price's source and date in a few characters. Omits the model, because it is the attempt's. */
 const encodePriceOrigin = ({ by, asOf = '' }: PriceOrigin): string => `${by}:${asOf}`
 
 function decodePriceOrigin(text: string | undefined, model: string): PriceOrigin | undefined {

@@ -44,7 +44,7 @@ export interface UsageStoreOptions {
 
 const DEFAULT_DAYS: Readonly<RetentionDays> = { requests: 30, totals: 400 }
 
-/** Maximum number of characters in a value. A single read can return many values, so each value must take only milliseconds to read. */
+/** Maximum number of characters in a value. A single read can return many values, so each one must be readable within milliseconds. */
 const MAX_VALUE_CHARACTERS = 500_000
 const MAX_BATCH_CHARACTERS = 200_000
 /** Maximum characters per byte of the storage's size limit. A character takes up to three bytes, but most take one. */

@@ -42,7 +42,7 @@ export interface CloudSessionOperations {
   revoke(id: string): Promise<{ success: true }>
 }
 
-/** How to turn cloud sync on. */
+/** Options for turning cloud sync on. */
 export interface EnableCloud {
   /**
    * The proxy's enrollment token, at least 32 characters. Needed only once and never stored. Default: the gateway's option `cloud.enrollmentToken`.
@@ -50,7 +50,7 @@ export interface EnableCloud {
   enrollmentToken?: string
 }
 
-/** How to turn cloud sync off. */
+/** Options for turning cloud sync off. */
 export interface DisableCloud {
   /** Turns cloud sync off even if the proxy doesn't respond; data may remain there. Default: `false`. */
   force?: boolean

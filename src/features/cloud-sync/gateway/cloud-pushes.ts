@@ -29,7 +29,7 @@ const MAX_RETRY_MS = 60_000
 const CHANGE_RETRY_MS = 4_000
 /** Minimum interval at which the times of successful syncs without changes are stored, in ms. */
 const SAVE_SUCCESS_MS = 60_000
-/** A timer that is this late, in ms, must have been dropped by the platform. */
+/** A timer that is this late, in ms, is assumed to have been dropped by the platform. */
 const DROPPED_MS = 1_000
 
 /** Changes that haven't been replicated yet. Times are in epoch ms. */
@@ -113,7 +113,7 @@ export class Pushes {
     await new Promise<void>((resolve) => void this.#listeners.push(resolve))
   }
 
-  /** Runs a sync and records its result. Records a failure only with `isOn`, which tells whether cloud sync is on. */
+  /** Runs a sync and records its result. Records a failure only if cloud sync is on (`isOn`). */
   async recordOutcome<T>(exchange: () => Promise<T>, { isOn }: { isOn: boolean }): Promise<T> {
     this.#sending = this.#waiting
     this.#waiting = undefined
@@ -189,7 +189,7 @@ export class Pushes {
     else this.#schedule(clock.now() + IDLE_MS, false)
   }
 
-  /** Watches for changes by other gateways and programs, if the storage reports those. */
+  /** Watches for changes by other gateways and programs, if the storage reports them. */
   #follow(): void {
     if (this.#isFollowing) return
     this.#isFollowing = true

@@ -35,7 +35,7 @@ export interface CloudReplicaDependencies {
   options: CloudOptions
 }
 
-/** The proxy's URL, the enrollment data, and the signal that aborts the calls. The signal is also checked before each local write. */
+/** The proxy's URL, the enrollment token, and the signal that aborts the calls. The signal is also checked before each local write. */
 export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
 
 /**

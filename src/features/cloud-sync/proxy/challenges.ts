@@ -37,7 +37,7 @@ export class Challenges {
       : undefined
   }
 
-  /** Uses up a challenge. Resolves to `false` if it was already used. */
+  /** Marks a challenge as used. Resolves to `false` if it already was. */
   use(random: string): Promise<boolean> {
     return this.#documents.write(getUsedChallengeKey(random), {}, { ifVersion: null, ttlMs: USED_MS })
   }

@@ -31,7 +31,9 @@ const DIRECTORY_PREFIX = 'directory/'
 /** Returns the prefix under which the names of a tenant's directory entries are listed. A name is written before its entry. */
 const getClaimPrefix = (tenant: string) => `claims/${tenant}/`
 
-/** How long after a claim the key must be written, in ms. After that, the claiming proxy must have stopped, so any tenant may take the key. */
+/**
+ * How long a claim waits for its key to be written, in ms. After that, the claiming proxy is assumed to have stopped, so any tenant may take the key.
+ */
 const CLAIM_MS = 60_000
 
 /** Creates the directory. `hasKey` returns whether a tenant's replica has a key. */

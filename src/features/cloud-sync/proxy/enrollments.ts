@@ -56,7 +56,7 @@ export class Enrollments {
 /** Returns the storage key of an enrollment. Uses the spelling of early releases, so gateways stay enrolled. */
 const getEnrollmentKey = (tenant: string) => `enrolments/${tenant}`
 /**
- * The storage key of the number of enrollments. It shows whether a challenge is older than an enrollment, which clocks can't, because they may jump
+ * The storage key of the number of enrollments. It shows whether a challenge predates an enrollment. Clocks can't show that, because they may jump
  * back.
  */
 const ENROLLED_KEY = 'challenges/enrolled'

@@ -212,7 +212,7 @@ const LAST_WORK_MS = 10_000
 
 const OPTION_NAMES = ['storage', 'fetch', 'clock', 'secret', 'enrollmentToken', 'catalog', 'limits', 'hooks', 'logger']
 
-/** Minimum length of the enrollment token. Secrets have the same minimum, because guessing isn't rate-limited. */
+/** Minimum length of the enrollment token. The same minimum applies to secrets, because guesses aren't rate-limited. */
 const MIN_ENROLLMENT_LENGTH = 32
 
 function checkEnrollmentToken(enrollmentToken: unknown): void {

@@ -6,8 +6,8 @@ const PAUSE_MS = 1_100
 const MAX_ATTEMPTS = 3
 
 /**
- * Retries writes that a non-atomic storage rejects. For example, Workers KV rejects a second write to the same record within a second, which one
- * protocol message may cause.
+ * Retries writes that a non-atomic storage rejects. For example, Workers KV rejects a second write to the same record within a second, and a single
+ * protocol message may cause that.
  */
 export function createRetryingStorage(storage: Storage, clock: Clock): Storage {
   async function retry<T>(write: () => Promise<T>): Promise<T> {

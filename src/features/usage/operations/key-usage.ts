@@ -95,7 +95,7 @@ async function sumMonthlyUsage(
   const times = await reader.findLatestTimes(latest)
   return new Map(
     Array.from(sums, ([id, { nano, ...counts }]) => {
-      const lastUsedAt = times.get(id) ?? latest.get(id)?.from // the key's request records may have been removed already
+      const lastUsedAt = times.get(id) ?? latest.get(id)?.from // the key's request records may already have been removed
       return [
         id,
         {

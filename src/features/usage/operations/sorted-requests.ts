@@ -8,9 +8,9 @@ import type { StoredRequest } from '../request-record.ts'
 /** The value by which requests are sorted. */
 export type RequestSort = (typeof requestSorts)[number]
 
-/** The values of `sort`. */
+/** Allowed values of `sort`. */
 export const requestSorts = ['time', 'duration', 'cost'] as const
-/** The values of `order`. */
+/** Allowed values of `order`. */
 export const sortOrders = ['desc', 'asc'] as const
 
 interface Sorting {

@@ -84,7 +84,7 @@ export class UsageAggregator {
     this.#options = options
   }
 
-  /** Adds a row of an hour or day. `startTime` is its start in epoch ms. Throws `INVALID_REQUEST` if there are too many rows. */
+  /** Adds a row of totals for an hour or day. `startTime` is its start in epoch ms. Throws `INVALID_REQUEST` if there are too many rows. */
   add({ dimensions, sums }: { dimensions: Dimensions; sums: Readonly<RowTotals> }, startTime: number): void {
     const { by, seriesRows, top } = this.#options
     let rowDimensions = getRowDimensions(dimensions, by)

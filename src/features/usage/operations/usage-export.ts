@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 /** The formats for exporting usage. */
 export type ExportFormat = 'csv' | 'jsonl'
 
-/** The columns of requests. A dot separates the names of nested fields. */
+/** The columns of exported requests. A dot separates the names of nested fields. */
 const REQUEST_COLUMNS = [
   'id',
   'time',
@@ -50,7 +50,7 @@ const REQUEST_COLUMNS = [
   'promptCache',
 ] as const
 
-/** The columns before the totals. Only columns with a value in at least one row are exported. */
+/** The columns that precede the totals. Only columns with a value in at least one row are exported. */
 const DIMENSION_COLUMNS = [
   'month',
   'day',

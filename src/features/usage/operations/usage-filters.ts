@@ -6,7 +6,7 @@ import type { RouteTable } from '../../../request/routing/route-table.ts'
 import type { Catalog } from '../../../types.ts'
 import type { UsageOperations } from './usage-operations.ts'
 
-/** Filters whose value may refer to something that doesn't exist. */
+/** Filters that may refer to something that doesn't exist. */
 interface NameFilters {
   keyId?: string
   groupId?: string

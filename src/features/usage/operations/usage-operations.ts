@@ -59,11 +59,11 @@ export interface UsageQuery extends FilterQuery {
   /** How to sort rows with the same time: highest cost (default), most requests, or most tokens first. */
   order?: UsageOrder
   /**
-   * Maximum number of rows, 1 to 1,000. All others are summed in one extra row with `others`. Not allowed with a time in `by`. Default: all, up to
-   * 50,000.
+   * Maximum number of rows, 1 to 1,000. All others are summed in one extra row with `others`. Can't be combined with a time dimension in `by`.
+   * Default: all, up to 50,000.
    */
   top?: number
-  /** Adds `series` to the response, which contains the rows by hour or day. Not allowed with a time in `by`. */
+  /** Adds `series` to the response: the rows broken down by hour or day. Can't be combined with a time dimension in `by`. */
   series?: 'hour' | 'day'
   /** `before`: adds the totals of the preceding period of the same length. */
   compare?: 'before'
@@ -90,7 +90,7 @@ export interface RequestsQuery extends FilterQuery {
   before?: string
 }
 
-/** Totals of all matching requests, and of each row. */
+/** Totals for all matching requests and for each row. */
 export interface UsageSummary {
   /** Start of the period, ISO 8601. */
   from: IsoTime
@@ -125,7 +125,7 @@ export interface UsageOperations<Input = never> {
   requests(
     query?: RequestsQuery | Input,
   ): Promise<{ requests: StoredRequest[]; before?: string; missing?: Integer } & WithWarnings>
-  /** Returns the request with this ID, which the `x-signalbox-request-id` header contains. Rejects with `NOT_FOUND` if the request has no record. */
+  /** Returns the request with this ID, as in the `x-signalbox-request-id` header. Rejects with `NOT_FOUND` if the request has no record. */
   request(id: string): Promise<{ request: StoredRequest }>
   /** Returns what keys spent this month (from `from`, in UTC), how much of their limits is used, and when they were last used. */
   keys(query: KeyUsageQuery | Input): Promise<{ from: IsoTime; keys: KeyUsage[] }>
@@ -310,7 +310,7 @@ interface NameStore {
   groups: { all(): Promise<ReadonlyArray<{ id: string; name: string }>> }
 }
 
-/** Returns the names of keys and groups that still exist, by ID, and the names of the first accounts, by ref. */
+/** Returns the names of keys and groups that still exist, by ID, and of the first 1,000 accounts, by ref. */
 async function readNames(
   rows: ReadonlyArray<Pick<SummaryRow, 'keyId' | 'groupId' | 'account'>>,
   { keys, groups, accounts }: NameStore & { accounts: AccountNames },
