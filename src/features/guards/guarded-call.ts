@@ -75,7 +75,7 @@ export async function guardCall(
   const during = hasHostedTools(body) ? [] : await run.listDuring(parts)
   const sequentialGuards = run.on('request').filter((guard) => !during.includes(guard))
   const texts =
-    checkCompleteResponse(run, parts, { body, form: call.request.call.form }) ??
+    checkRequestBody(run, parts, { body, form: call.request.call.form }) ??
     (await checkRequest(run, parts, { guards: sequentialGuards }))
   if ('answered' in texts || 'refused' in texts) {
     call.servedBy = 'guard'
@@ -294,7 +294,7 @@ const isRemovable = ({ isOlder, kind }: Pick<ReadPart, 'isOlder' | 'kind'>) =>
   isOlder && kind !== 'reasoning' && kind !== 'other' && kind !== 'media'
 
 /** Checks a request's media, size, and tools, and rejects content that guards can't read. */
-function checkCompleteResponse(
+function checkRequestBody(
   run: GuardRun,
   parts: readonly ReadPart[],
   { body, form }: { body: JsonObject; form: ModelCall['form'] | undefined },
