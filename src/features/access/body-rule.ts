@@ -4,7 +4,7 @@ import { createDetourError, type RestrictedCall } from './detours.ts'
 
 /**
  * Creates the rule that checks the request bodies of callers with model restrictions, token limits, or dollar limits. It returns an error if the body
- * could bypass those. It is called for each target but checks the body only once.
+ * could bypass the restrictions. It is called for each target but checks the body only once.
  */
 export function createBodyRule(): (call: RestrictedCall) => GatewayError | undefined {
   let found: { error: GatewayError | undefined } | undefined

@@ -11,7 +11,7 @@ import { createBodyRule } from './body-rule.ts'
 
 /**
  * Routes a request only to targets that the caller may use. Rejects with `MODEL_NOT_ALLOWED` if there are none, or if the caller may not use models
- * of the endpoint's kind. Rejects with `NO_COMPLIANT_TARGET` if no target meets its data policies.
+ * of the endpoint's kind. Rejects with `NO_COMPLIANT_TARGET` if no target meets the caller's data policies.
  */
 export async function enforceAccess(
   { route, log, caller }: RouteRequest,

@@ -9,7 +9,7 @@ import { WINDOWS } from '../limits/ledger/windows.ts'
  */
 export type CombineLimits = (a: UsageLimits, b: UsageLimits | undefined) => UsageLimits
 
-/** Creates a function that combines limits and caches 20,000 different results. */
+/** Creates a function that combines limits and caches up to 20,000 results. */
 export function createLimitInterning(): CombineLimits {
   const limitsByKey = new Map<string, UsageLimits>()
   return (a, b) => {

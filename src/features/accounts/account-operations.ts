@@ -41,7 +41,7 @@ import { UNSIGNED_ACCOUNT_MESSAGE } from './known-accounts.ts'
  * HTTP bodies.
  */
 export interface AccountOperations<Input = never> {
-  /** Lists accounts in order of their refs, which is arbitrary. Pass `after` to get the next page; the last page doesn't have it. */
+  /** Lists accounts in order of their refs, which is arbitrary. Pass `after` to get the next page; it is absent on the last page. */
   list(query?: AccountsQuery | Input): Promise<{ accounts: AccountView[]; after?: string }>
   get(id: string): Promise<AccountView>
   /** Creates the account with this `id`, or changes the given fields. Doesn't write if nothing would change. The account no longer expires. */
@@ -76,7 +76,7 @@ export interface AccountsQuery {
   plan?: string
 }
 
-/** How to delete an account. */
+/** Options for deleting an account. */
 export interface AccountDeletion {
   usage?: 'keep' | 'erase'
 }

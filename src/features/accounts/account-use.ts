@@ -58,7 +58,7 @@ export class AccountUses {
     }
   }
 
-  /** Lets the next use of an account write its record even right after another write. */
+  /** Lets an account's next use write its record, even right after another write. */
   forget(ref: string): void {
     this.#recentWrites.delete(ref)
   }
@@ -108,7 +108,7 @@ async function recordAccountUse(
     : undefined
 }
 
-/** Prefers your app's name and metadata, unless the management API has set them. */
+/** Prefers the name and metadata from `identify`, unless the account is managed through the management API. */
 function toProfile(
   { account, name, metadata }: Identity,
   storedProfile: AccountProfile | undefined,
@@ -128,6 +128,6 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 const RETRY_MS = 5_000
 const MAX_RECENT_WRITES = 20_000
 
-/** Returns whether your app names a different plan than the record does. The account's API keys use the plan in the record. */
+/** Returns whether your app names a plan other than the one in the record, which the account's API keys use. */
 const hasNewPlan = ({ plan, isManaged }: Pick<KnownAccount, 'plan' | 'isManaged'>, identity: Identity): boolean =>
   !isManaged && identity.plan !== undefined && identity.plan !== plan

@@ -19,8 +19,8 @@ export class CallerAccounts {
   }
 
   /**
-   * Creates a caller's account, or returns the latest one from the same record if nothing differs. `defaultPlan` is the plan of an account that has
-   * none. Rejects with `ACCOUNT_PAUSED`, or with the same errors as `FindPlan`.
+   * Creates a caller's account, or returns the latest one from the same record if nothing differs. `defaultPlan` is the plan for an account without
+   * one. Rejects with `ACCOUNT_PAUSED`, or with the same errors as `FindPlan`.
    */
   async create(
     knownAccount: KnownAccount | undefined,

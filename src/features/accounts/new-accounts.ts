@@ -3,8 +3,8 @@ import type { Clock } from '../../types.ts'
 
 /**
  * Creates a function that throws `TOO_MANY_NEW_ACCOUNTS` for an account that is new to the storage if this instance has already admitted
- * `newPerMinute` new accounts in the same minute. This keeps an app that uses random strings, such as session IDs, as accounts from filling the
- * storage. `onError` gets the error at most once a minute.
+ * `newPerMinute` new accounts in the same minute. This prevents an app that identifies accounts by random strings, such as session IDs, from filling
+ * the storage. `onError` gets the error at most once a minute.
  */
 export function createNewAccountLimit({
   clock,

@@ -36,7 +36,7 @@ interface GateDependencies {
   clock: Clock
 }
 
-/** Minimum interval between warnings about the same target without a price, in ms. */
+/** Minimum interval between warnings about the same unpriced target, in ms. */
 const WARNING_PERIOD_MS = 60 * 60 * 1_000
 const MAX_WARNINGS = 1_000
 

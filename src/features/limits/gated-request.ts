@@ -38,7 +38,7 @@ export class GatedRequest {
   readonly #request: RouteRequest
   readonly #options: GatedRequestOptions
   /**
-   * The units among tokens and US dollars that have limits. If either one does, attempts reserve both. If neither does, both are counted only when
+   * The units among tokens and US dollars that have limits. If either has one, attempts reserve both. If neither has one, both are counted only when
    * the request ends.
    */
   readonly #limitedUsageUnits: ReadonlySet<LimitUnit>
@@ -70,7 +70,7 @@ export class GatedRequest {
     await this.#request.log.client.scope.race(this.#reserveRequest())
   }
 
-  /** The step around each attempt of the request. */
+  /** Wraps each attempt of the request. */
   async aroundAttempt(attempt: AttemptControls, next: () => Promise<AttemptRecord>): Promise<void> {
     if (this.hasUsageLimits) await this.#reserveAttempt(attempt)
     else if (!this.#requestReservation) await this.#reserveRequest().catch((error) => attempt.failRequest(error))
@@ -276,7 +276,7 @@ export class GatedRequest {
 
 /**
  * Returns the highest possible estimate, in tokens, for a response of at most `output` tokens. With long words, the estimate can be twice the actual
- * count, which must not cut off a stream that stays within its maximum.
+ * count, and that must not cut off a stream that stays within its maximum.
  */
 const getMaxStreamSize = (output: number) => output * 2.5 + 64
 

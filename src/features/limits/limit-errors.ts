@@ -80,7 +80,7 @@ const isShort = (window: LimitWindow | null) => window === 'minute' || window ==
 
 const canFitLater = ({ window, limit }: LimitState, need: number) => isShort(window) && need <= limit
 
-/** Creates the error for an in-flight request that needs more than what remains of a limit. */
+/** Creates the error for an in-flight request that needs more than a limit has left. */
 export function createCutOffError(limit: LimitState, holders: Holders): GatewayError {
   const explanation = `The response was cut off because it used up the rest of a limit: ${lowerFirst(describeHolder(limit, holders))} can use ${formatUnits(limit.limit, limit.unit)} ${WINDOW_WORDS[limit.window ?? 'total']}.`
   const code = isShort(limit.window) ? 'RATE_LIMIT_EXCEEDED' : 'BUDGET_EXCEEDED'

@@ -90,7 +90,7 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
     return { success: true }
   }
 
-  /** Validates the input, then looks up the key, group, or gateway whose limits to settle. */
+  /** Validates the input, then looks up the resource and settles its lost reservations. */
   async function settle(input: unknown, find: () => Promise<ScopeName>): Promise<{ success: true }> {
     const { as = 'spent' } = parseInput(limitInputs.settle, input ?? {})
     await (await ledger()).settleLost(await find(), as)

@@ -23,7 +23,7 @@ export interface TokenOptions {
   audience?: string
 }
 
-/** Tokens for browsers and devices. Its code loads with the first token. */
+/** Mints, verifies, and revokes tokens for browsers and devices. Its code loads with the first token. */
 export interface TokenService {
   addToken: AddToken
   mint: TokenOperations<unknown>['mint']

@@ -19,8 +19,8 @@ import {
 import type { TokenKeys } from './token-keys.ts'
 
 /**
- * Verifies a request's token without reading the storage for it. Rejects with `TOKEN_INVALID`, `TOKEN_EXPIRED`, or `TOKEN_REVOKED`, with
- * `TOKEN_NOT_ALLOWED` for another origin, or with the storage's error if the revocations have never been read.
+ * Verifies a request's token. Reads the storage only if the revocations may have changed. Rejects with `TOKEN_INVALID`, `TOKEN_EXPIRED`, or
+ * `TOKEN_REVOKED`, with `TOKEN_NOT_ALLOWED` for another origin, or with the storage's error if the revocations have never been read.
  */
 export type VerifyToken = (token: string, exchange: Pick<Exchange, 'method' | 'header'>) => Promise<VerifiedToken>
 

@@ -1,6 +1,6 @@
 import { NANO } from '../../../lib/usd.ts'
 
-/** What a request may use, or has used. Absent amounts count as 0. */
+/** The amounts that a request may use or has used. Absent amounts count as 0. */
 export interface Amounts {
   requests?: number
   /** In-flight requests. */
@@ -42,7 +42,7 @@ export const addClamped = (a: number, b: number): number => Math.min(MAX_COUNT, 
 /** Subtracts a count, but never goes below 0. */
 export const subtractClamped = (a: number, b: number): number => Math.max(0, a - b)
 
-/** Converts amounts to integers, rounded up. Replaces NaN with the amount in `fallback`; by default, with more than any limit allows. */
+/** Converts amounts to integers, rounded up. Replaces NaN with the amount in `fallback` or, by default, with more than any limit allows. */
 export function toIntegerAmounts(
   { requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amounts,
   fallback?: IntegerAmounts,

@@ -8,7 +8,8 @@ export const LOST_MS = 45_000
 /** An instance that has been lost for this long, in ms, is assumed not to come back. */
 const GONE_MS = 3_600_000
 /**
- * Maximum number of entries to keep for instances that won't come back, in case they do after all. If there are more, their reservations are merged.
+ * Maximum number of entries to keep for instances that aren't expected back, in case they do return. If there are more, their reservations are
+ * merged.
  */
 const MAX_GONE = 32
 /** How long to keep the entry of an instance without reservations, in ms, in case the instance still awaits the result of a write. */

@@ -44,8 +44,8 @@ const MAX_BLOCKED_MS = 1_000
 export const HEARTBEAT_MS = 15_000
 const MAX_RETRY_MS = 30_000
 /**
- * How long counters of accounts and tokens are stored after the last write, in ms. Counters of accounts outlast any window, and never expire if there
- * is a total limit.
+ * How long account and token counters are stored after the last write, in ms. Account counters outlast any window, and never expire if there is a
+ * total limit.
  */
 const RETENTION_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60 * 1_000 }
 /** Maximum number of consecutive conflicts. Enough for this many concurrent writers. */

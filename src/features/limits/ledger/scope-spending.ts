@@ -19,8 +19,8 @@ export interface SpendingPage {
 }
 
 /**
- * The storage key at which the counters of tokens start. Like those of accounts, they aren't listed, because there can be millions of them and they
- * aren't synced.
+ * The storage key at which token counters start. Like account counters, they aren't listed, because there can be millions of them and they aren't
+ * synced.
  */
 export const TOKENS_START = 'limits/run'
 
