@@ -11,7 +11,7 @@ export interface CatalogState {
   /** The changes to the copy in use that are on hold. */
   held: CatalogChange[]
   applied: string[]
-  /** `held` contains its suspicious changes. Absent if an older version stored it. */
+  /** The copy that was rejected. `held` contains its suspicious changes; absent if an earlier release stored the state. */
   rejected?: { reason: string; sha256: string; held?: CatalogChange[] }
   /** The hash of a source that was rolled back, so it isn't applied again. */
   ignored?: string

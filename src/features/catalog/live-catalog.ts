@@ -38,7 +38,7 @@ const REJECTED_AS_A_WHOLE =
 /** How long the first request waits for the stored copy, in ms. */
 const LOAD_MS = 1_000
 
-/** Opens the catalog, and applies the stored copy if the storage responds in time. Only reports the error if this fails. */
+/** Opens the catalog, and applies the stored copy if the storage responds in time. If this fails, it only reports the error. */
 export async function openLiveCatalog(deps: LiveCatalogDependencies): Promise<LiveCatalog> {
   const live = new LiveCatalog(deps)
   await settlesWithin(live.load().catch(deps.onError), LOAD_MS, deps.clock)
@@ -81,7 +81,7 @@ export class LiveCatalog {
     return this.#runInOrder(() => this.#load())
   }
 
-  /** Called after each request: picks up other instances' changes, and refreshes the catalog if it is due. */
+  /** Called after each request: picks up other instances' changes, and refreshes the catalog if a refresh is due. */
   async tick(): Promise<void> {
     if (!this.#mayHaveChanged && !this.#schedule.isDue) return
     await this.#runInOrder(async () => {
@@ -265,7 +265,7 @@ export class LiveCatalog {
     })
   }
 
-  /** Applies the rejected copy, but no later changes from the source. */
+  /** Applies the rejected copy. Throws `INVALID_REQUEST` if the source has changed since then. */
   async #acceptRejected({ sha256 }: { sha256: string }): Promise<void> {
     await this.#update({ accepted: sha256 })
     const { rejected, current } = this.#state

@@ -43,7 +43,7 @@ export class RefreshSchedule {
     return this.#clock.now() >= this.#dueAt
   }
 
-  /** Refreshes if it is due and no other instance is doing so. `refresh` resolves to whether it succeeded. */
+  /** Runs a refresh if one is due and no other instance is running it. `refresh` resolves to whether it succeeded. */
   async runIfDue(refresh: () => Promise<boolean>): Promise<void> {
     if (!this.isDue) return
     const stored = await this.#storage.get(LEASE_KEY)

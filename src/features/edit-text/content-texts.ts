@@ -5,7 +5,7 @@ import type { ContentFields } from '../../protocols/formats/format.ts'
 /** A string written by the model, with its location in a response or an event. */
 export interface ContentText {
   readonly text: string
-  /** Whether it is a piece of a longer text that later events continue. */
+  /** Whether this is a piece of a string that later events continue. */
   readonly isPiece: boolean
   readonly isReasoning: boolean
   /** Pieces with the same channel are parts of one string. */

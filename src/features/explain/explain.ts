@@ -14,7 +14,7 @@ import type { Clock } from '../../types.ts'
 import type { PromptCachingFeature } from '../prompt-caching/prompt-caching-feature.ts'
 import { explainRouting, type RoutingInput } from './route-explanation.ts'
 
-/** A request to explain. It isn't sent. */
+/** A request to explain without sending it. */
 export interface ExplainedRequest {
   /** A listed model name, an alias, or a combo. */
   model: string
@@ -102,7 +102,7 @@ export function createExplain(dependencies: ExplainDependencies) {
   }
 }
 
-/** Returns an error that all of the caller's requests would get, for example because the key is paused. Rethrows any other error. */
+/** Returns the error if all of the caller's requests would get it, for example because the key is paused. Rethrows any other error. */
 function toRejection(error: unknown): GatewayError {
   if (isGatewayError(error) && (error.status === 401 || error.status === 403)) return error
   throw error

@@ -26,7 +26,7 @@ import { getCachingMode } from '../prompt-caching/caching-mode.ts'
 import type { PromptCachingFeature } from '../prompt-caching/prompt-caching-feature.ts'
 import { createNotAllowedError, TargetExplainer, type UnsentRequest } from './target-explainer.ts'
 
-/** A request to explain. It isn't sent. */
+/** A request to explain without sending it. */
 export interface RoutingInput {
   model: string
   body: JsonObject

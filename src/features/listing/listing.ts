@@ -96,8 +96,8 @@ export function createListing({
   }
 
   /**
-   * Finds a name that isn't listed but has a target, such as a model that only the provider's second connection has. Returns `undefined` if the
-   * servers of all targets have just listed their models, which don't include this one.
+   * Finds a name that isn't listed but has a target, such as a model that only the provider's second connection has. Returns `undefined` if all
+   * targets' servers have just listed their models without this one.
    */
   async function findUnlisted(id: string, cache: LookupCache): Promise<FoundModel | undefined> {
     const targets = await findTargets(id).catch(onError)

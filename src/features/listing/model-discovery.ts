@@ -6,7 +6,7 @@ import { createTarget, getCompatibleFormat } from '../../protocols/providers/tar
 import type { Catalog, Clock, Connection } from '../../types.ts'
 import { fetchJson, parseModelIds, toModelsUrl } from './model-lookup.ts'
 
-/** How to query a server. `timeoutMs` includes reading the body. */
+/** Options for querying a server. `timeoutMs` includes reading the body. */
 export interface ServerQuery {
   fetch: UpstreamFetch
   clock: Clock

@@ -139,7 +139,7 @@ class LiveStream implements ByteStream {
     return text
   }
 
-  /** Resolves after `ms`, when events arrive and `isEnough` returns `true`, or when the stream ends. */
+  /** Resolves after `ms`, or earlier if the stream ends or if `isEnough` returns `true` when events arrive. */
   async #wait(ms: number, isEnough: () => boolean): Promise<void> {
     if (this.#isOver || ms <= 0) return
     let cancelTimer: CancelDeadline = () => {}

@@ -18,8 +18,8 @@ import { createOtelMeter } from './otel-meter.ts'
 /** Options for `otel`. */
 export interface OtelOptions {
   /**
-   * Which attribute names to write: `latest` of the OpenTelemetry GenAI conventions (as of the commits listed in the metrics guide), `1.41`
-   * (supported by most backends), or `both`. Default: `latest`.
+   * The attribute names to write: `latest` for the latest OpenTelemetry GenAI conventions (as of the commits listed in the metrics guide), `1.41` for
+   * that release (supported by most backends), or `both`. Default: `latest`.
    */
   conventions?: Conventions
   /** IDs of connections and providers that receive the trace context (`traceparent`) of the attempt span. Default: none. */
@@ -234,7 +234,7 @@ function parseServerUrl(baseUrl: string): Attributes {
   }
 }
 
-/** Sets all headers except baggage, which may contain arbitrary data. */
+/** Sets only the trace headers. Skips baggage, because it may contain arbitrary data. */
 const headerSetter = {
   set(carrier: Record<string, string>, name: string, value: string) {
     if (name === 'traceparent' || name === 'tracestate') carrier[name] = value

@@ -30,10 +30,7 @@ export function createHookListener(
   }
 }
 
-/**
- * Creates a usage record. Returns `undefined` if there was no successful response. Most requests have a key, many have token counts, and some have a
- * cost.
- */
+/** Creates a usage record. Returns `undefined` if there was no successful response. */
 function createUsageRecord(request: RequestLog): UsageRecord | undefined {
   const { target, caller, spending, ending } = request
   if (!target || !ending) return undefined

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { BreakpointTraits } from '../../protocols/providers/traits/cache-traits.ts'
 import type { PromptCacheTtl } from '../../types.ts'
 
-/** How to add cache breakpoints to a provider's body. */
+/** Options for adding cache breakpoints to a provider's request body. */
 export interface BreakpointOptions {
   /** The cache lifetime of the tools and the instructions. */
   ttl: PromptCacheTtl | undefined
@@ -59,7 +59,7 @@ interface Place {
 
 /**
  * Finds where this request and the previous one end: at the last eligible block of the last user or tool message. The previous request ended before
- * the model's last response. A breakpoint at its end always finds its cache entry, no matter what follows.
+ * the model's last response. A breakpoint at the previous request's end always finds that request's cache entry, no matter what follows.
  */
 function findEnds(messages: readonly unknown[], isEligible: (block: unknown) => boolean) {
   const isUserTurn = (message: unknown) => isObject(message) && !isAnswer(message) && !isInstruction(message)

@@ -56,7 +56,7 @@ const CHARACTERS_PER_TOKEN = 4
 const CACHE_FIELD =
   /"(?:cache_?[cC]ontrol|cachePoint|prompt_?[cC]ache_?(?:[bB]reakpoint|[oO]ptions)|cached_?[cC]ontent)"/
 
-/** Matches such fields with their values, because a tool's parameter may have the same name. */
+/** Matches those fields with their values, because a tool's parameter may have the same name. */
 const CLIENT_BREAKPOINTS = [
   /"(?:cache_?[cC]ontrol|cachePoint|prompt_cache_breakpoint|promptCacheBreakpoint)"\s*:\s*\{[^{}]*"(?:type|mode)"\s*:\s*"(?:ephemeral|default|explicit)"/,
   /"(?:prompt_cache_options|promptCacheOptions)"\s*:\s*\{/,
@@ -70,13 +70,13 @@ const EXPECTED_MISSES = new Set<CachingSkipReason | undefined>(['short', 'single
 const BREAKPOINT_ERROR = /cache_control|cachePoint|cache point|prompt_cache/i
 const KEY_ERROR = /prompt_cache_key/i
 
-/** One attempt whose prompt the gateway asks the target to cache. */
+/** An attempt for which the gateway asks the target to cache the prompt. */
 export class CachedCall {
   readonly #attempt: ExplainedAttempt
   readonly #memory: CacheMemory
   readonly #traits: CacheTraits
   readonly #targetKey: string
-  /** Identifies the owner and the target, for which breakpoints can be paused. */
+  /** Identifies the owner and the target. Breakpoints are paused per owner and target. */
   readonly #pair: string
   readonly #isMoved: boolean
   #skipReason: CachingSkipReason | undefined
@@ -115,7 +115,7 @@ export class CachedCall {
     return this.#isChanged ? this.#retryUnchanged(codec, encode) : codec
   }
 
-  /** Explains what `encode` would do, without remembering anything. */
+  /** Explains what `encode` would do, without changing any state. */
   async explain(encode: Encode): Promise<CacheExplanation> {
     const { request } = this.#attempt
     this.#isUnsent = true

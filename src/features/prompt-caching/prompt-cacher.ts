@@ -58,7 +58,7 @@ export class PromptCacher {
     return new CachedCall(attempt, this.#memory).explain(encode)
   }
 
-  /** Lists the callers and targets whose requests temporarily get no cache breakpoints, because those didn't pay off. */
+  /** Lists the callers and targets for which cache breakpoints are paused because they didn't pay off. */
   listPauses(): CachingPause[] {
     return this.#memory.pauses.list()
   }

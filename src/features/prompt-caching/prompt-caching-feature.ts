@@ -7,7 +7,7 @@ import type { PromptCacher, PromptCacherDependencies } from './prompt-cacher.ts'
 /** Makes providers cache the prompts of requests with `promptCaching: 'auto'`. Its code loads with the first such request. */
 export interface PromptCachingFeature extends BuiltInFeature {
   load(): Promise<PromptCacher>
-  /** Lists the callers and targets whose requests temporarily get no cache breakpoints, because those didn't pay off. */
+  /** Lists the callers and targets for which cache breakpoints are paused because they didn't pay off. */
   listPauses(): CachingPause[]
   /** Lists the recent sessions that read less than 20% of their input from the cache. */
   listColdSessions(): ColdSession[]

@@ -6,7 +6,7 @@ import type { Clock } from '../../types.ts'
 const MAX_SESSIONS = 10_000
 const MAX_LISTED = 20
 /**
- * How many requests to ignore at the start of a session. The first one can't read anything from the cache, and the second one only what the first one
+ * How many requests to ignore at the start of a session. The first can't read anything from the cache, and the second can read only what the first
  * wrote.
  */
 const IGNORED_REQUESTS = 2

@@ -15,8 +15,8 @@ const MODELS_HEADER = 'x-signalbox-models'
 
 /**
  * Reads a request's model list and options from the `x-signalbox-models` header and, for AI SDK calls, from `providerOptions.signalbox`. A request
- * may use both. `gateway` adds to these. Throws `INVALID_REQUEST` for a malformed field, `FORBIDDEN` if the settings don't allow lists, and
- * `MODEL_NOT_ALLOWED` if the key may not use one of the models.
+ * may use both. `gateway` adds its models and their order. Throws `INVALID_REQUEST` for a malformed field, `FORBIDDEN` if the settings don't allow
+ * lists, and `MODEL_NOT_ALLOWED` if the key may not use one of the models.
  */
 export function readRequestList(source: RequestSettingsSource, gateway: GatewaySelection | undefined): RequestSettings {
   const { call, exchange, settings } = source

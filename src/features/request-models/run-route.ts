@@ -143,9 +143,7 @@ async function serveRoutedCall(
   return next({ list: arrangement ? { ...group, arrangement } : group })
 }
 
-/**
- * Applies a rule as if the request named its own model or, if the rule rejects that, one of the chosen models. Returns the error for its own model.
- */
+/** Returns a rule's error for the requested model, or `undefined` if the rule allows that model or the chosen one. */
 function applyRule(
   rule: TargetRule,
   { request, route, model }: { request: Parameters<TargetRule>[0]; route: Route; model: string },

@@ -5,7 +5,7 @@ import { api, disconnectedAt } from './session.ts'
 
 export type { LiveEvent, LiveEventType, RunningRequest }
 
-/** Minimum interval between calls of the listeners, in ms. */
+/** Minimum interval between listener calls, in ms. */
 const BATCH_MS = 250
 
 export const running = signal<ReadonlyMap<string, RunningRequest>>(new Map())

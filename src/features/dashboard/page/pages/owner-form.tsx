@@ -42,7 +42,7 @@ export interface OwnerInput {
   plan?: string | null
 }
 
-/** Removes `null` fields, which the input for a new record must not have. */
+/** Removes `null` fields, which are invalid in the input for a new record. */
 export function omitNulls<T extends object>(readInput: T): { [N in keyof T]?: Exclude<T[N], null> } {
   const entries = Object.entries(readInput).filter(([, value]) => value !== null)
   return Object.fromEntries(entries) as { [N in keyof T]?: Exclude<T[N], null> } // the nulls are gone

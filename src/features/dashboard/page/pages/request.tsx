@@ -51,7 +51,7 @@ export function RequestDetail({ id }: { id: string }) {
   )
 }
 
-/** Returns advice on setting missing prices if a dollar limit rejected the request because of those. */
+/** Returns advice on setting missing prices if a dollar limit rejected the request because of them. */
 async function findPriceAdvice({ error, model, keyId }: StoredRequest): Promise<string[]> {
   if (error !== 'REQUEST_TOO_EXPENSIVE' || model === undefined) return []
   const { targets } = await api.value.explain({ model, ...(keyId && { keyId }) }).catch(() => ({ targets: [] }))

@@ -8,7 +8,7 @@ export interface Column<Row> {
   name: string
   /** Returns the content of a cell. Strings are treated as untrusted: they are escaped and truncated. */
   cell: (row: Row) => ComponentChildren
-  /** Makes the column sortable. Set a function that returns a row's value. If rows are sorted elsewhere (`order`), set the column's name there. */
+  /** Makes the column sortable. Set a function that returns a row's value. If rows are sorted elsewhere, set the column's name in `order`. */
   by?: string | ((row: Row) => string | number)
   isNumber?: boolean
 }
