@@ -30,7 +30,7 @@ export type RecordExtension = (settled: AttemptRecord) => Partial<AttemptRecord>
 const NO_EXTENSIONS: readonly RecordExtension[] = []
 
 /**
- * One attempt. It gets one outcome (`answered`, `cancelled`, `outrun`, `refused`, a failure class, or none), and settles once: with its outcome, or,
+ * One attempt. It has at most one outcome (`answered`, `cancelled`, `outrun`, `refused`, or a failure class), and settles once: with its outcome, or,
  * if it was answered, with its last byte. Until then, it counts toward its target's load.
  */
 export class AttemptLog {
@@ -104,7 +104,7 @@ export class AttemptLog {
     return this.#record
   }
 
-  /** The usage so far; the final usage once it has settled. */
+  /** The usage so far; the final usage once the attempt has settled. */
   get spending(): Spending | undefined {
     return this.#spending
   }
@@ -233,7 +233,7 @@ export class AttemptLog {
     this.#outcome({ outcome: 'cancelled', status })
     const usage = this.#following?.usage
     if (usage && !isBlank(usage)) this.recordUsage(usage)
-    else this.recordEstimate(undefined, 0) // the provider has the input, and may or may not continue
+    else this.recordEstimate(undefined, 0) // the provider has received the input, and may or may not continue generating
     this.#settle()
   }
 

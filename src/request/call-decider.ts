@@ -2,7 +2,7 @@ import { gatewayError } from '../errors.ts'
 import { runWithDeadline } from '../lib/deadline.ts'
 import type { Clock } from '../types.ts'
 
-/** How to call your functions that route requests. */
+/** Options for calling your routing functions. */
 export interface DeciderOptions {
   clock: Clock
   /** Whether errors are ignored. If so, the request is routed without the failed function. */
@@ -17,8 +17,8 @@ const FAILED_MESSAGE = 'The gateway could not choose a model. Retry in a moment.
 const DECIDER_TIMEOUT_MS = 1_000
 
 /**
- * Calls one of your functions that route requests. `name` is its name in messages. If it fails or takes more than a second, rejects with
- * `ROUTE_FAILED`, or resolves to `undefined` if errors are ignored. If `signal` aborts, rejects with its reason.
+ * Calls one of your routing functions. `name` identifies it in messages. If it fails or takes more than a second, rejects with `ROUTE_FAILED`, or
+ * resolves to `undefined` if errors are ignored. If `signal` aborts, rejects with its reason.
  */
 export async function callDecider<T>(
   call: (signal: AbortSignal) => Promise<T>,

@@ -2,7 +2,7 @@ import type { Store } from '../records/store.ts'
 import type { Catalog } from '../types.ts'
 import { createRouteTable, type RouteTable } from './routing/route-table.ts'
 
-/** Returns a single connection's route table, which is used even if the connection is paused or draining. Rejects with `STORAGE_FAILED`. */
+/** Returns the route table of a single connection, which is usable even if the connection is paused or draining. Rejects with `STORAGE_FAILED`. */
 export async function createConnectionTable(
   id: string,
   { store, catalog, basePath }: { store: Store; catalog: Catalog; basePath: string },

@@ -7,7 +7,7 @@ import { gemini } from './gemini/gemini-format.ts'
 import { openaiChat } from './openai-chat/chat-format.ts'
 import { openaiResponses } from './openai-responses/responses-format.ts'
 
-/** The formats for both clients and providers. Each has a folder, and a line here. */
+/** The formats for both clients and providers. Each has its own folder and one line here. */
 const sharedFormats: Readonly<Record<WireFormat, SharedFormat>> = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,

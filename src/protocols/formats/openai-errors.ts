@@ -8,7 +8,7 @@ import type { ErrorFacts } from './format.ts'
 export function writeOpenAIErrorBody({ status, code, message, param }: ErrorFacts): object {
   const type = getErrorType(status)
   if (status === 500) return { error: { message, type } }
-  const isFailure = code === 'UPSTREAM_FAILED' && status < 500 // clients act on the codes for some statuses
+  const isFailure = code === 'UPSTREAM_FAILED' && status < 500 // for some statuses, clients act on the code, so the generic one is replaced
   const openaiCode = isFailure ? (codeByStatus[status] ?? null) : toOpenAICode(code)
   return { error: { message, type, param: param ?? null, code: openaiCode } }
 }
@@ -70,7 +70,7 @@ const getProviderCode = ({ code }: CanonicalError) =>
 const KIND_NAME_PATTERN =
   /_error$|^request_too_large$|Exception$|^(?:ABORTED|ALREADY_EXISTS|CANCELLED|DATA_LOSS|DEADLINE_EXCEEDED|FAILED_PRECONDITION|INTERNAL|INVALID_ARGUMENT|NOT_FOUND|OUT_OF_RANGE|PERMISSION_DENIED|RESOURCE_EXHAUSTED|UNAUTHENTICATED|UNAVAILABLE|UNIMPLEMENTED|UNKNOWN)$/
 
-/** The status, the `type`, and, if there is one, the `code` that clients act on. */
+/** Each kind's status and `type`, and its `code` if clients act on one. */
 const errorByKind: Readonly<Record<ErrorKind, readonly [status: number, type: string, code?: string]>> = {
   'bad-request': [400, 'invalid_request_error'],
   authentication: [401, 'authentication_error', 'invalid_api_key'],

@@ -113,7 +113,7 @@ export function writeTokens<Unknown>(tokens: readonly TokenLogprob[], unknown: U
   return tokens.map(({ top, ...token }) => ({ ...writeToken(token), top_logprobs: top.map(writeToken) }))
 }
 
-/** Writes `prompt_cache_breakpoint`, with a `ttl` of 30 minutes or 12 hours. Without one, the model's default applies. */
+/** Writes `prompt_cache_breakpoint`, with a `ttl` of 30 minutes or 12 hours. Without a `ttl`, the model's default applies. */
 export function writeExplicitBreakpoint(
   cache: CacheBreakpoint,
   warnings: Warnings,

@@ -91,7 +91,7 @@ export interface ParseContext {
   getItem?(id: string): JsonObject | undefined
 }
 
-/** A request's target and its abilities. */
+/** A request's target and its capabilities. */
 export interface TargetContext {
   /** The provider's name for the model. */
   model: string

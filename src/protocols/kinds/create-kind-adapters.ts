@@ -163,7 +163,7 @@ const readRequest = <Req, Res extends KindResponse, Chunk>(
     now: call.now(),
   })
 
-/** Prepares the calls for a request. There is one, unless the request is split. */
+/** Prepares the calls for a request: one, unless the request is split. */
 function prepareParts<Req, Res extends KindResponse, Chunk>(
   { splitter, estimatesTokens, estimateUsage, completeResponse, addPriceFacts }: KindDefinition<Req, Res, Chunk>,
   { call, target, vendor }: AdaptedCall<Req, Res, Chunk>,

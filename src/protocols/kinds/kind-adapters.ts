@@ -79,7 +79,7 @@ export interface ClientWriteContext<Req> {
   /** Epoch seconds. */
   now: number
   newId(): string
-  /** Lists the parts of the request that the target doesn't get, such as `dropped:seed`. */
+  /** Lists the parts of the request that the target doesn't receive, such as `dropped:seed`. */
   listDroppedFields(): readonly string[]
   describe?: KindCall['describe']
 }

@@ -22,7 +22,10 @@ import type { AttemptSettings } from './attempt-settings.ts'
 import { loadFailedCalls } from './read-response.ts'
 import { loadReceiveStream, receive } from './receive.ts'
 
-/** A call to one target, reported to the request's log. Includes any further calls: without rejected options, or after a call for a summary. */
+/**
+ * An attempt at one target, reported to the request's log. It can take several calls, for example one for a summary first, or one without rejected
+ * options.
+ */
 export class Attempt {
   readonly route: Route
   /** Ends when the client stops waiting or another attempt is faster. */

@@ -104,7 +104,7 @@ function checkLength(head: UpstreamResponse): ByteStream {
   }
 }
 
-/** Returns whether the content type is an event stream's. */
+/** Returns whether the content type declares an event stream. */
 const isEventStream = (head: UpstreamResponse) => /event-?stream/.test(head.header('content-type') ?? '')
 
 /** Returns whether the content type allows a stream. */

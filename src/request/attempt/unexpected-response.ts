@@ -20,7 +20,7 @@ import { createObserver, receiveStream, type UncommittedStream } from './receive
 
 type ReceivedOutcome = ReceivedResponse | FailedResponse
 
-/** Reads a response to a request without `stream` with a stream's content type. Rejects if reading its body fails, or if it is too large. */
+/** Reads a response with a stream's content type to a request that didn't set `stream`. Rejects if reading its body fails, or if it is too large. */
 export async function receiveUnrequestedStream(
   head: UpstreamResponse,
   expected: ReceiveOptions,
@@ -32,7 +32,7 @@ export async function receiveUnrequestedStream(
     : receiveObject(response, expected)
 }
 
-/** Reads a response to a request with `stream` whose content type isn't a stream's. Rejects if reading its body fails, or if it is too large. */
+/** Reads a response without a stream's content type to a request that set `stream`. Rejects if reading its body fails, or if it is too large. */
 export async function receiveMislabelled(
   head: UpstreamResponse,
   expected: ReceiveOptions,

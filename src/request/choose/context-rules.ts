@@ -13,7 +13,7 @@ interface RuledContext {
   context: PipelineContext
 }
 
-/** Maximum number of cached contexts, because combos can be renamed. */
+/** Maximum number of cached contexts, because renamed and deleted combos leave entries behind. */
 const MAX_CONTEXTS = 1_000
 
 /** Creates a function that applies rules. If there are none, it returns the gateway's own context. */

@@ -126,7 +126,7 @@ async function passThrough(request: CodecRequest, target: RouteTarget, format: S
   }
 }
 
-/** Returns whether a request without `stream` has `stream_options`, which OpenAI rejects. Some clients leave it in. */
+/** Returns whether a request without `stream` contains `stream_options`, which OpenAI rejects. Some clients leave it in. */
 const hasStrayOptions = ({ stream, body, endpoint: { streamMember } }: ModelCall): boolean =>
   !stream && streamMember !== undefined && (body[streamMember] ?? null) !== null
 

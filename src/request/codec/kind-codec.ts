@@ -18,8 +18,8 @@ import { replaceModelName } from './model-call.ts'
 import type { FailedResponse } from './response.ts'
 
 /**
- * Returns the codec for a request of a kind with its own formats for clients and targets. Rejects with `INVALID_REQUEST` if the request is malformed
- * or the target doesn't support it.
+ * Returns the codec for a request of a kind that has its own client and vendor formats. Rejects with `INVALID_REQUEST` if the request is malformed or
+ * the target doesn't support it.
  */
 export async function createKindCodec(request: CodecRequest, target: RouteTarget): Promise<Codec> {
   const { call, context, format } = request

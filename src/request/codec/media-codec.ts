@@ -62,7 +62,7 @@ export async function fetchMedia(
   const downloads = getDownloads(call)
   const options = { fetch: context.fetch, clock: context.clock, scope, allowance: downloads.allowance }
   const sources = new Map<object, MediaSource>()
-  let remainingBytes = MAX_BYTES_TOGETHER // a URL that occurs several times is sent several times
+  let remainingBytes = MAX_BYTES_TOGETHER // counts a repeated URL each time, because its bytes are sent each time
   async function load(part: UrlPart, url: URL) {
     const found = await getMedium(part, url, { downloads, options })
     if (found.problem !== undefined) return refuse(part, url, found.problem)

@@ -14,8 +14,8 @@ import type { FailedResponse } from './response.ts'
 /** Requests usage for passed-through Chat Completions streams, and remembers the targets that reject this. */
 export interface UsageRequests {
   /**
-   * Adds the usage request to a codec, and hides the usage event from clients that haven't requested it. Returns the same codec if the target rejects
-   * such requests. If a target rejects one now, it is called again without it, and gets the next one a day later.
+   * Adds the usage request to a codec, and hides the usage event from clients that haven't requested it. If the target rejects the usage request, it
+   * is called again without one. For a day after that, the codec is returned unchanged.
    */
   requestUsage(request: CodecRequest, target: RouteTarget, codec: Codec): Codec
   /** Removes stream options from the body of a request without `stream`. */

@@ -6,7 +6,7 @@ import type { Identity } from '../identity.ts'
 interface CachedIdentity {
   identity: Identity
   ref: string
-  /** The number of account changes when your app was called. */
+  /** The cache's `version` when your app was called. */
   requestedAt: number
   /** Epoch ms. */
   until: number
@@ -19,7 +19,7 @@ export class IdentityCache {
   readonly #entries = new Map<string, CachedIdentity>()
   readonly #changes = new Map<string, number>()
   #changeCount = 0
-  /** The number of account changes when all entries were dropped. */
+  /** The `version` at which all entries were dropped. */
   #clearedAt = 0
 
   constructor(clock: Pick<Clock, 'now'>, ttlMs: number) {
@@ -27,7 +27,7 @@ export class IdentityCache {
     this.#ttlMs = ttlMs
   }
 
-  /** The version to pass to `keep`. An account that changes after it must be resolved again. */
+  /** The number of account changes so far, to pass to `keep`. If the account changes later, it must be resolved again. */
   get version(): number {
     return this.#changeCount
   }

@@ -2,7 +2,7 @@ import type { Area } from './area.ts'
 
 /**
  * Returns a sentence with the right base URL, for paths that the AI SDK's gateway client calls if its base URL is wrong. Returns `undefined` for
- * others.
+ * other paths.
  */
 export const getAiSdkHint = (path: string, basePath = ''): string | undefined =>
   AI_SDK_PATH.test(path)

@@ -38,11 +38,11 @@ function getUntriedDueAt(route: Route, failed: readonly FailedAttempt[], context
   return health.getCooldown(route.target) ? getRecovery(route, context)[0] : clock.now()
 }
 
-/** Returns when the failed target is used again, or `undefined` if waiting doesn't help. */
+/** Returns a list with the time when the failed target recovers (epoch ms). The list is empty if waiting doesn't help. */
 const getFailureRecovery = ({ route, failure }: FailedAttempt, context: PipelineContext): number[] =>
   failureRules[failure.class].isOverInTime && failure.retry !== 'never' ? getRecovery(route, context) : []
 
-/** Returns when the target is used again, or `undefined` if it isn't in cooldown, or if waiting doesn't help. */
+/** Returns a list with the end of the target's cooldown (epoch ms). The list is empty if there is no cooldown, or if waiting doesn't help. */
 function getRecovery({ target }: Route, { health }: PipelineContext): number[] {
   const cooldown = health.getCooldown(target)
   return cooldown && failureRules[cooldown.class].isOverInTime ? [cooldown.dueAt] : []

@@ -38,7 +38,7 @@ export interface ExplainedTarget {
   use: 'first' | 'next' | 'beyond' | 'last-resort' | 'skipped'
   /** The reason for its position, or for skipping it. */
   why: string
-  /** Responses of this target after which the next one is tried. */
+  /** The response conditions that make the gateway try the next target. */
   on?: ResponseCondition[]
   /** Parameters that combo entries set in requests to this target. */
   params?: EntryParams

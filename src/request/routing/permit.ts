@@ -31,7 +31,7 @@ export interface PermittedCall {
   isCounted: boolean
 }
 
-/** The effects that call outcomes have once targets have failed. */
+/** Applies the outcomes of calls once any target has failed. */
 export interface OutcomeReports {
   succeed(call: PermittedCall): void
   beginStream(call: PermittedCall): void

@@ -68,7 +68,7 @@ export function createSharedMeasures(
   const publisher = createThrottledPublisher(
     async () => {
       const targets: Published['targets'] = {}
-      // The load is 0 here, because a load is only published if its end is published too.
+      // Targets picked only by their average publish no load, because a change in their load wouldn't be published.
       for (const [key, target] of picks.average) targets[key] = { ...measure(target), load: 0 }
       for (const [key, target] of picks.load) targets[key] = measure(target)
       published = { at: clock.now(), targets }

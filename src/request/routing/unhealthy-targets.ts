@@ -39,7 +39,7 @@ export interface TermsOfFailures extends OutcomeReports {
   getCooldown(target: HealthTarget): CooldownState | undefined
   /** Returns the probe that a call to the target starts, or `undefined` if the target is healthy. */
   startProbe(target: HealthTarget): PermittedCall['probe']
-  /** See `TargetHealth`. `begin`: creates the permit. */
+  /** See `TargetHealth`. `begin` creates the permit. */
   takeTurn(target: HealthTarget, options: TurnOptions): Promise<CircuitPermit | CooldownState>
 }
 
@@ -160,7 +160,8 @@ interface TurnDependencies extends TurnOptions {
 /**
  * Waits for a request's turn if its only target is unhealthy. During a mandatory cooldown, one request at a time calls the target, and the others
  * wait for its outcome. After a success, all of them continue. After a failure that every call would have, they get the target's cooldown. After any
- * other failure, the next request calls. While a call has no outcome, one more may follow every five seconds, and the others get the cooldown.
+ * other failure, the next request calls the target. While a call has no outcome, one more may follow every five seconds, and the others get the
+ * cooldown.
  */
 async function takeTurn(
   target: HealthTarget,

@@ -4,7 +4,7 @@ import { getDefaultAuth } from '../../protocols/formats/formats.ts'
 import { getTargetName, type ProviderTarget } from '../../protocols/providers/target.ts'
 import type { Cloud } from '../../types.ts'
 
-/** A request for an upstream, without base URL and credential. */
+/** A request to an upstream, without its base URL or credential. */
 export interface UpstreamRequest {
   /** The path under the provider's base URL: `/chat/completions`. */
   path: string

@@ -1,7 +1,7 @@
 import { getErrorObject, readMessage } from '../errors/read-error.ts'
 import type { ErrorFacts, FormatErrors } from '../format.ts'
 
-/** Reads and writes AI SDK protocol errors. Its clients recognize an error by its `type` (@ai-sdk/gateway, create-gateway-error.ts). */
+/** Reads and writes AI SDK protocol errors. AI SDK clients recognize an error by its `type` (@ai-sdk/gateway, create-gateway-error.ts). */
 export const aiSdkErrors: FormatErrors = {
   body: writeErrorBody,
   event: (error) => `data: ${JSON.stringify({ type: 'error', ...writeErrorBody(error) })}\n\n`,
@@ -12,14 +12,14 @@ export const aiSdkErrors: FormatErrors = {
   writeBody: (error) => ({ error }),
 }
 
-/** Writes an error body. If the model doesn't exist, clients show `model`, which is the name in the request header. */
+/** Writes an error body. For an unknown model, clients show `model`, the name from the request header. */
 export function writeErrorBody({ status, code, message, param, model }: ErrorFacts): { error: object } {
   const type = getErrorType(status, code)
   const details = type === 'model_not_found' && model !== undefined ? { modelId: model } : (param ?? null)
   return { error: { message, type, param: details, code: status === 500 ? null : code.toLowerCase() } }
 }
 
-/** Returns the error `type` for a status. For a 404, `code` distinguishes unknown paths from unknown models. */
+/** Returns the error `type` for a status. A 404's `code` distinguishes unknown paths from unknown models. */
 export function getErrorType(status: number, code: string): string {
   if (status >= 500) return 'internal_server_error'
   if (status === 401) return 'authentication_error'

@@ -11,7 +11,7 @@ export type WireWarning = {
 /** State and metadata under the gateway's own name. The AI SDK sends a part's metadata back as its `providerOptions`. */
 export type WireMetadata = { providerMetadata?: { signalbox: JsonObject } }
 
-/** A web page, or a document in the request. */
+/** A cited source: a web page or one of the request's documents. */
 export type WireSource = WireMetadata & { type: 'source'; id: string } & (
     | { sourceType: 'url'; url: string; title?: string }
     | ({ sourceType: 'document' } & WireDocument)
@@ -72,7 +72,7 @@ export interface WireUsage {
 
 export interface WireFinish {
   unified: 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other'
-  /** The provider's own reason. */
+  /** The provider's own finish reason. */
   raw?: string
 }
 

@@ -55,7 +55,7 @@ function parseEvent(bytes: Uint8Array): SseEvent | undefined {
 }
 
 const STOP_EVENT = encodeUtf8(formatSseEvent({ event: 'message_stop', data: '{"type":"message_stop"}' }))
-/** The same event that `messageErrors` writes, which isn't loaded until the first error. */
+/** The error event that `messageErrors` would write. That module isn't loaded until the first error. */
 const CUT_EVENT = encodeUtf8(
   formatSseEvent({
     event: 'error',

@@ -68,8 +68,9 @@ export function createMessageStarts(): (
 }
 
 /**
- * Tracks a stream of named events, from `message_start` to `message_stop`. Neither an empty text block nor a normal stop after it starts the
- * response. `observe` throws `UPSTREAM_CUT` if the message restarts before its start; later, the filter and the reader handle a restart.
+ * Tracks a stream of named events, from `message_start` to `message_stop`. An empty text block followed by a normal stop doesn't count as the start
+ * of the response. `observe` throws `UPSTREAM_CUT` if the message restarts before the response has started. After that, the filter and the reader
+ * handle a restart.
  */
 export function createMessageStreamState(): StreamState {
   const state = { ...createStreamProgress(), hasPreliminaryUsage: false, observe }

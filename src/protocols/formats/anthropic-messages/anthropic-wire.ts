@@ -110,7 +110,7 @@ export type WireMessage = {
   usage: WireUsage
 } & (WireStop | WireStart)
 
-/** The end fields of a response that is still in progress. */
+/** The stop fields of a response that is still in progress. */
 type WireStart = { stop_reason: null; stop_sequence: null; stop_details: null }
 
 export type WireDelta =

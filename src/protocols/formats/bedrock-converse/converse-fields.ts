@@ -26,7 +26,7 @@ export function parseStop(stopReason: unknown, modelFields: unknown): Finish {
   return finish
 }
 
-/** Returns the error for an empty response with this stop reason, because another attempt may succeed. */
+/** Returns the error for an empty response if its stop reason is a malformed call, because a retry may succeed. */
 export const toMalformedError = (stopReason: unknown): EmbeddedError | undefined =>
   finishReasons.get(stopReason) === 'malformed-call'
     ? { class: 'content', status: 502, message: `The model's response is malformed: ${stopReason}.` }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 
-/* The JSON of Converse requests (AWS SDK: `ConverseCommandInput`), with bytes in base64. Every block has exactly one of its fields. */
+/* Types for the JSON of Converse requests (AWS SDK: `ConverseCommandInput`), with bytes in base64. Every block has exactly one of its fields. */
 
 export type WireText = { text: string }
 export type WireCachePoint = { cachePoint: { type: 'default'; ttl?: '5m' | '1h' } }

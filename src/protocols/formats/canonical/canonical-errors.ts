@@ -37,7 +37,7 @@ export interface EmbeddedError {
   error?: unknown
   /** Set if the error gives no reason. The next event of the stream may contain one. */
   isVague?: true
-  /** Set if only its presence is known so far: `message` and `status` are placeholders. See `loadErrorReaders`. */
+  /** Set if the error hasn't been parsed yet, so `message` and `status` are placeholders. See `loadErrorReaders`. */
   isUnread?: true
   /** Set if only the content of this response is unusable. The provider's health isn't affected. */
   class?: 'content'

@@ -90,7 +90,7 @@ export interface ToolCallPart {
   type: 'tool-call'
   id: string
   name: string
-  /** JSON as the model wrote it, possibly empty or truncated (see `parseArguments`). For a free-form tool, the text of its input. */
+  /** JSON as the model wrote it, possibly empty or truncated (see `parseArguments`). For a free-form tool, its input text. */
   arguments: string
   isFreeForm?: true
   state?: OpaqueState
@@ -107,7 +107,7 @@ export interface ServerToolPart {
   /** The provider's error code, if the tool failed. */
   error?: string
   results: { url: string; title: string; text?: string }[]
-  /** The call, if it isn't a search. Only clients that have declared a hosted tool get it. */
+  /** The call, if it isn't a search. Only clients that declared a hosted tool receive it. */
   hosted?: HostedCall
 }
 

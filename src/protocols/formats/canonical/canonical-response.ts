@@ -9,7 +9,7 @@ export interface CanonicalResponse {
   id?: string
   /** The provider's name for the model. */
   model?: string
-  /** Has one entry unless the client requested several candidates. */
+  /** Contains one choice unless the client requested several candidates. */
   choices: Choice[]
   usage?: TokenUsage
   serviceTier?: string
@@ -84,7 +84,7 @@ export interface TokenUsage {
   units?: Readonly<Partial<Record<PricedUnit, number>>>
   /** Names under which an image in `units` may have its own price. The first one with a price counts. */
   imageNames?: readonly string[]
-  /** Set if the gateway estimated the counts because the provider reported less. */
+  /** Set if the gateway estimated counts that the provider didn't report. */
   isEstimated?: true
   /** The service tier that served the response, in lowercase, if it costs more than the model's regular price, or `flex`, which costs less. */
   serviceTier?: string

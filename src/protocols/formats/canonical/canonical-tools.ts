@@ -58,7 +58,7 @@ export interface VendorTool {
   refusal: string
 }
 
-/** A tool that a client offers. For a vendor tool, parsers set the path of its `type` as the path of the `kind` field. */
+/** A tool that a client offers. Parsers register the path of a vendor tool's `type` under the name `kind`. */
 export type OfferedTool = Tool | VendorTool
 
 /** Creates the part for a call to a vendor-run tool. */

@@ -9,7 +9,10 @@ import type {
 } from './canonical-parts.ts'
 import type { Warnings } from './canonical-warnings.ts'
 
-/** Instructions. `instructions` means that they come from the format's separate field for initial instructions; the others were messages. */
+/**
+ * Instructions. `instructions` means that they come from the format's separate field for initial instructions; the other values mean that they were
+ * messages.
+ */
 export interface SystemTurn {
   role: 'system'
   as: 'instructions' | 'system' | 'developer'

@@ -3,7 +3,7 @@ import type { ProviderError } from './read-error.ts'
 /** Returns whether the provider doesn't have the model, or doesn't offer it to the account. Other models aren't affected. */
 export const isUnknownModel = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => NO_MODEL_CODE.test(code)) ||
-  (codes.includes('not_found_error') && text.startsWith('model: ')) || // Anthropic; the type is the same for files
+  (codes.includes('not_found_error') && text.startsWith('model: ')) || // Anthropic; missing files have the same type
   NO_MODEL_PATTERNS.some((words) => words.test(text))
 
 const NO_MODEL_CODE =
@@ -15,7 +15,7 @@ const NO_MODEL_PATTERNS: readonly RegExp[] = [
   /^(?:the |this |requested |publisher )*model *(?:(?:`[^`]*`|\S+) *)?(?:was not found|is not (?:found|available|supported)(?:\.|,|$| by provider )|has been (?:deprecated|decommissioned|retired|removed)|is no longer (?:available|supported))/i,
   /^(?:invalid params, )?(?:invalid|unknown|unavailable|not found the|unable to access(?: non-serverless)?) model\b/i,
   /^models\/\S+ is (?:not found|no longer available)/, // Google
-  /^No endpoints found for \S|^\S+ is not a valid model ID/, // OpenRouter; a message that no endpoint supports a feature is about the request
+  /^No endpoints found for \S|^\S+ is not a valid model ID/, // OpenRouter; similar messages about unsupported features are about the request
   /^The API deployment for this resource does not exist/, // Azure
   /provided model identifier|model version has reached the end of its life|marked by provider as Legacy|model ID \S+ with on-demand throughput/, // Bedrock
   /^No models? loaded|^Function \S+: Not found for account/, // LM Studio, NVIDIA
@@ -120,7 +120,7 @@ export const isServiceQuotaExceeded = ({ codes }: ProviderError): boolean =>
 /** Returns whether the model failed. Bedrock returns a 424. */
 export const isModelFailure = ({ codes }: ProviderError): boolean => codes.includes('ModelErrorException')
 
-/** Returns whether a limit applies to only one model, so that the account may use others. */
+/** Returns whether a limit applies to only one model, so the account can still use other models. */
 export const isModelLimit = ({ text, quotas }: ProviderError): boolean =>
   quotas.some((id) => /PerModel|PerBaseModel/i.test(id)) || MODEL_LIMIT_PATTERN.test(text)
 

@@ -21,7 +21,7 @@ export const geminiErrors: FormatErrors = {
   writeBody: (error) => ({ error }),
 }
 
-/** Writes Google's error envelope: the numeric status, its name, and details for programs. */
+/** Writes Google's error envelope: the numeric status, its name, and machine-readable details. */
 function body({ status, code, message, retryAfter }: ErrorFacts): object {
   const name = nameByStatus[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
   const text = code === 'CONTEXT_OVERFLOW' ? writeOverflowMessage(message) : message

@@ -46,7 +46,7 @@ const chatReaders: ResponseReaders = {
   complete: { ...answers, assemblesEvents: false, contentFields: toContentFields('text') },
 }
 
-/** The field that providers reject in requests that don't stream, and how to request a stream's usage. */
+/** The properties that both endpoints share. */
 const shared = { streamMember: 'stream_options', mayRequestUsage, limitsOutput: true } as const
 
 /** OpenAI Chat Completions. */

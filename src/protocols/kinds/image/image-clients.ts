@@ -116,7 +116,7 @@ function readSize(fields: Fields, warnings: Warnings): Pick<ImageRequest, 'size'
   const resolution = fields.string('resolution') ?? 'auto'
   const requestedTier = parseTier(resolution)
   if (!requestedTier && resolution !== 'auto') warnings.reject('resolution', 'must be one of 512, 1K, 2K, 4K.')
-  // vendors use only one of the two, and the price depends on it
+  // Vendors use only one of the two, and the price depends on which one.
   if (requestedTier && sizeTier && requestedTier !== sizeTier)
     warnings.reject('resolution', `conflicts with "size", which is ${sizeTier}. Send only one of them.`)
   const tier = requestedTier ?? parseTier(text)

@@ -81,7 +81,7 @@ function findNearestTier(requested: Tier, tiers: readonly Tier[]): Tier | undefi
   return smaller.at(-1) ?? tiers[0]
 }
 
-/** The edge of a square, in pixels. */
+/** The edge length of each tier's square images, in pixels. */
 const EDGE_BY_TIER: Readonly<Record<Tier, number>> = { '512': 512, '1K': 1_024, '2K': 2_048, '4K': 4_096 }
 
 /** Chooses pixels, in multiples of `step`, for vendors that only support pixels. Returns `undefined` if the request has no size. */

@@ -103,8 +103,8 @@ export function pickOptions(
 /** Stream options. If a vendor doesn't support them, the client gets the entire image in a single event. */
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(['stream', 'partial_images'])
 
-/** The error for a prompt that the vendor's content filter rejected. The request caused it, not the provider. */
 const message = "The provider's content filter blocked the request."
+/** The error for a prompt that the vendor's content filter rejected. The request caused it, not the provider. */
 export const FILTERED_ERROR: EmbeddedError = {
   status: 400,
   message,

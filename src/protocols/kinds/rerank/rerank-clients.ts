@@ -135,7 +135,7 @@ function writeVoyage(ranking: RerankResponse, context: Context): JsonObject {
   }
 }
 
-/** Writes the results. `shownAs` writes a document in the client's format. */
+/** Writes the results. `shownAs` converts a document to the client's format. */
 const writeResults = (
   { results }: RerankResponse,
   { request: { documents, returnsDocuments } }: Context,

@@ -60,7 +60,7 @@ export function writeGoogleTimes({ recency, after, before }: SearchRequest, warn
 /** Converts `2026-11-24` to `11/24/2026`. */
 export const toUsDate = (day: string): string => day.replace(/^(\d+)-(\d+)-(\d+)$/, '$2/$3/$1')
 
-/** Returns the earliest time for results in ISO 8601, from the request's start date and maximum age. */
+/** Returns the earliest publication time that the request's start date and maximum age allow, in ISO 8601. */
 export function getStartTime({ recency, after, now }: SearchRequest): string | undefined {
   const times = [recency && now - AGE_MS[recency], after && Date.parse(after)].filter(
     (time) => typeof time === 'number',

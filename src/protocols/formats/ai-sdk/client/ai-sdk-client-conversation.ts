@@ -21,7 +21,7 @@ import { parseImageResult } from './ai-sdk-client-hosted-tools.ts'
 import { parseBreakpoint, parsePhase, parseState } from './ai-sdk-client-metadata.ts'
 
 interface PromptContext extends FileContext {
-  /** The request's tools, some of which may accept free-text input. */
+  /** The request's tools, which show whether a call's input is free text. */
   tools: readonly Tool[]
 }
 
@@ -53,7 +53,7 @@ export function listCitableDocuments(turns: readonly Turn[]): WireDocument[] {
   return files.map(({ source, name }, index) => ({
     mediaType: ('mediaType' in source && source.mediaType) || 'application/pdf',
     title: name ?? `Document ${index}`,
-    ...(name !== undefined && /\.\w+$/.test(name) && { filename: name }), // the name may be a title
+    ...(name !== undefined && /\.\w+$/.test(name) && { filename: name }), // a name without an extension may be a title
   }))
 }
 

@@ -107,7 +107,7 @@ const unwrapToolSearch = (result: unknown): unknown =>
 
 const toCamelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** Converts all names to camel case, except user-defined names of file attributes. */
+/** Converts all keys to camel case, except user-defined file attribute names. */
 function camelCaseKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelCaseKeys)
   if (!isObject(value)) return value

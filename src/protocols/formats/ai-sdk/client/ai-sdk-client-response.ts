@@ -156,9 +156,9 @@ function writeFile(
  * document is a separate source.
  */
 export interface Sources {
-  /** Takes citations or search results. For search results, only reads the URL and title. */
+  /** Adds citations or search results. Search results contribute only their URL and title. */
   take(citations: readonly Citation[]): {
-    /** The sources that are new to this response. */
+    /** The sources that the response hadn't cited or found before. */
     sources: WireSource[]
     citations: WireCitation[]
   }

@@ -85,7 +85,7 @@ function parseFunction(tool: Fields, name: string, { warnings, targetFormat }: F
   })
 }
 
-/** Parses OpenAI's tool with free-text input. */
+/** Parses OpenAI's custom tool, which takes free-text input. */
 function parseCustom(tool: Fields, name: string): FreeFormTool {
   const args = tool.fields('args')
   const format = args?.fields('format')

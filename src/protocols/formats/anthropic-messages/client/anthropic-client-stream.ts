@@ -117,7 +117,7 @@ interface BlockWriter {
 interface BlockEvents {
   start(block: WireBlockStart): void
   writeDelta(delta: WireDelta): void
-  /** Writes a frequent kind of delta from its type, its field, and the text. */
+  /** Writes a delta with a single text field, without serializing an object. Nearly all deltas are of this kind. */
   writeTextDelta(type: WireDelta['type'], field: string, text: string): void
   stop(): void
 }

@@ -50,8 +50,8 @@ interface CacheableRequest extends CacheableItems {
 }
 
 /**
- * Keeps the cache breakpoints that the target supports. If there are too many, keeps the last one of the conversation, the instructions, and the
- * tools, and then the latest others. The breakpoint on the entire request counts too. Unless `acceptsAuto` is set, it moves to the last item.
+ * Keeps the cache breakpoints that the target supports. If there are too many, keeps the last ones in the conversation, the instructions, and the
+ * tools, and then the latest of the rest. The breakpoint on the entire request counts too. Unless `acceptsAuto` is set, it moves to the last item.
  */
 export function fitCacheBreakpoints(
   request: CacheableRequest,

@@ -104,7 +104,10 @@ const FREE_FORM_SCHEMA: JsonObject = {
   additionalProperties: false,
 }
 
-/** Converts the tool choice to one that the target supports. If none of those rules out the tools that must not be called, drops the tools. */
+/**
+ * Converts the tool choice to one that the target supports. If no supported choice can express the restriction, drops the tools that must not be
+ * called.
+ */
 export function prepareToolChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],
@@ -159,7 +162,7 @@ const SEARCH_TOOL_NAME = 'web_search'
 export const declareTools = (names: Iterable<string>): FunctionTool[] =>
   [...new Set(names)].map((name) => ({ type: 'function', name, schema: { type: 'object', properties: {} } }))
 
-/** Converts web searches in earlier responses to text, because other providers can't read their records. */
+/** Converts web searches in earlier responses to text, because other providers can't read the original blocks. */
 export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   return turns.map((turn): Turn => {
     if (turn.role !== 'assistant' || !turn.content.some(isServerTool)) return turn

@@ -18,7 +18,8 @@ interface ReasoningSettings {
 
 /**
  * Reconciles effort, budget, and tool choice. If the target can't reason before a forced call, the call takes precedence over an effort, but not over
- * a budget. If the target can't reason with the client's tools, they always take precedence. Drops the options that it rejects while it reasons.
+ * a budget. If the target can't reason with the client's tools, they always take precedence. Drops the options that the target rejects while
+ * reasoning.
  */
 export function resolveReasoning(
   { options, tools, toolChoice }: ReasoningSettings,

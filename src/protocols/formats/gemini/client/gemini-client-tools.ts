@@ -12,7 +12,7 @@ import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { toJsonSchema } from './gemini-client-schema.ts'
 
-/** Parses `tools`. Each entry may contain functions and Google's own tools. Of those, only the web search can be translated. */
+/** Parses `tools`. Each entry may contain functions and Google's own tools. Google's web search is the only one of those that can be translated. */
 export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
   const offered = readEntries(body, 'tools', warnings).flatMap((tool) => {
     const functions = readEntries(tool, 'functionDeclarations', warnings).map((declaration) => {

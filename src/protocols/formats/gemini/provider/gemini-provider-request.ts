@@ -71,7 +71,7 @@ function writeConfig({ options, output, turns }: CanonicalRequest, target: Targe
 
 const MODALITIES = { text: 'TEXT', image: 'IMAGE', audio: 'AUDIO' } as const
 
-/** Writes the output schema in the Google schema language that the target reads. */
+/** Writes the output schema in the Google schema language that the target supports. */
 function writeSchema(output: OutputFormat | undefined, { traits, warnings }: TargetContext) {
   const schema = output?.type === 'json-schema' ? describeSchema(output) : undefined
   const isOlder = traits.schema === 'openapi'

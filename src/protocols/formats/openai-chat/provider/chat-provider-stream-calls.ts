@@ -224,7 +224,7 @@ function createObjectScan(): ObjectScan {
   }
 }
 
-/** Most calls end after fewer pieces than this, so they never need this scan. */
+/** The number of unscanned pieces that triggers a scan. Most calls end after fewer. */
 const MAX_PENDING_PIECES = 256
 
 const SPACE = 0x20

@@ -102,7 +102,7 @@ class InputReader {
     }
   }
 
-  /** Adds a compaction. The gateway's own replaces all earlier turns, except instructions and user messages. */
+  /** Adds a compaction. The gateway's own compaction replaces all earlier turns, except instructions and user messages. */
   #addCompaction(item: Fields) {
     const { warnings, compact } = this.#context
     const content = item.string('encrypted_content') || warnings.reject(item.path('encrypted_content'), 'is required.')

@@ -68,7 +68,7 @@ export const unsupportedMethods = {
   setState() {},
 }
 
-/** Stringifies the fields that all of an item's events have. */
+/** Stringifies the fields common to all of an item's events. */
 export const stringifyItemFields = (id: string, index: number): string =>
   `"item_id":${JSON.stringify(id)},"output_index":${index}`
 

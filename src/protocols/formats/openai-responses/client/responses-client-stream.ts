@@ -24,7 +24,7 @@ import {
 } from './responses-client-stream-items.ts'
 
 /**
- * Writes one item after another, and the complete response at the end. An item stays open until the next one begins, which proves that the item
+ * Writes the items sequentially, and the complete response at the end. An item stays open until the next one begins, which proves that the item
  * wasn't cut off.
  */
 export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {

@@ -115,7 +115,7 @@ function writeOutput(output: OutputFormat): WireFormat {
   return omitUndefined<WireFormat & { type: 'json_schema' }>({ type: 'json_schema', name, description, schema, strict })
 }
 
-/** The request fields that count as input tokens. The others only concern the response. */
+/** The request fields that count as input tokens. All other fields only concern the response. */
 const COUNTED_FIELDS = [
   'model',
   'instructions',

@@ -13,7 +13,7 @@ export interface ItemReader {
   observe(type: string, event: JsonObject): void
   /** Reads the complete item and emits everything that hasn't been emitted yet. Can be called more than once. */
   complete(item: JsonObject): void
-  /** Returns whether the part that an event refers to has already ended. Only items with several parts have this. */
+  /** Returns whether the part that an event refers to has already ended. Only readers for items with several parts have this method. */
   isPast?(event: JsonObject): boolean
   end(): void
 }
