@@ -12,7 +12,7 @@ export interface EventSplitter {
 export function createEventSplitter(): EventSplitter {
   let pending: Uint8Array[] = []
   let size = 0
-  let seam: Uint8Array = EMPTY_BYTES // the last of the held bytes
+  let seam: Uint8Array = EMPTY_BYTES // the last few held bytes
 
   function hold(bytes: Uint8Array) {
     if (bytes.length === 0) return

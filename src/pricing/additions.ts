@@ -17,7 +17,7 @@ export interface Additions {
   readonly citations?: number
   /** Tokens added for each `$ref` in a schema, because some vendors inline its definition. */
   readonly perReference?: number
-  /** Tokens added for each image. Default: `IMAGE`. */
+  /** Tokens added for each image. Default: `TOKENS_PER_IMAGE`. */
   readonly image?: number
 }
 

@@ -51,7 +51,7 @@ export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
   }
 }
 
-/** Binary-searches for the lowest index below `end` at which `is` returns true. Returns `end` if there is none. */
+/** Binary-searches for the lowest index below `end` at which `predicate` returns true. Returns `end` if there is none. */
 function findFirstIndex(end: number, predicate: (index: number) => boolean): number {
   let low = 0
   let high = end

@@ -1,7 +1,7 @@
 /** Resolves after `ms`. */
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Resolves to the result of `work`. If that takes longer than `ms`, resolves to the result of `late`; by default, it then rejects. */
+/** Resolves to the result of `work`. If that takes longer than `ms`, resolves to the result of `onTimeout`, which rejects by default. */
 export function withTimeout<T, Late = never>(
   work: Promise<T>,
   ms: number,

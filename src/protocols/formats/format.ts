@@ -318,7 +318,7 @@ export interface Endpoint {
 
 /** The maximum usage of a request, read from its body. Each field has a default. */
 export interface RequestBound {
-  /** Returns how many responses the request asks for, each with up to `outputLimit` tokens. Default: one. */
+  /** Returns how many responses the request asks for. The output limit applies to each of them. Default: one. */
   answers?(body: JsonObject): number
   /** Set for responses without output tokens, such as vectors and scores. */
   readonly hasNoOutput?: true

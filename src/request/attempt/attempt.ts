@@ -22,10 +22,7 @@ import type { AttemptSettings } from './attempt-settings.ts'
 import { loadFailedCalls } from './read-response.ts'
 import { loadReceiveStream, receive } from './receive.ts'
 
-/**
- * An attempt at one target, reported to the request's log. It can take several calls, for example one for a summary first, or one without rejected
- * options.
- */
+/** An attempt at one target, reported to the request's log. It can take several calls, such as one for a summary and one for the response. */
 export class Attempt {
   readonly route: Route
   /** Ends when the client stops waiting or another attempt is faster. */

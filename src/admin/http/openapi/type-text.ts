@@ -3,7 +3,7 @@ import { makeNullable } from '../../../lib/json-schema.ts'
 
 /**
  * Converts a type in TypeScript syntax, such as `{id: string, size?: integer, at: time | null}`, to JSON Schema 2020-12. It can contain objects,
- * `Record<values>`, arrays, unions, literals, and names, for which `refer` returns a reference.
+ * `Record<values>`, arrays, unions, literals, and names, for which `createReference` returns a reference.
  */
 export function convertType(text: string, createReference: (name: string) => JsonObject): JsonObject {
   const tokens = text.match(/'[^']*'|[\w.-]+|\S/g) ?? []
