@@ -14,7 +14,7 @@ import type { Clock, Combo } from '../types.ts'
 import { findParamsIndex } from './combo-entry.ts'
 import { requireGuards } from './guard-names.ts'
 import { createInputError, type OrUnset, parseInput, parsePut } from './input.ts'
-import { findNamedCycle, getModelName, type Names } from './models.ts'
+import { findNamedCycle, getModelName, type ResolvableNames } from './models.ts'
 import { getTimestamp, isSameJson, pickOutputFields, requirePresent, withChange } from './record-operations.ts'
 import { createInputSchema, listInnerFields } from './schemas.ts'
 import { listComboWarnings, type WithWarnings, withWarnings } from './warnings.ts'
@@ -210,7 +210,7 @@ function rejectParamsUnlessChat({ kind = 'llm', models }: Pick<Combo, 'kind' | '
   if (index >= 0) throw createInputError(`"models[${index}].params" is only for chat combos ("kind": "llm"); omit it`)
 }
 
-function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names: Names): void {
+function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names: ResolvableNames): void {
   const cycle = findNamedCycle(name, names)
   if (!cycle) return
   const index = models.findIndex((entry) => getModelName(entry) === cycle[1])
@@ -221,7 +221,7 @@ function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names:
 }
 
 /** Rejects a change that would make this combo, or one that contains it, mix vectors from two models. */
-function requireCompatibleVectors(changed: Combo, { combos, aliases }: Names): void {
+function requireCompatibleVectors(changed: Combo, { combos, aliases }: ResolvableNames): void {
   const names = createNamedModels(combos, aliases)
   for (const combo of combos) {
     const entries = combo.models.map(getModelName)

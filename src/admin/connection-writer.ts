@@ -86,15 +86,15 @@ export class ConnectionWriter {
     if (fields.discover) requireStored(found) // fail before querying the server
     const data = await this.#checkChange(found, input)
     if (isIdempotent && typeof fields.apiKey === 'string') await this.#credentials.requireConfirmedUrl(found, input)
-    const discovered = fields.discover ? await this.#queryChanged(found, input) : undefined
+    const discovery = fields.discover ? await this.#queryChanged(found, input) : undefined
 
     const change = (current: ConnectionRecord): ConnectionRecord => {
       const next = applyChange(current, input)
       const stored = top.enabledModels === null ? undefined : current.providerSpecificData?.enabledModels
-      return discovered ? addDiscoveredModels(next, discovered, stored) : next
+      return discovery ? addDiscoveredModels(next, discovery, stored) : next
     }
     if (isIdempotent && (await this.#credentials.isSame(found, fields.apiKey)) && isSameJson(change(found), found))
-      return { record: found, discovered, isUnchanged: true }
+      return { record: found, discovered: discovery, isUnchanged: true }
 
     const { id, provider } = found
     const update = () =>
@@ -108,7 +108,7 @@ export class ConnectionWriter {
     const changed = touchesPrefix
       ? await this.#reservePrefix({ id, provider, ...(data && { providerSpecificData: data }) }, update)
       : await update()
-    return { record: requirePresent(changed, 'Connection'), discovered }
+    return { record: requirePresent(changed, 'Connection'), discovered: discovery }
   }
 
   /** Returns the changed `providerSpecificData`. Throws `INVALID_REQUEST` for a change that the connection's provider doesn't allow. */

@@ -82,7 +82,7 @@ export function createAliasOperations({
 }
 
 /** The names that resolve to other names. */
-export interface Names {
+export interface ResolvableNames {
   combos: readonly Combo[]
   aliases: readonly AliasRecord[]
 }
@@ -91,7 +91,7 @@ export interface Names {
  * Finds the chain of names through which `start` resolves to itself; it begins and ends with `start`. As in routing, a combo takes precedence over an
  * alias with the same name.
  */
-export function findNamedCycle(start: string, { combos, aliases }: Names): string[] | undefined {
+export function findNamedCycle(start: string, { combos, aliases }: ResolvableNames): string[] | undefined {
   const next = new Map<string, readonly string[]>()
   for (const { alias, model } of aliases) if (alias !== model || !isDirectModel(model)) next.set(alias, [model])
   for (const { name, models } of combos) next.set(name, models.map(getModelName))

@@ -82,8 +82,8 @@ export interface CodeGuard extends Omit<InputOf<typeof guardFields, 'create'>, '
 
 /** A connection that is defined in code. */
 export interface CodeConnection
-  extends Defined<Omit<InputOf<typeof connectionFields, 'create'>, 'provider' | 'apiKey' | 'discover'>>,
-    Defined<TopLevel> {
+  extends NonNullFields<Omit<InputOf<typeof connectionFields, 'create'>, 'provider' | 'apiKey' | 'discover'>>,
+    NonNullFields<TopLevel> {
   /** Default: the connection's ID. */
   provider?: KnownProvider | (string & {})
   /** The credential, or a function that returns it. It is never stored, logged, or shown. */
@@ -142,10 +142,10 @@ export interface CodeGroup extends Omit<InputOf<typeof groupFields, 'create'>, '
 }
 
 /** Settings that are defined in code. */
-export interface CodeSettings extends Defined<SettingsChange> {}
+export interface CodeSettings extends NonNullFields<SettingsChange> {}
 
 /** Excludes `null`, which removes a stored value. */
-type Defined<T> = { [Name in keyof T]: Exclude<T[Name], null> }
+type NonNullFields<T> = { [Name in keyof T]: Exclude<T[Name], null> }
 
 /** Reads a configuration. Throws a TypeError that names the first invalid part and explains what to do. */
 export function readCodeConfig(
@@ -199,16 +199,16 @@ export function readCodeConfig(
     const responses: unknown[] = Array.isArray(combo.on) ? combo.on : []
     const functions = responses.filter(isResponseFunction)
     const others = functions.length > 0 && { on: responses.filter((response) => !isResponseFunction(response)) }
-    const whens = Array.isArray(combo.models) ? combo.models.map(getConditionFunction) : []
-    const models = whens.length > 0 && {
-      models: whens.map((when, index) => omitFunction(Object(combo.models)[index], when)),
+    const entryFunctions = Array.isArray(combo.models) ? combo.models.map(getConditionFunction) : []
+    const models = entryFunctions.length > 0 && {
+      models: entryFunctions.map((when, index) => omitFunction(Object(combo.models)[index], when)),
     }
     const definition = copyPlain({ ...combo, ...others, ...models }, place)
     requireName(place, name)
     checkRecord('combos', place, definition, { catalog })
     const { kind, sameVectors } = definition as Pick<Combo, 'kind' | 'sameVectors'> // `checkRecord` has validated them
     const entries = (definition.models as ComboModel[]).map((entry, index) => {
-      const when = whens[index]
+      const when = entryFunctions[index]
       return when ? { ...(entry as ComboEntry), when: { function: conditions.push(when) } } : entry
     })
     if (others) {

@@ -39,22 +39,22 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
   let lastAt = findLastUpdate(code.records)
 
   /** Forgets these connections' credentials once no in-flight request can use them anymore. */
-  function forgetLater(connections: readonly ConnectionRecord[]): void {
-    const waiting = new Set(inFlight.values())
+  function forgetOnceUnused(connections: readonly ConnectionRecord[]): void {
+    const pendingRequests = new Set(inFlight.values())
     function forget() {
       for (const connection of connections) {
         findCredentials(connection)?.then((credentials) => credentials.forget(connection), onError)
         code.records.secrets.delete(codeSecretId(connection))
       }
     }
-    if (waiting.size === 0) {
+    if (pendingRequests.size === 0) {
       forget()
       return
     }
     const stop = events.add({
       ended({ client }) {
-        waiting.delete(client)
-        if (waiting.size > 0) return
+        pendingRequests.delete(client)
+        if (pendingRequests.size > 0) return
         forget()
         queueMicrotask(stop) // deferred, because the listeners are being called right now
       },
@@ -85,7 +85,7 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
         store.openKeyAccess(createKeyAccess).groups.forget(decodeURIComponent(key.slice(GROUPS_PREFIX.length)))
     if (settings) store.settings.source.replace(settings)
     else store.settings.source.expire()
-    if (removed.length > 0) forgetLater(removed)
+    if (removed.length > 0) forgetOnceUnused(removed)
   }
 
   return async (config) => {

@@ -46,7 +46,7 @@ export function settlesWithin(work: Promise<unknown>, ms: number, clock: Clock):
  */
 export function runWithDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  { clock, ms, late, signal }: { clock: Clock; ms: number; late(): Error; signal?: AbortSignal },
+  { clock, ms, late: createError, signal }: { clock: Clock; ms: number; late(): Error; signal?: AbortSignal },
 ): Promise<T> {
   const controller = new AbortController()
   return new Promise<T>((resolve, reject) => {
@@ -54,7 +54,7 @@ export function runWithDeadline<T>(
     const stop = () => controller.abort(signal?.reason)
     if (signal?.aborted) stop()
     signal?.addEventListener('abort', stop, { once: true })
-    const cancelDeadline = startDeadline(clock, ms, () => controller.abort(late()))
+    const cancelDeadline = startDeadline(clock, ms, () => controller.abort(createError()))
     work(controller.signal)
       .finally(() => {
         cancelDeadline()

@@ -54,12 +54,12 @@ export interface InfoSources {
 }
 
 export function createInfo({
-  own,
+  infoSources,
   store,
   clock,
   usage,
 }: {
-  own: InfoSources
+  infoSources: InfoSources
   store: WritableStore & { settings: Pick<SettingsStore, 'read'>; storage: Storage }
   clock: Clock
   usage: UsageStore | undefined
@@ -75,17 +75,17 @@ export function createInfo({
     const { storage } = store
     return {
       version: VERSION,
-      runtime: own.runtime,
-      basePath: own.basePath,
+      runtime: infoSources.runtime,
+      basePath: infoSources.basePath,
       now: new Date(clock.now()).toISOString(),
-      startedAt: new Date(own.startedAt()).toISOString(),
+      startedAt: new Date(infoSources.startedAt()).toISOString(),
       storage: { atomic: storage.atomic, watches: storage.watch !== undefined },
       features: {
         usage: usage !== undefined,
         cloud: settings.cloudEnabled,
-        dashboard: own.hasDashboard,
-        observers: own.observers,
-        pages: [...own.pages],
+        dashboard: infoSources.hasDashboard,
+        observers: infoSources.observers,
+        pages: [...infoSources.pages],
       },
       canWrite: true,
       requireApiKey: settings.requireApiKey,
@@ -94,7 +94,7 @@ export function createInfo({
         settings: Object.keys(store.code.records.settings),
         aliases: aliases.filter(isDefinedInCode).map(({ alias }) => alias),
       },
-      inFlight: own.inFlight(),
+      inFlight: infoSources.inFlight(),
     }
   }
 }

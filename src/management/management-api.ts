@@ -112,7 +112,7 @@ export function createManagementApi(
       await resume(exchange)
       const route = router.exact(exchange, path) ?? (await router.search(exchange, path))
       const reply = route.run({ exchange, caller: ANONYMOUS_CALLER })
-      if (exchange.method !== 'GET') exchange.waitUntil?.(reply.catch(() => {}).then(() => pushes.settled()))
+      if (exchange.method !== 'GET') exchange.waitUntil?.(reply.catch(() => {}).then(() => pushes.waitUntilSettled()))
       return reply
     },
   }

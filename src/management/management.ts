@@ -68,7 +68,7 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   /** Called after each operation that may have changed records, with the resource and the ID from the operation's arguments. */
   changed(collection: string, id?: string): void
   /** Facts about the gateway itself. */
-  own: InfoSources
+  infoSources: InfoSources
   /** Tokens for browsers and devices. */
   tokens: Pick<TokenService, 'mint' | 'revoke'>
   /** Opens the refreshed catalog. Absent if the catalog isn't refreshed. */
@@ -96,12 +96,12 @@ export function createManagement(dependencies: ManagementDependencies): { api: M
   const accounts = createAccountOperations({ ...deps, forgetLimits, revokeTokens: deps.tokens.revoke })
   const { names, resolveAccount, hasAccounts } = accounts
   const keys = createKeyOperations({ ...deps, forgetLimits, resolveAccount, findAccountRef: names.findRef })
-  const notifying = <Resource extends object>(name: string, resource: Resource) =>
+  const withNotifications = <Resource extends object>(name: string, resource: Resource) =>
     notifyAfter(resource, async (id) => deps.changed(name, id))
-  const notifyingCloud = <Resource extends object>(name: string, resource: Resource) =>
-    notifying(
+  const withCloudNotifications = <Resource extends object>(name: string, resource: Resource) =>
+    withNotifications(
       name,
-      notifyAfter(resource, () => pushes.changed()),
+      notifyAfter(resource, () => pushes.noteChange()),
     )
   const usage = {
     ...addFilterWarnings(createUsageOperations({ ...deps, accounts: names }), { ...deps, accounts: names }),
@@ -111,31 +111,31 @@ export function createManagement(dependencies: ManagementDependencies): { api: M
   const guards = createGuardOperations(deps)
   const cloud = createCloudOperations({ ...deps, replica, pushes, keys })
   const api = {
-    keys: { ...notifyingCloud('keys', keys), limits: limits.keys },
+    keys: { ...withCloudNotifications('keys', keys), limits: limits.keys },
     groups: {
-      ...notifyingCloud('groups', createGroupOperations({ ...deps, forgetLimits, hasAccounts })),
+      ...withCloudNotifications('groups', createGroupOperations({ ...deps, forgetLimits, hasAccounts })),
       limits: limits.groups,
     },
-    accounts: { ...notifying('accounts', accounts.operations), limits: limits.accounts },
+    accounts: { ...withNotifications('accounts', accounts.operations), limits: limits.accounts },
     tokens: { mint: deps.tokens.mint },
-    settings: { ...notifyingCloud('settings', createSettingsOperations(deps)), limits: limits.gateway },
-    guards: { ...notifyingCloud('guards', guards), test: guards.test },
-    combos: notifyingCloud('combos', createComboOperations({ ...deps, runInOrder })),
+    settings: { ...withCloudNotifications('settings', createSettingsOperations(deps)), limits: limits.gateway },
+    guards: { ...withCloudNotifications('guards', guards), test: guards.test },
+    combos: withCloudNotifications('combos', createComboOperations({ ...deps, runInOrder })),
     connections: {
-      ...notifyingCloud('connections', createConnectionOperations(deps)),
-      test: createConnectionTest({ ...deps, basePath: deps.own.basePath }),
+      ...withCloudNotifications('connections', createConnectionOperations(deps)),
+      test: createConnectionTest({ ...deps, basePath: deps.infoSources.basePath }),
     },
     models: createModelOperations(deps),
-    customModels: notifyingCloud('customModels', createCustomModelOperations(deps)),
-    aliases: notifyingCloud('aliases', createAliasOperations({ ...deps, runInOrder })),
-    providers: notifyingCloud('providers', createProviderOperations(deps)),
-    health: notifying('health', health),
-    damagedRecords: notifyingCloud('damagedRecords', createDamagedRecordOperations(deps)),
+    customModels: withCloudNotifications('customModels', createCustomModelOperations(deps)),
+    aliases: withCloudNotifications('aliases', createAliasOperations({ ...deps, runInOrder })),
+    providers: withCloudNotifications('providers', createProviderOperations(deps)),
+    health: withNotifications('health', health),
+    damagedRecords: withCloudNotifications('damagedRecords', createDamagedRecordOperations(deps)),
     catalog: createCatalogOperations(deps.liveCatalog),
     cloud,
     usage,
     explain: createExplain(deps),
-    overview: createOverview({ ...deps, kept: deps.usage, usage, health, cloud }),
+    overview: createOverview({ ...deps, usageStore: deps.usage, usage, health, cloud }),
     info: createInfo(deps),
     openapi: () => deps.openapi(),
   }

@@ -14,7 +14,7 @@ import {
 } from './management-api.ts'
 
 export interface ManagementFeatureDependencies
-  extends Omit<ManagementApiDependencies, 'rotation' | 'routes' | 'health' | 'own' | 'cloud' | 'limits'>,
+  extends Omit<ManagementApiDependencies, 'rotation' | 'routes' | 'health' | 'infoSources' | 'cloud' | 'limits'>,
     Pick<ServingOptions, 'basePath' | 'admit' | 'onError'> {
   pipeline: Pick<Pipeline, 'routes' | 'health' | 'loadGroupRouting' | 'getContext'>
   options: {
@@ -54,7 +54,7 @@ export function openManagement(
       ...{ routes, health },
       rotation: { reset: async (group) => (await loadGroupRouting()).roundRobin.reset(group) },
       cloud: { fetch: upstream(), options: cloud, random, startTimer, onError },
-      own: {
+      infoSources: {
         ...{ basePath: deps.basePath, runtime, startedAt },
         hasDashboard: dashboard !== undefined,
         observers: observe.length,

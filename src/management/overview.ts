@@ -43,7 +43,7 @@ const MAX_FAILURES = 5
 const MAX_LIMITS = 20
 
 export function createOverview({
-  kept,
+  usageStore,
   usage,
   health,
   cloud,
@@ -51,7 +51,7 @@ export function createOverview({
   ledger,
   clock,
 }: {
-  kept: UsageStore | undefined
+  usageStore: UsageStore | undefined
   usage: UsageOperations<unknown>
   health: Pick<HealthOperations, 'list'>
   cloud: Pick<CloudOperations, 'get'>
@@ -60,12 +60,12 @@ export function createOverview({
   clock: Clock
 }) {
   /** The limits from the last read, cached for one millisecond per key or group with limits, because reading many counters is slow. */
-  let limits: { at: number; forMs: number; found: Promise<NearLimit[] | undefined> } | undefined
+  let limits: { at: number; forMs: number; nearLimits: Promise<NearLimit[] | undefined> } | undefined
   return async (): Promise<Overview> => {
     const from = new Date(Math.floor(clock.now() / HOUR_MS) * HOUR_MS - 23 * HOUR_MS).toISOString()
     const [summary, { requests }, unhealthy, cloudState, settings, keys, groups, connections] = await Promise.all([
-      kept && usage.summary({ from, by: 'hour', compare: 'before' }),
-      kept ? usage.requests({ limit: 100 }) : { requests: [] },
+      usageStore && usage.summary({ from, by: 'hour', compare: 'before' }),
+      usageStore ? usage.requests({ limit: 100 }) : { requests: [] },
       health.list(),
       cloud.get(),
       store.settings.read(),
@@ -76,12 +76,12 @@ export function createOverview({
     const holders = groupLimitsByAccount({ keys, groups, settings })
     const now = clock.now()
     if (!limits || Math.abs(now - limits.at) >= limits.forMs)
-      limits = { at: now, forMs: holders.size, found: findNearLimits(holders, ledger).catch(() => undefined) }
-    const nearLimits = await limits.found
-    const failed = requests.filter(({ end }) => end === 'failed' || end === 'cut' || end === 'refused')
+      limits = { at: now, forMs: holders.size, nearLimits: findNearLimits(holders, ledger).catch(() => undefined) }
+    const nearLimits = await limits.nearLimits
+    const failedRequests = requests.filter(({ end }) => end === 'failed' || end === 'cut' || end === 'refused')
     return {
       ...(summary && { usage: summary }),
-      failures: failed.slice(0, MAX_FAILURES),
+      failures: failedRequests.slice(0, MAX_FAILURES),
       health: unhealthy.health,
       damaged: unhealthy.damaged.length,
       ...(nearLimits && { nearLimits }),

@@ -19,7 +19,7 @@ const unused = {
 }
 const { open, signed } = createCloudRoutes(
   { ...unused, isEnrolled: rejectAll, unenroll: rejectAll },
-  { sync: rejectAll, spent: rejectAll, remove: rejectAll },
+  { sync: rejectAll, exchangeSpending: rejectAll, remove: rejectAll },
   { timeoutMs: 1, clock: { now: () => 0, sleep: rejectAll }, nextTurn: rejectAll },
 )
 

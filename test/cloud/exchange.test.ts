@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { gatewayError } from '../../src/errors.ts'
 import { getGatewayId } from '../../src/features/cloud-sync/cryptography.ts'
-import { parseReplicated } from '../../src/features/cloud-sync/gateway/replica-input.ts'
+import { parseReplicatedRecord } from '../../src/features/cloud-sync/gateway/replica-input.ts'
 import { paths, type SyncRequest, type SyncResponse } from '../../src/features/cloud-sync/protocol.ts'
 import { createReplica } from '../../src/features/cloud-sync/replica.ts'
 import { syncReplicas } from '../../src/features/cloud-sync/sync-replicas.ts'
@@ -43,7 +43,7 @@ async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
           store,
           side: 'gateway',
           replicaId,
-          validate: parseReplicated,
+          validate: parseReplicatedRecord,
           clock: world.clock,
           keepsSecrets: true,
         }),

@@ -1,7 +1,7 @@
 import { HttpResponse, http, type RequestHandler } from 'msw'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createClient } from '../../src/client/client.ts'
-import { parseReplicated } from '../../src/features/cloud-sync/gateway/replica-input.ts'
+import { parseReplicatedRecord } from '../../src/features/cloud-sync/gateway/replica-input.ts'
 import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
 import { openManagement, TOKEN } from './open-management.ts'
@@ -44,8 +44,8 @@ test('creating a connection with "discover" lists its server\'s models and store
 test('"discover" isn\'t a field of a synced connection', () => {
   const at = '2026-01-01T00:00:00.000Z'
   const record = { id: 'lab', provider: lab.provider, name: 'lab', createdAt: at, updatedAt: at }
-  assert.equal(parseReplicated('connections', record), record)
-  assert.throws(() => parseReplicated('connections', { ...record, discover: true }), /Unknown field "discover"/)
+  assert.equal(parseReplicatedRecord('connections', record), record)
+  assert.throws(() => parseReplicatedRecord('connections', { ...record, discover: true }), /Unknown field "discover"/)
 })
 
 test('a change with "discover" queries the server of the changed connection with the stored key', async () => {

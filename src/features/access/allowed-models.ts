@@ -61,14 +61,14 @@ export class Access {
   allowsModel(model: string, table: Pick<RouteTable, 'resolveModel'>): boolean {
     if (this.allowsName(model)) return true
     const seen = new Set<Group>()
-    const open = [model]
-    for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    const queue = [model]
+    for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
       const resolution = table.resolveModel(name) ?? []
       const isGroup = 'strategy' in resolution
       if (isGroup && seen.has(resolution)) continue
       if (isGroup) seen.add(resolution)
       for (const { target, name: entry } of isGroup ? resolution.entries : resolution.map(toEntry)) {
-        if (!target) open.push(entry)
+        if (!target) queue.push(entry)
         else if (this.allowsTarget(model, target)) return true
       }
     }

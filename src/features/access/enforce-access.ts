@@ -35,15 +35,15 @@ export async function enforceAccess(
     gatewayError('MODEL_NOT_ALLOWED', {
       message: `${owner} is not allowed to use the model "${name}". Choose one from GET /v1/models, or ask the operator of this gateway for access.`,
     })
-  const targetRule: TargetRule = (request, target, path) => {
+  const checkTarget: TargetRule = (request, target, path) => {
     const name = getRequestedName(path, request)
     return access.allowsTarget(name, target)
       ? (checkKind(request.call.endpoint) ?? checkBody(request.call)) // an earlier step may have changed the model, and with it the endpoint
       : createNameError(name)
   }
-  const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : createNameError(name))
-  log.targetRules.unshift(targetRule)
-  log.nameRules.push(nameRule)
+  const checkName: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : createNameError(name))
+  log.targetRules.unshift(checkTarget)
+  log.nameRules.push(checkName)
   try {
     return await next()
   } catch (error) {

@@ -16,13 +16,13 @@ export interface AccountsFeature extends BuiltInFeature {
 }
 
 export function createAccountsFeature(dependencies: OpenDependencies): AccountsFeature {
-  let opened: OpenAccounts | undefined
+  let loadedAccounts: OpenAccounts | undefined
   let isClosed = false
 
   const accounts = once(async () => {
     const { openAccounts } = await import('./open-accounts.ts')
-    opened = openAccounts(dependencies)
-    return opened
+    loadedAccounts = openAccounts(dependencies)
+    return loadedAccounts
   })
 
   const events: RequestListener = {
@@ -52,7 +52,7 @@ export function createAccountsFeature(dependencies: OpenDependencies): AccountsF
     }),
     close() {
       isClosed = true
-      opened?.close()
+      loadedAccounts?.close()
     },
   }
 }

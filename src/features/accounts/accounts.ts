@@ -84,7 +84,7 @@ export function createAccounts({
   const findPlan = createPlans({ groups, groupCache })
   const combineLimits = createLimitInterning()
   const checkNewAccountLimit = createNewAccountLimit({ clock, newPerMinute, onError })
-  const callers = new CallerAccounts(findPlan, combineLimits)
+  const callerAccounts = new CallerAccounts(findPlan, combineLimits)
   const uses = new AccountUses({ storage, keyring, clock, cache, idleDays, onError })
   const listeners: Array<(ref: string) => void> = []
   const notify = (ref: string) => {
@@ -94,7 +94,7 @@ export function createAccounts({
     if (key.startsWith(ACCOUNTS_PREFIX)) notify(decodeURIComponent(key.slice(ACCOUNTS_PREFIX.length)))
   })
 
-  async function findKnown(ref: string): Promise<KnownAccount | undefined> {
+  async function findKnownAccount(ref: string): Promise<KnownAccount | undefined> {
     const finding = cache.find(ref)
     return getSettledValue(finding) ?? (await finding)
   }
@@ -112,7 +112,7 @@ export function createAccounts({
     if (!getSettledValue(reading)) void expectLimits(ref, { plan, ...identity })
     const account = getSettledValue(reading) ?? (await reading)
     if (!account) checkNewAccountLimit(ref)
-    return callers.create(account, { ref, identity, defaultPlan: plan })
+    return callerAccounts.create(account, { ref, identity, defaultPlan: plan })
   }
 
   return {
@@ -126,13 +126,13 @@ export function createAccounts({
         return getAccount({ account: requestedAccount }, key.actsFor?.plan)
       }
       const { account: ref = '' } = key
-      const account = await findKnown(ref)
+      const account = await findKnownAccount(ref)
       if (!account) throw createMissingAccountError(key, ref)
-      return callers.create(account, { ref, identity: { account: account.id }, defaultPlan })
+      return callerAccounts.create(account, { ref, identity: { account: account.id }, defaultPlan })
     },
 
     async markSeen(account) {
-      const identity = callers.getIdentity(account)
+      const identity = callerAccounts.getIdentity(account)
       if (identity) await uses.record(account.ref, identity)
     },
 

@@ -29,8 +29,8 @@ export class CallerAccounts {
     if (knownAccount?.isActive === false) throw gatewayError('ACCOUNT_PAUSED')
     const planName = identity.plan ?? knownAccount?.plan ?? defaultPlan
     const plan = planName === undefined ? undefined : await this.#findPlan(planName)
-    const same = knownAccount && this.#latest.get(knownAccount)
-    if (same && same.plan === plan && isSameIdentity(this.#identities.get(same), identity)) return same
+    const cached = knownAccount && this.#latest.get(knownAccount)
+    if (cached && cached.plan === plan && isSameIdentity(this.#identities.get(cached), identity)) return cached
     const accountLimits = identity.limits ?? plan?.each
     const limits =
       identity.limits || knownAccount?.limits

@@ -32,7 +32,7 @@ const MAX_USD = 1_000
 /** A price or limit that changes by more than this factor is suspicious. */
 const MAX_FACTOR = 10
 /** A copy is suspicious if more than this share of the models is missing. */
-const MAX_GONE = 0.2
+const MAX_GONE_SHARE = 0.2
 /** A copy is suspicious if it is smaller than this share of the copy in use. */
 const MIN_SIZE = 0.5
 /** If there are at least four prices and more than this share of them is suspicious, the copy probably uses different units. */
@@ -59,48 +59,53 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
     if (!after) continue
     sizeAfter += JSON.stringify(after).length
     const found = new Map(after.map((model) => [model.id, model]))
-    const extra = new Set(handWrittenModels[provider]?.map(({ id }) => id))
-    const mergedModels = oldModels.map((old): CatalogModel => {
-      const now = found.get(old.id)
-      found.delete(old.id)
-      if (now && (now.type ?? 'llm') !== (old.type ?? 'llm')) return old // keep the old model, because requests of its kind would fail
-      if (!now && extra.has(old.id)) return old
-      if (!old.retired) sizeBefore += JSON.stringify(old).length
-      if (!old.retired) knownCount++
-      if (!now) {
-        if (!old.retired) goneCount++
-        if (invalid.has(old.id)) return old
-        if (!old.retired) applied.push(`- ${provider}/${old.id}: no longer in the source`)
-        return { ...old, retired: true }
+    const handWrittenIds = new Set(handWrittenModels[provider]?.map(({ id }) => id))
+    const mergedModels = oldModels.map((oldModel): CatalogModel => {
+      const newModel = found.get(oldModel.id)
+      found.delete(oldModel.id)
+      if (newModel && (newModel.type ?? 'llm') !== (oldModel.type ?? 'llm')) return oldModel // keep the old model, because requests of its kind would fail
+      if (!newModel && handWrittenIds.has(oldModel.id)) return oldModel
+      if (!oldModel.retired) sizeBefore += JSON.stringify(oldModel).length
+      if (!oldModel.retired) knownCount++
+      if (!newModel) {
+        if (!oldModel.retired) goneCount++
+        if (invalid.has(oldModel.id)) return oldModel
+        if (!oldModel.retired) applied.push(`- ${provider}/${oldModel.id}: no longer in the source`)
+        return { ...oldModel, retired: true }
       }
-      if (old.price) compared++
-      const prices = listSuspicious(old.price, now.price)
-      const limits = LIMIT_FIELDS.filter((name) => isJump(old[name], now[name]))
-      const changes = [...prices, ...limits.map((name) => `${name}: ${old[name]} -> ${now[name]}`)]
+      if (oldModel.price) compared++
+      const prices = listSuspicious(oldModel.price, newModel.price)
+      const limits = LIMIT_FIELDS.filter((name) => isJump(oldModel[name], newModel[name]))
+      const changes = [...prices, ...limits.map((name) => `${name}: ${oldModel[name]} -> ${newModel[name]}`)]
       const change = {
-        model: `${provider}/${old.id}`,
+        model: `${provider}/${oldModel.id}`,
         changes,
-        ...(now.price && { price: now.price }),
-        ...pick(now, limits),
+        ...(newModel.price && { price: newModel.price }),
+        ...pickLimits(newModel, limits),
       }
       const isHeld = changes.length > 0 && !options.accepts(change)
       if (isHeld) heldChanges.push(change)
       if (isHeld && prices.length > 0) {
         suspicious++
-        const asOf = old.asOf ?? date
-        return { ...now, ...pick(old, limits), ...(old.price && { price: old.price }), ...(asOf && { asOf }) }
+        const asOf = oldModel.asOf ?? date
+        return {
+          ...newModel,
+          ...pickLimits(oldModel, limits),
+          ...(oldModel.price && { price: oldModel.price }),
+          ...(asOf && { asOf }),
+        }
       }
-      const next = isHeld ? { ...now, ...pick(old, limits) } : now
-      const { retired: _, asOf: __, ...fields } = old
-      if (!isSame(fields, next)) applied.push(`~ ${provider}/${old.id}: ${describeChange(fields, next)}`)
+      const next = isHeld ? { ...newModel, ...pickLimits(oldModel, limits) } : newModel
+      const { retired: _, asOf: __, ...fields } = oldModel
+      if (!isSame(fields, next)) applied.push(`~ ${provider}/${oldModel.id}: ${describeChange(fields, next)}`)
       return next
     })
     for (const { id } of found.values()) applied.push(`+ ${provider}/${id}`)
     models[provider] = [...found.values(), ...mergedModels]
   }
   const rejected = findRejection({
-    known: knownCount,
-    gone: goneCount,
+    knownCount,
+    goneCount,
     compared,
     suspicious,
     held: heldChanges,
@@ -111,8 +116,8 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
 }
 
 interface Counts {
-  known: number
-  gone: number
+  knownCount: number
+  goneCount: number
   /** The number of models with a price. */
   compared: number
   /** The number of models with a suspicious price. */
@@ -123,12 +128,12 @@ interface Counts {
   sizeAfter: number
 }
 
-function findRejection({ known, gone, compared, suspicious, held, ...sizes }: Counts): string | undefined {
-  if (known === 0) return 'The source has none of the known models.'
-  if (gone > known * MAX_GONE) return `${gone} of ${known} known models are missing.`
+function findRejection({ knownCount, goneCount, compared, suspicious, held, ...sizes }: Counts): string | undefined {
+  if (knownCount === 0) return 'The source has none of the known models.'
+  if (goneCount > knownCount * MAX_GONE_SHARE) return `${goneCount} of ${knownCount} known models are missing.`
   const isTooLong = JSON.stringify(held).length > MAX_HELD_CHARACTERS
   if (isTooLong && held.length > suspicious)
-    return `${held.length} of ${known} models have suspicious prices or limits.`
+    return `${held.length} of ${knownCount} models have suspicious prices or limits.`
   if (isTooLong || (compared > 3 && suspicious > compared * MAX_HELD))
     return `${suspicious} of ${compared} prices are suspicious.`
   if (sizes.sizeAfter < sizes.sizeBefore * MIN_SIZE) return 'The source has less than half of the data in use.'
@@ -186,19 +191,19 @@ function dropNewZeros(model: JsonObject, oldModels: readonly CatalogModel[]): Js
   const { price, ...others } = model
   const oldPrices = new Map(listPrices(oldModels.find(({ id }) => id === model.id)?.price))
   const isUnknown = (name: string, usd: unknown) => usd === 0 && !oldPrices.has(name)
-  const drop = (value: unknown, prefix = ''): unknown => {
-    if (Array.isArray(value)) return value.map((tier) => drop(tier, `${prefix}${Object(tier).above}.`))
+  const dropZeros = (value: unknown, prefix = ''): unknown => {
+    if (Array.isArray(value)) return value.map((tier) => dropZeros(tier, `${prefix}${Object(tier).above}.`))
     if (!isObject(value)) return value
     const validPrices = Object.entries(value).filter(([name, usd]) => !isUnknown(prefix + name, usd))
     return Object.fromEntries(
       validPrices.flatMap(([name, inner]) => {
-        const remaining = drop(inner, `${prefix}${name}.`)
+        const remaining = dropZeros(inner, `${prefix}${name}.`)
         return isObject(remaining) && Object.keys(remaining).length === 0 ? [] : [[name, remaining]]
       }),
     )
   }
   if (!isObject(price)) return model
-  const rest = drop(price)
+  const rest = dropZeros(price)
   const isPriced = isObject(rest) && Object.keys(rest).length > 0 && !isUnknown('input', price.input)
   return isPriced ? { ...others, price: rest } : others
 }
@@ -208,7 +213,7 @@ const LIMIT_FIELDS = ['contextWindow', 'maxOutputTokens'] as const
 
 type ModelLimits = Pick<CatalogModel, (typeof LIMIT_FIELDS)[number]>
 
-const pick = (model: ModelLimits, names: ReadonlyArray<keyof ModelLimits>): ModelLimits =>
+const pickLimits = (model: ModelLimits, names: ReadonlyArray<keyof ModelLimits>): ModelLimits =>
   Object.fromEntries(names.map((name) => [name, model[name]]))
 
 const isJump = (from: number | undefined, to: number | undefined): boolean =>

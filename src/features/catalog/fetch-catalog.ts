@@ -20,25 +20,29 @@ export async function fetchCatalog(
   { fetch, clock, etag }: { fetch: UpstreamFetch; clock: Clock; etag: string | undefined },
 ): Promise<(FetchedCatalog & { json: string }) | 'unchanged'> {
   const controller = new AbortController()
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     controller.signal.addEventListener('abort', () => reject(fail('did not respond within a minute')))
   })
   const cancel = startDeadline(clock, TIMEOUT_MS, () => controller.abort())
   const load = refresh === 'models.dev' ? fetchModelsDev : refresh
   try {
     const { signal } = controller
-    const fetched: unknown = await Promise.race([load({ fetch, signal, ...(etag !== undefined && { etag }) }), late])
-    if (fetched === 'unchanged') return 'unchanged'
-    if (!isObject(fetched) || !isObject(fetched.providers)) throw fail('did not return an object of providers')
-    const { asOf, source = '', etag: newEtag = '' } = fetched
+    const fetchedCatalog: unknown = await Promise.race([
+      load({ fetch, signal, ...(etag !== undefined && { etag }) }),
+      timeout,
+    ])
+    if (fetchedCatalog === 'unchanged') return 'unchanged'
+    if (!isObject(fetchedCatalog) || !isObject(fetchedCatalog.providers))
+      throw fail('did not return an object of providers')
+    const { asOf, source = '', etag: newEtag = '' } = fetchedCatalog
     if (asOf !== undefined && !(typeof asOf === 'string' && DATE_PATTERN.test(asOf) && !Number.isNaN(Date.parse(asOf))))
       throw fail('did not return a date like 2026-11-30 in "asOf"')
     if (asOf !== undefined && Date.parse(asOf) > clock.now() + DAY_MS)
       throw fail('returned a date in the future in "asOf"') // tolerates time zones
     if (typeof source !== 'string' || typeof newEtag !== 'string')
       throw fail('did not return a string in "source" or "etag"')
-    const json = JSON.stringify(fetched.providers)
-    return { ...(fetched as unknown as FetchedCatalog), json } // the other fields were checked above; the models are checked later
+    const json = JSON.stringify(fetchedCatalog.providers)
+    return { ...(fetchedCatalog as unknown as FetchedCatalog), json } // the other fields were checked above; the models are checked later
   } catch (error) {
     throw isGatewayError(error)
       ? error

@@ -53,7 +53,7 @@ export class LiveCatalog {
   readonly #runInOrder = createMutex()
   readonly #stopWatching: (() => void) | undefined
   /** Hashes of damaged copies that have already been reported. */
-  readonly #reported = new Set<string>()
+  readonly #reportedHashes = new Set<string>()
   #state: CatalogState = { held: [], applied: [] }
   #version: string | null | undefined
   #inUse: StoredGeneration | undefined
@@ -187,8 +187,8 @@ export class LiveCatalog {
   }
 
   #reportDamage({ sha256, asOf }: StoredGeneration): void {
-    if (this.#reported.has(sha256)) return
-    this.#reported.add(sha256)
+    if (this.#reportedHashes.has(sha256)) return
+    this.#reportedHashes.add(sha256)
     this.#deps.logger.warn(`The catalog copy of ${asOf} is damaged, so the gateway uses the previous one.`)
   }
 
@@ -256,7 +256,7 @@ export class LiveCatalog {
     const accepts = isForced ? () => true : (options.accept ?? (() => false))
     const compared = compareModels({ ...providers }, { catalog, asOf, accepts })
     if (compared.rejected !== undefined && !isForced) return this.#reject(compared, sourceSha256)
-    this.#warnOfHeld(compared.held)
+    this.#warnAboutHeldChanges(compared.held)
     const appliedAt = new Date(clock.now()).toISOString()
     const generation = { source, asOf, appliedAt, sourceSha256, ...(newEtag !== undefined && { etag: newEtag }) }
     await this.#save(compared.models, generation, {
@@ -290,11 +290,11 @@ export class LiveCatalog {
     this.#deps.logger.warn(
       `The gateway did not apply a new copy of the catalog: ${reason} Review it: gateway.api.catalog.review().`,
     )
-    await this.#write({ ...this.#state, rejected: { reason, sha256, held: this.#cutHeld(held) } })
+    await this.#write({ ...this.#state, rejected: { reason, sha256, held: this.#truncateHeldChanges(held) } })
   }
 
   /** Returns as many of a rejected copy's changes as fit into a stored value alongside the changes on hold for the copy in use. */
-  #cutHeld(changes: readonly CatalogChange[]): CatalogChange[] {
+  #truncateHeldChanges(changes: readonly CatalogChange[]): CatalogChange[] {
     let remainingCharacters = Math.max(
       MIN_REJECTED_CHARACTERS,
       MAX_HELD_CHARACTERS - JSON.stringify(this.#state.held).length,
@@ -305,7 +305,7 @@ export class LiveCatalog {
     })
   }
 
-  #warnOfHeld({ length }: readonly CatalogChange[]): void {
+  #warnAboutHeldChanges({ length }: readonly CatalogChange[]): void {
     if (length === 0) return
     this.#deps.logger.warn(`Suspicious changes on hold: ${length}. Review them: gateway.api.catalog.review().`)
   }

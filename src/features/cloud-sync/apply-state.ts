@@ -31,7 +31,7 @@ export class StateApplier {
   }
 
   /** Applies a state if it is newer; with `report`, also if it is concurrent. */
-  async apply(state: RecordState, report?: Report): Promise<Verdict> {
+  async apply(state: RecordState, report?: ReportConflict): Promise<Verdict> {
     const incoming = await this.#parse(state)
     return 'refused' in incoming ? incoming : retryOnConflict(() => this.#tryApply(incoming, report))
   }
@@ -96,7 +96,7 @@ export class StateApplier {
   }
 
   /** Tries to apply a state. Resolves to `false` if another write came first. */
-  async #tryApply(incoming: IncomingState, report: Report | undefined): Promise<Verdict | false> {
+  async #tryApply(incoming: IncomingState, report: ReportConflict | undefined): Promise<Verdict | false> {
     const { where, registers: other } = incoming
     const { collection } = where
     const scanned = await this.#scanner.scanRecord(where)
@@ -156,14 +156,16 @@ export class StateApplier {
     const freeSlot = await this.#freeSlot(scanned, slot)
     if (freeSlot === false || 'refused' in freeSlot) return freeSlot
 
-    const was = claims && source && getDigest(await table.read(source))
-    const now = claims && !isDeletion ? getDigest(content) : undefined
-    const claimed = claims && { claims: [...new Set([...(shadow.claims ?? []), was, now])].filter(isString) }
+    const previousDigest = claims && source && getDigest(await table.read(source))
+    const newDigest = claims && !isDeletion ? getDigest(content) : undefined
+    const claimed = claims && {
+      claims: [...new Set([...(shadow.claims ?? []), previousDigest, newDigest])].filter(isString),
+    }
     const ahead = await shadows.put(collection, { ...shadow, ...claimed, applying: next }, scanned.known)
     if (!ahead) return false
-    if (now !== undefined && now !== was && !(await claims?.take(now))) {
+    if (newDigest !== undefined && newDigest !== previousDigest && !(await claims?.take(newDigest))) {
       const { claims: _, ...rest } = shadow
-      const open = (shadow.claims ?? []).filter((claim) => claim !== now)
+      const open = (shadow.claims ?? []).filter((claim) => claim !== newDigest)
       await shadows.put(collection, { ...rest, ...(open.length > 0 && { claims: open }) }, ahead)
       return { refused: KEY_TAKEN_MESSAGE, code: 'KEY_TAKEN' }
     }
@@ -183,7 +185,7 @@ export class StateApplier {
       if (!source && slot !== undefined) await this.#removeLateRecord(where, slot, next)
       return false
     }
-    if (claims) await this.#releaseClaims(where, now)
+    if (claims) await this.#releaseClaims(where, newDigest)
     await this.#scanner.unpark(collection)
     return true
   }
@@ -251,7 +253,7 @@ export class StateApplier {
   }
 }
 
-type Report = (conflict: Conflict) => Promise<void>
+type ReportConflict = (conflict: Conflict) => Promise<void>
 
 const getDigest = ({ record }: Content) => String(record.digest)
 const isString = (value: unknown) => typeof value === 'string'

@@ -20,9 +20,9 @@ export async function getIdentity(
   return retryOnConflict(async () => {
     const stored = await storage.get(CLOUD_IDENTITIES_KEY).catch(handleStorageError('read', CLOUD_IDENTITIES_KEY))
     const all = parseIdentities(stored?.value)
-    const sealed = all[cloudUrl]
-    if (typeof sealed === 'string') {
-      const keyPair = await opened.decrypt(getIdentityContext(cloudUrl), sealed).then(parseKeyPair, () => undefined)
+    const encrypted = all[cloudUrl]
+    if (typeof encrypted === 'string') {
+      const keyPair = await opened.decrypt(getIdentityContext(cloudUrl), encrypted).then(parseKeyPair, () => undefined)
       if (keyPair) return importIdentity(keyPair)
     }
     const created = await createIdentity()

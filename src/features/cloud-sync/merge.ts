@@ -94,10 +94,10 @@ export function mergeRegisters(
   let next: { hash: string | null; register: Register } = { hash, register: { revision, ...(base && { base }) } }
   let content: MergeResult['content'] = 'own'
 
-  const found = mergeRegister(local, other, { isSame: hash === other.hash, isUncertain })
-  if (found !== 'concurrent') {
-    if (found.isOther) content = 'other'
-    next = { hash: found.isOther ? other.hash : hash, register: found.register }
+  const merged = mergeRegister(local, other, { isSame: hash === other.hash, isUncertain })
+  if (merged !== 'concurrent') {
+    if (merged.isFromOther) content = 'other'
+    next = { hash: merged.isFromOther ? other.hash : hash, register: merged.register }
   } else if (!merge) isConcurrent = true
   else {
     const isOwn = keepsLocalContent(local, other, merge)
@@ -129,20 +129,20 @@ function mergeRegister(
   local: Register,
   other: Register,
   { isSame, isUncertain }: { isSame: boolean; isUncertain: boolean },
-): { isOther: boolean; register: Register } | 'concurrent' {
+): { isFromOther: boolean; register: Register } | 'concurrent' {
   const found = compareRevisions(other.revision, local.revision)
   const { revision, base } = local
   const merged = { revision, ...(base && { base: isAtMost(other.revision, base) ? base : other.revision }) }
   if (found === 'newer') {
     if (!isSame && other.base && !isAtMost(revision, other.base)) return 'concurrent'
-    return { isOther: true, register: { revision: other.revision } }
+    return { isFromOther: true, register: { revision: other.revision } }
   }
   if (found === 'older') {
     const hasSeen = isSame || !isUncertain || !base || isAtMost(other.revision, base)
-    return hasSeen ? { isOther: false, register: merged } : 'concurrent'
+    return hasSeen ? { isFromOther: false, register: merged } : 'concurrent'
   }
   if (!isSame) return 'concurrent' // the same revision with different content, because one side was restored from an old copy
-  return { isOther: false, register: found === 'same' ? merged : joinRegisters(local, other) }
+  return { isFromOther: false, register: found === 'same' ? merged : joinRegisters(local, other) }
 }
 
 const joinRegisters = (local: Register, other: Register): Register => ({
@@ -168,7 +168,7 @@ function mergeActive(
   const { isActive } = local
   const found = mergeRegister(local, other, { isSame: isActive === other.isActive, isUncertain })
   if (found !== 'concurrent')
-    return { register: { isActive: found.isOther ? other.isActive : isActive, ...found.register } }
+    return { register: { isActive: found.isFromOther ? other.isActive : isActive, ...found.register } }
   if (!isMerging) return { register: local, isConcurrent: true }
   return { register: { isActive: false, ...mergeConflicting(local, other) }, kept: isActive ? 'cloud' : 'gateway' }
 }

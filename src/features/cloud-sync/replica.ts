@@ -12,7 +12,7 @@ import type { Rejection, Replica, ReplicaOptions, Side, StateId } from './sync-t
 /** In-memory data that all `Replica` objects for one replica share. */
 interface ReplicaMemory {
   scanner: Scanner
-  taker: StateApplier
+  applier: StateApplier
   runExclusive: ReturnType<typeof createMutex>
   hasScanned: boolean
   /** The states to send, as of the last full scan. */
@@ -30,7 +30,7 @@ function getMemory(options: ReplicaOptions): ReplicaMemory {
   if (existing) return existing
   const scanner: Scanner = new Scanner(options, (collection, scanned) => applier.cleanUp(collection, scanned))
   const applier = new StateApplier(options, scanner)
-  const memory = { scanner, taker: applier, runExclusive: createMutex(), hasScanned: false, pending: [], rejected: [] }
+  const memory = { scanner, applier, runExclusive: createMutex(), hasScanned: false, pending: [], rejected: [] }
   storeMemories.set(replicaId, memory)
   return memory
 }
@@ -39,7 +39,7 @@ function getMemory(options: ReplicaOptions): ReplicaMemory {
 export function createReplica(options: ReplicaOptions): Replica {
   const { side, clock } = options
   const memory = getMemory(options)
-  const { scanner, taker, runExclusive } = memory
+  const { scanner, applier, runExclusive } = memory
   const { shadows, tables } = scanner
 
   async function scan(): Promise<void> {
@@ -63,17 +63,17 @@ export function createReplica(options: ReplicaOptions): Replica {
     const shadow = shadows.get(where)?.shadow
     if (!shadow || shadow.isSeen) return undefined
     const { hash, revision, base, active, isUncertain } = shadow
-    const sent = {
+    const sentState = {
       ...where,
       revision,
       ...(isUncertain && base && { base }),
       ...(active && { active: isUncertain ? active : { isActive: active.isActive, revision: active.revision } }),
     }
-    if (hash === null) return { ...sent, record: null }
+    if (hash === null) return { ...sentState, record: null }
     if (!item) return undefined
     const { record, isActive, key } = await tables[where.collection].read(item)
     if (isActive !== active?.isActive || (await scanner.hashRecord(where, record)) !== hash) return undefined
-    return { ...sent, record: side === 'cloud' && key !== undefined ? { ...record, key } : record }
+    return { ...sentState, record: side === 'cloud' && key !== undefined ? { ...record, key } : record }
   }
 
   const changeShadow = (where: StateId, change: (shadow: Shadow) => Shadow | undefined) =>
@@ -91,7 +91,7 @@ export function createReplica(options: ReplicaOptions): Replica {
         (seen.activeRevision !== undefined && compareRevisions(shadow.active.revision, seen.activeRevision) === 'same'))
     const shadow = shadows.get(seen)?.shadow
     if (!shadow || shadow.isSeen || !matches(shadow)) return
-    if (seen.collection === 'keys') await taker.forgetValue(seen, matches)
+    if (seen.collection === 'keys') await applier.forgetValue(seen, matches)
     await changeShadow(seen, (current) => (matches(current) ? confirmShadow(current) : undefined))
   }
 
@@ -100,10 +100,10 @@ export function createReplica(options: ReplicaOptions): Replica {
       runScanned(async () => {
         const verdicts: Verdict[] = []
         for (const run of groupIndependent(states, (state) => shadows.get(state)?.shadow))
-          verdicts.push(...(await Promise.all(run.map((state) => taker.apply(state)))))
+          verdicts.push(...(await Promise.all(run.map((state) => applier.apply(state)))))
         return verdicts
       }),
-    merge: (remote, report = async () => {}) => runScanned(() => taker.apply(remote, report)),
+    merge: (remote, report = async () => {}) => runScanned(() => applier.apply(remote, report)),
 
     listUnseen: (limit, isExcluded = () => false) =>
       runExclusive(async () => {

@@ -88,18 +88,18 @@ export class Scanner {
     const extras = found.filter((other) => other !== item)
     const { parked, ...shadowFields } = shadow
     if (!item && parked) return { where, known: knownShadow, shadow, item, extras }
-    const now = item ? await this.#observe(collection, item) : { hash: null }
-    if (isSyncProblem(now)) return now
+    const observation = item ? await this.#observe(collection, item) : { hash: null }
+    if (isSyncProblem(observation)) return observation
     if (item && parked) {
       // Another process was about to park the record. Writing it again changes its version, so the pending removal fails.
       if (await this.tables[collection].write(item, item)) await this.shadows.put(collection, shadowFields, knownShadow)
       return false
     }
-    if (item && shadow.applying?.hash === now.hash)
+    if (item && shadow.applying?.hash === observation.hash)
       for (const extra of extras.splice(0)) await this.tables[collection].remove(extra)
     const slot = item && item.slot !== item.id ? item.slot : undefined
     const { side, clock } = this.#options
-    const next = updateShadow(shadow, now, { side, slot, at: clock.now() })
+    const next = updateShadow(shadow, observation, { side, slot, at: clock.now() })
     if (next === shadow) return { where, known: knownShadow, shadow, item, extras }
     const updated = await this.shadows.put(collection, next, knownShadow)
     return updated ? { where, known: updated, shadow: next, item, extras } : false
@@ -174,16 +174,16 @@ export class Scanner {
       else hasLive = true
     }
     if (!hasLive) return pending
-    const listed = new Set<string>()
+    const listedIds = new Set<string>()
     for (const item of await this.tables[collection].list()) {
       const { id } = item
       const shadow = this.shadows.get({ collection, id })?.shadow
-      if (listed.has(id) || shadow?.isSeen !== false || item.slot !== (shadow.slot ?? id)) continue
-      listed.add(id)
+      if (listedIds.has(id) || shadow?.isSeen !== false || item.slot !== (shadow.slot ?? id)) continue
+      listedIds.add(id)
       pending.push({ collection, id, item })
     }
     for (const { shadow } of this.shadows.parked(collection))
-      if (!shadow.isSeen && shadow.parked && !listed.has(shadow.id))
+      if (!shadow.isSeen && shadow.parked && !listedIds.has(shadow.id))
         pending.push({ collection, id: shadow.id, item: { id: shadow.id, version: '', ...shadow.parked } })
     return pending
   }

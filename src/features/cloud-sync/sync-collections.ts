@@ -128,7 +128,8 @@ function createSlots<T extends object>(
       lastOrder = Math.max(lastOrder, entries.at(-1)?.order ?? 0)
       return entries.filter(({ record }) => isSynced(record)).map(toItem)
     },
-    fresh: async () => (await records.entries({ fresh: true })).filter(({ record }) => isSynced(record)).map(toItem),
+    listFresh: async () =>
+      (await records.entries({ fresh: true })).filter(({ record }) => isSynced(record)).map(toItem),
     async readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined> {
       const found = await stored.read(slot)
       if (!found || found === 'damaged') return found
@@ -153,7 +154,7 @@ function createSlots<T extends object>(
 
 /** Accesses keys, which are stored under digests. A key has several records if a change to its value was interrupted. */
 function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTable, 'getSlot'>): SyncTable {
-  const { readSlot, list, fresh, write, remove } = createSlots(
+  const { readSlot, list, listFresh, write, remove } = createSlots(
     keys,
     ({ id }) => id,
     ({ account, actsFor }) => account === undefined && actsFor === undefined, // the cloud proxy doesn't support accounts
@@ -198,7 +199,7 @@ function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTa
         }),
       )
       if (pendingIds.size === 0) return found
-      const all = await fresh()
+      const all = await listFresh()
       for (const [id, slot] of pendingIds) {
         const items = all.filter((item) => item.id === id)
         found.set(id, [...items.filter((item) => item.slot === slot), ...items.filter((item) => item.slot !== slot)])
@@ -259,7 +260,7 @@ function createCombosTable(records: WritableRecords<ComboRecord>, codec: SyncCod
 }
 
 function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
-  let last: SyncItem | undefined
+  let lastRead: SyncItem | undefined
 
   async function readCurrent(isFresh: boolean): Promise<SyncItem | 'damaged'> {
     const storedSettings = isFresh ? settings.reread() : settings.read()
@@ -268,8 +269,8 @@ function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
       return undefined
     })
     if (!stored || damage.has(SETTINGS_KEY)) return 'damaged'
-    if (last?.record !== stored) last = { id: SETTINGS_KEY, slot: SETTINGS_KEY, record: stored, version: '' }
-    return last
+    if (lastRead?.record !== stored) lastRead = { id: SETTINGS_KEY, slot: SETTINGS_KEY, record: stored, version: '' }
+    return lastRead
   }
 
   return {

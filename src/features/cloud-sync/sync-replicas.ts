@@ -27,7 +27,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   }
 
   /** Adopts the progress that other processes have saved in the meantime. Resolves to whether it differs. */
-  async function adoptSaved(): Promise<boolean> {
+  async function adoptSavedState(): Promise<boolean> {
     const { mirror, stamp, attempts = [] } = (await refresh?.()) ?? state
     const isOther = mirror === state.mirror && (stamp !== state.stamp || attempts.at(-1) !== state.attempts?.at(-1))
     if (isOther) state = { mirror, stamp, attempts }
@@ -40,7 +40,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   ): Promise<SyncResponse | undefined> {
     signal.throwIfAborted()
     const hasChanges = request.full || request.changes.length > 0 || request.seen.length > 0
-    if (hasChanges) await adoptSaved()
+    if (hasChanges) await adoptSavedState()
     const attempts = [...(state.attempts ?? []), toHex(randomBytes(8))].slice(-MAX_ATTEMPTS)
     if (hasChanges) {
       state = { ...state, attempts }
@@ -51,7 +51,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
       throw error
     })
     signal.throwIfAborted()
-    if (!response) return (await adoptSaved()) ? sendRequest(request) : undefined
+    if (!response) return (await adoptSavedState()) ? sendRequest(request) : undefined
     state = { mirror: response.mirror, stamp: response.stamp }
     await save(state)
     return response
@@ -62,9 +62,9 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   if (create || state.mirror === null)
     isDiverged = (await sendRequest({ ...(create && { create }), changes: [], seen: [] })) === undefined
   const replica = options.createReplica(state.mirror ?? '')
-  let isFull = create || isDiverged
+  let isFullSync = create || isDiverged
   signal.throwIfAborted()
-  if (isFull) await replica.markAllUnseen({ isDiverged })
+  if (isFullSync) await replica.markAllUnseen({ isDiverged })
 
   /** Received states, to be confirmed with the next request. */
   let seen: Confirmation[] = []
@@ -74,14 +74,14 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
     signal.throwIfAborted()
     const { states, more, rejected } = await replica.listUnseen(MAX_STATES, (state) => rejections.has(getName(state)))
     for (const rejection of rejected) rejections.set(getName(rejection), rejection)
-    const response = await sendRequest({ changes: states, seen, ...(isFull && { full: isFull }) })
+    const response = await sendRequest({ changes: states, seen, ...(isFullSync && { full: isFullSync }) })
     if (!response) {
       await replica.markAllUnseen({ isDiverged: true })
-      isFull = true
+      isFullSync = true
       seen = []
       continue
     }
-    isFull = false
+    isFullSync = false
     const hasSent = await applyVerdicts(replica, states, response)
     seen = []
     let hasReceived = false

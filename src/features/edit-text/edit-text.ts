@@ -91,7 +91,7 @@ class EditedStream implements ByteStream {
   readonly #create: CreateTextEditor
   readonly #splitter = createEventSplitter()
   readonly #open = new Map<string, UnfinishedText>()
-  #isOver = false
+  #hasEnded = false
   /** Whether an editor has failed. The stream then ends with an error event. */
   #hasFailed = false
   #lastNumber = 0
@@ -104,20 +104,20 @@ class EditedStream implements ByteStream {
   }
 
   async next(): Promise<Uint8Array | undefined> {
-    while (!this.#isOver) {
+    while (!this.#hasEnded) {
       const chunk = await this.#stream.next()
       if (this.#hasFailed) return chunk && encodeUtf8(this.#removeTexts(decodeUtf8Lenient(chunk)))
-      this.#isOver = chunk === undefined
+      this.#hasEnded = chunk === undefined
       const bytes = chunk ? this.#splitter.take(chunk) : this.#splitter.rest()
       try {
         let edited = ''
         for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY_BYTES).matchAll(EVENT_BLOCK_PATTERN))
           edited += await this.#edit(block)
-        if (this.#isOver) edited += await this.#endTexts()
+        if (this.#hasEnded) edited += await this.#endTexts()
         if (edited !== '') return encodeUtf8(edited)
       } catch (error) {
         this.#hasFailed = true
-        this.#isOver = false
+        this.#hasEnded = false
         failStream(this.#stream, error)
       }
     }

@@ -71,7 +71,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
   const isModelOutsideBody = endpoint.headers !== undefined || path.includes('{model}')
   const text = JSON.stringify(isModelOutsideBody ? body : { ...body, model })
   const parsedCall = parseModelCall(encodeUtf8(text), endpoint, isModelOutsideBody ? { model } : {})
-  const leftOut: SkippedEntry[] = []
+  const skippedEntries: SkippedEntry[] = []
   const routes: Route[] = []
   let decision: Pick<Explanation, 'route'> = {}
   let failure: string | undefined // why one of the app's functions failed
@@ -109,21 +109,21 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
       ...(requestList && { list: requestList }),
       isAllowed: (target: RouteTarget, name: string) => isAllowed(target, model, name),
     }
-    const routed = await chooseModels?.(routable, (error) => {
+    const routedModels = await chooseModels?.(routable, (error) => {
       decision = { route: { error: toGatewayError(error).message } }
     })
-    if (chooseModels) decision = { route: routed ? { models: [...routed.names] } : (decision.route ?? {}) }
-    const list = routed?.group ?? requestList
-    const context = routed ? gateway.withRules(gateway, settings, list) : requestContext
+    if (chooseModels) decision = { route: routedModels ? { models: [...routedModels.names] } : (decision.route ?? {}) }
+    const list = routedModels?.group ?? requestList
+    const context = routedModels ? gateway.withRules(gateway, settings, list) : requestContext
     const resolver = {
       table,
       select: (await context.loadGroupRouting()).previewSelection(facts, context.health),
       onExcluded: (entry: GroupEntry, { group }: Pick<GroupChoice, 'group'>) => {
         const unmet = findUnmetPart(facts, entry)
-        if (unmet !== undefined) leftOut.push({ combo: group.name, model: entry.name, unmet })
+        if (unmet !== undefined) skippedEntries.push({ combo: group.name, model: entry.name, unmet })
       },
       onUnresolved: ({ name }: GroupEntry, choice: Pick<GroupChoice, 'group'>) =>
-        leftOut.push({ combo: choice.group.name, model: name, unmet: 'unreachable' }),
+        skippedEntries.push({ combo: choice.group.name, model: name, unmet: 'unreachable' }),
     }
     const resolution = list ?? table.resolveModel(model, undefined, call.endpoint.service)
     if (!resolution) throw await createUnknownModelError(model, table, endpoint)
@@ -143,18 +143,29 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
       subject: subject,
       previewRejection,
       isAllowed: (route) =>
-        routed
-          ? isAllowed(route.target, model, routed.getName(route))
+        routedModels
+          ? isAllowed(route.target, model, routedModels.getName(route))
           : isAllowed(route.target, getRequestedName(route, { call, list })),
       targetRules,
       promptCaching,
       getCachingMode: (route) => getCachingMode({ call, settings, exchange, log }, route),
     }
-    return { model, ...decision, ...(await new TargetExplainer(routes, unsentRequest).explain()), leftOut }
+    return {
+      model,
+      ...decision,
+      ...(await new TargetExplainer(routes, unsentRequest).explain()),
+      leftOut: skippedEntries,
+    }
   } catch (error) {
     const { status, code, message } = toGatewayError(error)
     if (status >= 500 && code !== 'ROUTE_FAILED') throw error
-    return { model, ...decision, targets: [], leftOut, error: { status, code, message: failure ?? message } }
+    return {
+      model,
+      ...decision,
+      targets: [],
+      leftOut: skippedEntries,
+      error: { status, code, message: failure ?? message },
+    }
   }
 }
 

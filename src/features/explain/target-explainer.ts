@@ -41,7 +41,7 @@ export class TargetExplainer {
   readonly #rejections = new Map<Route, RouteRejection | undefined>()
   readonly #targets: ExplainedTarget[] = []
   readonly #seen = new Set<string>()
-  readonly #cooling: CoolingRoute[] = []
+  readonly #coolingRoutes: CoolingRoute[] = []
   #usedCount = 0
   /** The model that all targets so far have in common, if any. */
   #sharedModel: string | undefined
@@ -59,7 +59,7 @@ export class TargetExplainer {
 
   async explain(): Promise<Pick<Explanation, 'targets' | 'error'>> {
     for (const [index, route] of this.#routes.entries()) this.#targets.push(await this.#explainRoute(index, route))
-    for (const one of this.#cooling.sort(compareRecoveries)) await this.#explainLastResort(one)
+    for (const one of this.#coolingRoutes.sort(compareRecoveries)) await this.#explainLastResort(one)
     await this.#addPromptCaching()
     const error = this.#findError()
     if (!error) return { targets: this.#targets }
@@ -73,17 +73,17 @@ export class TargetExplainer {
     const targetKey = JSON.stringify([connection.id, model, serializeParams(route.target)])
     if (this.#seen.has(targetKey)) return this.#explainTarget(route, 'skipped', 'already in this list')
     this.#seen.add(targetKey)
-    const barrier = this.#findBarrier(route)
-    if (barrier) {
-      this.#forbiddenError = pickCloserError(this.#forbiddenError, barrier.error)
-      return this.#explainTarget(route, 'skipped', barrier.why)
+    const obstacle = this.#findObstacle(route)
+    if (obstacle) {
+      this.#forbiddenError = pickCloserError(this.#forbiddenError, obstacle.error)
+      return this.#explainTarget(route, 'skipped', obstacle.why)
     }
     if (connection.draining) {
       this.#hasDrainingTarget = true
       return this.#explainTarget(route, 'skipped', DRAINING_REASON)
     }
     if (cooldown) {
-      this.#cooling.push({ at: index, route, cooldown })
+      this.#coolingRoutes.push({ at: index, route, cooldown })
       return this.#explainTarget(route, 'skipped', describeCooldown(cooldown))
     }
     const usedCount = this.#usedCount
@@ -148,7 +148,7 @@ export class TargetExplainer {
   }
 
   /** Returns why the request may not use the route: the error that the client would get, and the reason as worded in the explanation. */
-  #findBarrier(route: Route): { error: GatewayError; why: string } | undefined {
+  #findObstacle(route: Route): { error: GatewayError; why: string } | undefined {
     const { subject, call, isAllowed, targetRules } = this.#request
     if (!isAllowed(route))
       return { error: createNotAllowedError(subject, call.model), why: `the ${subject} is not allowed to use it` }
@@ -164,7 +164,7 @@ export class TargetExplainer {
     for (const [later, route] of this.#routes.entries())
       if (
         later > index &&
-        !this.#findBarrier(route) &&
+        !this.#findObstacle(route) &&
         isAvailable(route, this.#cooldowns[later]) &&
         formatModel(route) !== this.#sharedModel &&
         !(await this.#getRejection(route))

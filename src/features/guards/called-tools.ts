@@ -28,7 +28,7 @@ export interface FoundCall extends CalledTool {
 
 /** Finds the complete tool calls in a response or a stream event, in any format. */
 export function findCalls(json: JsonObject): FoundCall[] {
-  const found: FoundCall[] = []
+  const calls: FoundCall[] = []
   function visit(value: unknown, choice: string) {
     if (Array.isArray(value)) {
       for (const item of value) visit(item, choice)
@@ -37,7 +37,7 @@ export function findCalls(json: JsonObject): FoundCall[] {
     if (!isObject(value)) return
     const call = readCall(value)
     if (call) {
-      found.push({ ...call, choice })
+      calls.push({ ...call, choice })
       return
     }
     for (const [key, inner] of Object.entries(value))
@@ -46,7 +46,7 @@ export function findCalls(json: JsonObject): FoundCall[] {
       else visit(inner, choice)
   }
   visit(json, '')
-  return found
+  return calls
 }
 
 /** Reads an object with a tool's name and arguments. */
@@ -59,7 +59,7 @@ function readCall(object: JsonObject): CalledTool | undefined {
 
 /** Joins tool calls that arrive in pieces, as in Chat Completions and Messages. */
 export class CallJoiner {
-  readonly #open = new Map<string, { name: string; text: string; choice: string }>()
+  readonly #openCalls = new Map<string, { name: string; text: string; choice: string }>()
 
   /** Returns the calls that an event completes. `endedChannels` contains the choices that the event ends. */
   take(json: JsonObject, endedChannels: ReadonlySet<string>): FoundCall[] {
@@ -102,15 +102,15 @@ export class CallJoiner {
   }
 
   #add(key: string, { name = '', text = '', choice }: { name?: string; text?: string; choice: string }) {
-    const call = this.#open.get(key) ?? { name: '', text: '', choice }
+    const call = this.#openCalls.get(key) ?? { name: '', text: '', choice }
     call.name += name
     call.text += text
-    this.#open.set(key, call)
+    this.#openCalls.set(key, call)
   }
 
   #close(isClosed: (key: string, call: { choice: string }) => boolean): FoundCall[] {
-    const closed = [...this.#open].filter(([key, call]) => isClosed(key, call))
-    for (const [key] of closed) this.#open.delete(key)
+    const closed = [...this.#openCalls].filter(([key, call]) => isClosed(key, call))
+    for (const [key] of closed) this.#openCalls.delete(key)
     return closed.map(([, { name, text, choice }]) => ({
       name,
       choice,

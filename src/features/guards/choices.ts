@@ -5,7 +5,7 @@ export const getChoice = (choice: unknown): string =>
   `${isObject(choice) && typeof choice.index === 'number' ? choice.index : 0}`
 
 /** Lists the choices that a chat event ends. */
-export const listEnded = ({ choices }: JsonObject): string[] =>
+export const listEndedChoices = ({ choices }: JsonObject): string[] =>
   Array.isArray(choices)
     ? choices.flatMap((choice) => (isObject(choice) && choice.finish_reason ? [getChoice(choice)] : []))
     : []
@@ -19,5 +19,5 @@ export function dropChoices(json: JsonObject, rejected: ReadonlySet<string>): bo
 }
 
 /** Returns whether a chat event has nothing left for the client after its choices were removed. */
-export const isBare = ({ choices, usage }: JsonObject): boolean =>
+export const isEmptyEvent = ({ choices, usage }: JsonObject): boolean =>
   Array.isArray(choices) && choices.length === 0 && !isObject(usage)

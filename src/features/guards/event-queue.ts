@@ -5,7 +5,7 @@ import type { ContentFields } from '../../protocols/formats/format.ts'
 import { dropProbabilities, parseEvent } from '../edit-text/edit-text.ts'
 import { BlockTails, NOTHING, toTail } from './block-tails.ts'
 import { CallJoiner, createCallPart, type FoundCall } from './called-tools.ts'
-import { dropChoices, isBare, listEnded } from './choices.ts'
+import { dropChoices, isEmptyEvent, listEndedChoices } from './choices.ts'
 import { hasRepeatedField, isKeepAlive, OTHER_LINE, readBareJson } from './event-blocks.ts'
 import type { GuardPart, GuardPartKind } from './guard.ts'
 import {
@@ -35,9 +35,9 @@ interface EventQueueOptions {
 }
 
 /** Strings to check: the text of channels so far, and complete strings. */
-export interface Unchecked {
+export interface UncheckedTexts {
   channels: ReadonlyArray<{ channel: Channel; part: GuardPart }>
-  strings: ReadonlyArray<{ held: HeldEvent; string: HeldString }>
+  strings: ReadonlyArray<{ heldEvent: HeldEvent; string: HeldString }>
 }
 
 /** The events of a stream that are waiting for a verdict, in order. */
@@ -86,12 +86,12 @@ export class EventQueue {
       return ''
     }
     if (json.type === 'ping' && Object.keys(json).length === 1) return block
-    for (const choice of listEnded(json)) this.#endedChoices.add(choice)
+    for (const choice of listEndedChoices(json)) this.#endedChoices.add(choice)
     const isDropped = this.#rejectedChoices.size > 0 && dropChoices(json, this.#rejectedChoices)
-    if (isDropped && isBare(json)) return ''
+    if (isDropped && isEmptyEvent(json)) return ''
     const isChanged = isDropped || hasRepeatedField(event.data, json)
-    const { texts, others, ended, opens, closes } = readEvent(json, this.#options.fields)
-    const heldEvent = createHeldEvent(block, event, { json, opens, closes, isChanged })
+    const { texts, others, ended, startedCalls, endedCalls } = readEvent(json, this.#options.fields)
+    const heldEvent = createHeldEvent(block, event, { json, startedCalls, endedCalls, isChanged })
     const type = `${json.type}`
     const tails = type.endsWith('.done') ? this.#copies : new BlockTails()
     for (const text of texts) this.#addText(heldEvent, text, { type, tails })
@@ -104,8 +104,8 @@ export class EventQueue {
     }
     if (this.#options.checksCalls) for (const call of this.#calls.take(json, ended)) this.#addCall(call, heldEvent)
     this.#endChannels(json, ended)
-    for (const call of opens) this.#openCalls.add(call)
-    for (const call of closes) this.#openCalls.delete(call)
+    for (const call of startedCalls) this.#openCalls.add(call)
+    for (const call of endedCalls) this.#openCalls.delete(call)
     this.#enqueue(heldEvent)
     return ''
   }
@@ -145,7 +145,7 @@ export class EventQueue {
     }
     const reader = `${choice} ${kind}`
     let channel = this.#channels.get(name)
-    const isNewBlock = !channel || (channel.isOver && channel.pieces.length === 0)
+    const isNewBlock = !channel || (channel.hasEnded && channel.pieces.length === 0)
     if (!channel || isNewBlock) {
       const joins = kind === 'tool-call' ? NOTHING : this.#tails.get(reader)
       channel = {
@@ -153,16 +153,16 @@ export class EventQueue {
         choice,
         pieces: [],
         length: 0,
-        checked: 0,
-        cleared: 0,
+        checkedTo: 0,
+        clearedTo: 0,
         before: channel?.before ?? '',
         joins: joins.text,
         starts: joins.starts,
-        isOver: false,
+        hasEnded: false,
       }
       this.#channels.set(name, channel)
     }
-    channel.isOver = false
+    channel.hasEnded = false
     channel.pieces.push({ text, event: heldEvent, replace })
     channel.length += text.length
     heldEvent.channels.add(channel)
@@ -194,7 +194,7 @@ export class EventQueue {
       ...this.#createPart(kind, text),
       ...(joins.text !== '' && { before: joins.text, starts: joins.starts }),
     }
-    heldEvent.whole.push({ part, choice, isEcho: isOwn, replace })
+    heldEvent.strings.push({ part, choice, isEcho: isOwn, replace })
   }
 
   #createPart(kind: GuardPartKind, text: string): GuardPart {
@@ -206,21 +206,21 @@ export class EventQueue {
     const ends = typeof type === 'string' && END_EVENT_PATTERN.test(type)
     for (const [name, channel] of this.#channels)
       if (endedChannels.has(channel.choice) || (ends && (index === undefined || name.includes(`,${index},`))))
-        channel.isOver = true
+        channel.hasEnded = true
   }
 
   /** Adds a complete tool call to the call's first event, so none of its events is sent before the verdict. */
   #addCall({ choice, ...call }: FoundCall, last: HeldEvent | undefined) {
-    const heldEvent = this.#events.find(({ opens }) => opens.length > 0) ?? last ?? this.#events.at(-1)
+    const heldEvent = this.#events.find(({ startedCalls }) => startedCalls.length > 0) ?? last ?? this.#events.at(-1)
     if (!heldEvent) return
     this.#uncheckedEvents.add(heldEvent)
-    heldEvent.whole.push({ part: createCallPart(`${this.#partIds++}`, call), choice, isEcho: false, replace() {} })
+    heldEvent.strings.push({ part: createCallPart(`${this.#partIds++}`, call), choice, isEcho: false, replace() {} })
   }
 
   /** Ends all strings and calls. */
   endTexts() {
     if (this.#options.checksCalls) for (const call of this.#calls.end()) this.#addCall(call, undefined)
-    for (const channel of this.#channels.values()) channel.isOver = true
+    for (const channel of this.#channels.values()) channel.hasEnded = true
     this.#openCalls.clear()
   }
 
@@ -233,26 +233,26 @@ export class EventQueue {
   /** Returns whether the first event contains only complete strings, and these are waiting for a check. */
   isFirstUnchecked(): boolean {
     const [first] = this.#events
-    return first !== undefined && first.channels.size === 0 && first.whole.length > 0
+    return first !== undefined && first.channels.size === 0 && first.strings.length > 0
   }
 
   /** Lists the unchecked part of each string that must be checked. */
-  *listNew(): Iterable<{ text: string; isOver: boolean }> {
+  *listNew(): Iterable<{ text: string; hasEnded: boolean }> {
     for (const channel of this.#channels.values())
-      if (mustCheck(channel)) yield { text: joinPieces(channel).slice(channel.checked), isOver: channel.isOver }
+      if (mustCheck(channel)) yield { text: joinPieces(channel).slice(channel.checkedTo), hasEnded: channel.hasEnded }
   }
 
   /** Lists the unchecked strings of the first `count` events (default: all). */
-  listUnchecked(count = this.#events.length): Unchecked {
+  listUnchecked(count = this.#events.length): UncheckedTexts {
     const events = this.#events.slice(0, count)
     const isAll = count === this.#events.length
     const first = new Set(events)
     const channels = [...this.#channels.values()].filter(mustCheck).flatMap((channel) => {
       const text = joinPieces(channel, isAll ? undefined : first)
-      if (!isAll && (channel.kind === 'tool-call' || text.length <= channel.checked)) return []
+      if (!isAll && (channel.kind === 'tool-call' || text.length <= channel.checkedTo)) return []
       const { kind } = channel
       const previousText = channel.joins || channel.before
-      const isPiece = !isAll || !channel.isOver
+      const isPiece = !isAll || !channel.hasEnded
       return [
         {
           channel,
@@ -268,28 +268,28 @@ export class EventQueue {
     const unchecked = isAll ? [...this.#uncheckedEvents] : events
     return {
       channels,
-      strings: unchecked.flatMap((heldEvent) => heldEvent.whole.map((string) => ({ held: heldEvent, string }))),
+      strings: unchecked.flatMap((heldEvent) => heldEvent.strings.map((string) => ({ heldEvent, string }))),
     }
   }
 
   /** Marks strings as checked and applies their changes. */
-  pass({ channels, strings }: Unchecked, texts: ReadonlyMap<string, string>): void {
+  markChecked({ channels, strings }: UncheckedTexts, texts: ReadonlyMap<string, string>): void {
     for (const { channel, part } of channels) {
       const text = texts.get(part.id)
       const changedUntil = text === undefined ? 0 : changePieces(channel, part.text, text)
       const checked = text ?? part.text
       const unfinished = part.isPiece ? this.#options.countUnfinished((channel.joins || channel.before) + checked) : 0
-      channel.checked = checked.length
-      channel.cleared = Math.max(changedUntil, checked.length - unfinished, 0)
+      channel.checkedTo = checked.length
+      channel.clearedTo = Math.max(changedUntil, checked.length - unfinished, 0)
     }
-    for (const { held, string } of strings) {
+    for (const { heldEvent, string } of strings) {
       const { part, replace } = string
-      held.whole = held.whole.filter((other) => other !== string)
-      if (held.whole.length === 0) this.#uncheckedEvents.delete(held)
+      heldEvent.strings = heldEvent.strings.filter((other) => other !== string)
+      if (heldEvent.strings.length === 0) this.#uncheckedEvents.delete(heldEvent)
       const text = texts.get(part.id)
       if (text !== undefined) {
         replace(text)
-        held.isChanged = true
+        heldEvent.isChanged = true
       } else if (part.kind === 'other' && !string.isEcho && part.text.length <= MAX_REMEMBERED)
         if (this.#seen.size < MAX_SEEN) this.#seen.add(part.text)
     }
@@ -297,19 +297,19 @@ export class EventQueue {
   }
 
   /** Removes the rejected choices, and ends each of them with an event. */
-  endChoices(found: ReadonlySet<string>, createEnd: (choice: number) => JsonObject): void {
-    for (const choice of found) this.#rejectedChoices.add(choice)
-    for (const [name, { choice }] of this.#channels) if (found.has(choice)) this.#channels.delete(name)
+  endChoices(rejected: ReadonlySet<string>, createEnd: (choice: number) => JsonObject): void {
+    for (const choice of rejected) this.#rejectedChoices.add(choice)
+    for (const [name, { choice }] of this.#channels) if (rejected.has(choice)) this.#channels.delete(name)
     this.#events = this.#events.filter((heldEvent) => {
       const { json } = heldEvent
-      if (!json || !dropChoices(json, found)) return true
+      if (!json || !dropChoices(json, rejected)) return true
       heldEvent.isChanged = true
-      heldEvent.whole = heldEvent.whole.filter(({ choice }) => !found.has(choice))
-      if (heldEvent.whole.length === 0) this.#uncheckedEvents.delete(heldEvent)
-      for (const channel of heldEvent.channels) if (found.has(channel.choice)) heldEvent.channels.delete(channel)
-      return !isBare(json)
+      heldEvent.strings = heldEvent.strings.filter(({ choice }) => !rejected.has(choice))
+      if (heldEvent.strings.length === 0) this.#uncheckedEvents.delete(heldEvent)
+      for (const channel of heldEvent.channels) if (rejected.has(channel.choice)) heldEvent.channels.delete(channel)
+      return !isEmptyEvent(json)
     })
-    for (const choice of found) {
+    for (const choice of rejected) {
       this.#openCalls.delete(`choice ${choice}`)
       const json = createEnd(Number(choice))
       const data = JSON.stringify(json)
@@ -323,16 +323,16 @@ export class EventQueue {
   }
 
   /** Returns whether all choices that are still open have been rejected. */
-  isLeft(choiceCount: number): boolean {
+  hasOnlyRejectedChoices(choiceCount: number): boolean {
     const open = [...this.#rejectedChoices].filter((choice) => !this.#endedChoices.has(choice))
     return open.length > 0 && this.#events.length === 0 && this.#endedChoices.size + open.length >= choiceCount
   }
 
   /** Holds back the tool calls in events from index `first` onward, and tool calls whose arguments haven't passed yet. */
-  keepCalls(first: number): void {
-    for (const [index, { opens, closes, channels }] of this.#events.entries()) {
+  holdCalls(first: number): void {
+    for (const [index, { startedCalls, endedCalls, channels }] of this.#events.entries()) {
       const isRejected = index >= first || [...channels].some((channel) => channel.kind === 'tool-call')
-      if (isRejected) for (const call of [...opens, ...closes]) this.#openCalls.add(call)
+      if (isRejected) for (const call of [...startedCalls, ...endedCalls]) this.#openCalls.add(call)
     }
   }
 
@@ -356,10 +356,10 @@ export class EventQueue {
     const now = this.#options.now()
     const sent = new Map<Channel, number>() // number of dequeued pieces by channel
     for (const heldEvent of this.#events) {
-      if (heldEvent.whole.length > 0 || heldEvent.opens.some((call) => this.#openCalls.has(call))) break
+      if (heldEvent.strings.length > 0 || heldEvent.startedCalls.some((call) => this.#openCalls.has(call))) break
       const channels = [...heldEvent.channels]
       const isCleared = (channel: Channel) =>
-        measureNext(channel, heldEvent, sent.get(channel)).length <= channel.cleared
+        measureNext(channel, heldEvent, sent.get(channel)).length <= channel.clearedTo
       if (!channels.every(isCleared)) break
       count++
       this.length -= heldEvent.block.length
@@ -383,8 +383,8 @@ export class EventQueue {
     let text = ''
     for (const piece of channel.pieces.slice(start, start + count)) text += piece.text
     channel.length -= length
-    channel.cleared -= length
-    channel.checked -= length
+    channel.clearedTo -= length
+    channel.checkedTo -= length
     channel.before = (channel.before + text).slice(-CONTEXT_LENGTH)
     if (channel.joins !== '') channel.joins = channel.before.length < CONTEXT_LENGTH ? channel.joins + text : ''
     return start + count

@@ -8,7 +8,7 @@ export class GuardTally {
 
   /** Adds a run of guards, which may still be in progress. */
   add(run: GuardRun): void {
-    for (const { name } of run.on('request')) run.checks.set(`request ${name}`, { ...EMPTY_CHECK, name })
+    for (const { name } of run.getGuards('request')) run.checks.set(`request ${name}`, { ...EMPTY_CHECK, name })
     this.#runs.push(run)
   }
 

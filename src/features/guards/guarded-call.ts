@@ -65,15 +65,15 @@ export async function guardCall(
   const run = new GuardRun(guards, deps)
   tally.add(run)
   call.log.omitsProviderMessages = true
-  if (run.on('answer').length > 0)
+  if (run.getGuards('answer').length > 0)
     call.log.responseChecks.push((choices) => {
-      const attempt = new GuardRun(run.on('answer'), deps)
+      const attempt = new GuardRun(run.getGuards('answer'), deps)
       tally.add(attempt)
       return isRejected(choices, attempt)
     })
-  const parts = needsParts(run.on('request'), text, body) ? readParts(text, body, 'request') : []
-  const during = hasHostedTools(body) ? [] : await run.listDuring(parts)
-  const sequentialGuards = run.on('request').filter((guard) => !during.includes(guard))
+  const parts = needsParts(run.getGuards('request'), text, body) ? readParts(text, body, 'request') : []
+  const parallelGuards = hasHostedTools(body) ? [] : await run.listConcurrentGuards(parts)
+  const sequentialGuards = run.getGuards('request').filter((guard) => !parallelGuards.includes(guard))
   const texts =
     checkRequestBody(run, parts, { body, form: call.request.call.form }) ??
     (await checkRequest(run, parts, { guards: sequentialGuards }))
@@ -81,18 +81,18 @@ export async function guardCall(
     call.servedBy = 'guard'
     return writeReply(call, texts)
   }
-  addProviderHeaders(call.request.log, run.on('request'))
+  addProviderHeaders(call.request.log, run.getGuards('request'))
   const changedText = rewrite(run, call, texts.changed.size > 0 ? writeParts(text, parts, texts.changed) : text)
   const pendingReply = next(changedText === call.request.call.text ? undefined : { text: changedText })
   const rejected = await checkDuring(call, pendingReply, {
     run,
     parts: changeParts(parts, texts.changed),
-    guards: during,
+    guards: parallelGuards,
   })
   if (rejected) return rejected
   const reply = await pendingReply
   const isMedia = MEDIA_TYPE_PATTERN.test(reply.headers['content-type'] ?? '')
-  if (run.on('answer').length === 0 || isMedia || reply.body === undefined) return withNotes(reply, run)
+  if (run.getGuards('answer').length === 0 || isMedia || reply.body === undefined) return withNotes(reply, run)
   const { kind } = endpoint.operation
   const { changed } = texts
   let sent: ReadonlySet<string> | undefined
@@ -156,7 +156,7 @@ function needsParts(guards: readonly Guard[], text: string, body: JsonObject): b
 const rewrite = (run: GuardRun, { format, request }: CallRequest, json: string): string =>
   CHAT_OPERATIONS.has(request.call.endpoint.operation.name)
     ? run
-        .on('request')
+        .getGuards('request')
         .reduce(
           (text, guard: Guard | BuiltInGuard) => ('rewrite' in guard && guard.rewrite?.(text, format)) || text,
           json,
@@ -299,7 +299,7 @@ function checkRequestBody(
   parts: readonly ReadPart[],
   { body, form }: { body: JsonObject; form: ModelCall['form'] | undefined },
 ): CheckedRequest | undefined {
-  const guards = run.on('request')
+  const guards = run.getGuards('request')
   const hasFiles = form?.some((part) => 'bytes' in part) ?? false
   const isUnreadable = hasFiles || parts.some(({ media }) => media === 'unreadable')
   const isRemote = parts.some(({ media }) => media === 'remote')
@@ -312,11 +312,11 @@ function checkRequestBody(
           : 'checkBody' in guard && run.note(guard, (guard as BuiltInGuard).checkBody?.(body, parts))
     if (decision && decision.kind === 'refused') return { refused: guard, category: decision.category }
   }
-  const repeated = guards.length > 0 ? findFieldConflict(form ?? []) : undefined
-  if (repeated !== undefined)
+  const repeatedField = guards.length > 0 ? findFieldConflict(form ?? []) : undefined
+  if (repeatedField !== undefined)
     throw gatewayError('INVALID_REQUEST', {
-      message: `The form has several values for "${repeated.slice(0, 100)}". Send it once.`,
-      data: { param: repeated.slice(0, 100) },
+      message: `The form has several values for "${repeatedField.slice(0, 100)}". Send it once.`,
+      data: { param: repeatedField.slice(0, 100) },
     })
   if (guards.length > 0 && hasTokenArrays(body))
     throw gatewayError('INVALID_REQUEST', {

@@ -67,7 +67,7 @@ const createTextPart = (text: string): GuardPart => ({ id: '0', role: 'assistant
 
 /** Lists the complete tool calls if any guard checks them. */
 const listCallParts = (json: JsonObject, run: GuardRun): ReadPart[] =>
-  run.on('answer').some(checksCalls)
+  run.getGuards('answer').some(checksCalls)
     ? findCalls(json).map(({ choice, ...call }, index) => ({
         ...createCallPart(`call ${index}`, call),
         ...{ start: 0, end: 0, write: () => undefined, choice: choice === '' ? undefined : Number(choice) },
@@ -85,7 +85,7 @@ function findEchoes(json: string, parts: readonly ReadPart[], isSent: ResponseCh
 
 /** Restores masked values in strings that repeat the request. Other guards don't check those strings again. */
 async function restoreEchoes(parts: readonly ReadPart[], run: GuardRun): Promise<ReadonlyMap<string, string>> {
-  const restored = await run.check({ parts, stage: 'answer', final: true }, run.on('answer').filter(isRestoring))
+  const restored = await run.check({ parts, stage: 'answer', final: true }, run.getGuards('answer').filter(isRestoring))
   return restored.kind === 'passed' ? restored.texts : new Map()
 }
 

@@ -6,7 +6,7 @@ import type { RelayedStream } from '../../request/codec/relay.ts'
 import { KEEP_ALIVE_MS } from '../../request/codec/stream-headers.ts'
 import type { Clock } from '../../types.ts'
 import { EVENT_BLOCK_PATTERN } from '../edit-text/edit-text.ts'
-import { EventQueue, type Unchecked } from './event-queue.ts'
+import { EventQueue, type UncheckedTexts } from './event-queue.ts'
 import type { Guard } from './guard.ts'
 import { createGuardRejection } from './guard-rejection.ts'
 import { type BuiltInGuard, checksCalls, isRestoring } from './kinds/finding-guard.ts'
@@ -50,16 +50,16 @@ export class GuardedStream implements RelayedStream {
   #reading: Promise<Uint8Array | undefined> | undefined = undefined
   #checking: Promise<RejectionDecision | undefined> | undefined = undefined
   /** Events that didn't need a check and are waiting to be sent. */
-  #passed = ''
+  #readyText = ''
   #sentAt: number
   #isEnd = false
-  #isOver = false
+  #hasEnded = false
   #hasFailed = false
 
   constructor(options: GuardedStreamOptions) {
     this.#options = options
     this.#sentAt = options.clock.now()
-    this.#guards = options.run.on('answer')
+    this.#guards = options.run.getGuards('answer')
     this.#isImmediate = this.#guards.every((guard) => 'isImmediate' in guard)
     this.#queue = new EventQueue({
       fields: options.fields,
@@ -73,7 +73,7 @@ export class GuardedStream implements RelayedStream {
   }
 
   async next(): Promise<Uint8Array | undefined> {
-    while (!this.#isOver) {
+    while (!this.#hasEnded) {
       if (!this.#checking) {
         const chunk = await this.#read()
         if (chunk === 'idle') return this.#keepAlive()
@@ -97,13 +97,13 @@ export class GuardedStream implements RelayedStream {
         this.#checking = undefined
       }
       if (this.#hasFailed) continue
-      const events = this.#passed + this.#queue.release()
+      const events = this.#readyText + this.#queue.release()
       this.#options.run.heldMs = this.#queue.longestMs
-      this.#passed = ''
+      this.#readyText = ''
       const end = rejected ?? this.#findEnd()
       if (events !== '') this.#sentAt = this.#options.clock.now()
       if (end) return encodeUtf8(events + this.#reject(end))
-      this.#isOver ||= this.#isEnd
+      this.#hasEnded ||= this.#isEnd
       if (events !== '') return encodeUtf8(events)
     }
     return undefined
@@ -113,7 +113,7 @@ export class GuardedStream implements RelayedStream {
   #take(chunk: Uint8Array | undefined): void {
     const bytes = chunk ? this.#splitter.take(chunk) : this.#splitter.rest()
     for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY_BYTES).matchAll(EVENT_BLOCK_PATTERN))
-      this.#passed += this.#queue.take(block)
+      this.#readyText += this.#queue.take(block)
     this.#isEnd = chunk === undefined
     if (this.#isEnd) this.#queue.endTexts()
   }
@@ -136,7 +136,7 @@ export class GuardedStream implements RelayedStream {
   }
 
   cancel(reason?: unknown): void {
-    this.#isOver = true
+    this.#hasEnded = true
     this.#options.stream.cancel(reason)
   }
 
@@ -177,8 +177,8 @@ export class GuardedStream implements RelayedStream {
   #isDue(): boolean {
     if (this.#holdsAll) return false
     if (this.#queue.isFirstUnchecked()) return true
-    for (const { text, isOver } of this.#queue.listNew())
-      if (this.#isImmediate || isOver || text.length >= MAX_UNCHECKED || SENTENCE_END_PATTERN.test(text)) return true
+    for (const { text, hasEnded } of this.#queue.listNew())
+      if (this.#isImmediate || hasEnded || text.length >= MAX_UNCHECKED || SENTENCE_END_PATTERN.test(text)) return true
     return false
   }
 
@@ -199,35 +199,35 @@ export class GuardedStream implements RelayedStream {
       const guard = this.#guards.find(({ hold }) => hold === 'all') ?? this.#guards[0]
       return guard && { kind: 'refused', guard, category: 'too-long' }
     }
-    return this.#queue.isLeft(this.#options.choiceCount) ? this.#lastRejected : undefined
+    return this.#queue.hasOnlyRejectedChoices(this.#options.choiceCount) ? this.#lastRejected : undefined
   }
 
   /** Checks strings and applies changes to them. Returns the rejection, if any. */
-  async #checkTexts(unchecked: Unchecked): Promise<RejectionDecision | undefined> {
+  async #checkTexts(unchecked: UncheckedTexts): Promise<RejectionDecision | undefined> {
     const { channels, strings } = unchecked
     const { run } = this.#options
     const echoes = strings.filter(({ string }) => string.isEcho).map(({ string }) => string.part)
     const parts = [...channels, ...strings.filter(({ string }) => !string.isEcho).map(({ string }) => string)].map(
       ({ part }) => part,
     )
-    const final = channels.every(({ channel }) => channel.isOver)
+    const final = channels.every(({ channel }) => channel.hasEnded)
     const decision = await run.check({ parts, stage: 'answer', final }, this.#guards)
     if (decision.kind === 'refused') return decision
     const restored = await run.check({ parts: echoes, stage: 'answer', final }, this.#guards.filter(isRestoring))
     const texts = new Map([decision, restored].flatMap((result) => (result.kind === 'passed' ? [...result.texts] : [])))
-    this.#queue.pass(unchecked, texts)
+    this.#queue.markChecked(unchecked, texts)
     return undefined
   }
 
   /** Checks each choice separately, and ends the rejected ones. Returns the rejection if it affects all choices. */
   async #rejectChoices(
-    { channels, strings }: Unchecked,
+    { channels, strings }: UncheckedTexts,
     rejected: RejectionDecision,
   ): Promise<RejectionDecision | undefined> {
     const { ending, choiceCount, onRejected } = this.#options
-    const all = [...channels.map(({ channel }) => channel.choice), ...strings.map(({ string }) => string.choice)]
+    const choices = [...channels.map(({ channel }) => channel.choice), ...strings.map(({ string }) => string.choice)]
     const found = new Set<string>()
-    for (const choice of new Set(all)) {
+    for (const choice of new Set(choices)) {
       const rejection = await this.#checkTexts({
         channels: channels.filter(({ channel }) => channel.choice === choice),
         strings: strings.filter(({ string }) => string.choice === choice),
@@ -250,7 +250,7 @@ export class GuardedStream implements RelayedStream {
       if (await this.#checkTexts(this.#queue.listUnchecked(middle))) rejected = middle
       else passed = middle
     }
-    this.#queue.keepCalls(passed)
+    this.#queue.holdCalls(passed)
   }
 
   /** Passes the events that precede the first text. Clients need these to parse the end of a rejected stream. */
@@ -258,7 +258,7 @@ export class GuardedStream implements RelayedStream {
     const most = this.#queue.countStart()
     let passed = 0
     while (passed < most && !(await this.#checkTexts(this.#queue.listUnchecked(passed + 1)))) passed++
-    this.#queue.keepCalls(passed)
+    this.#queue.holdCalls(passed)
   }
 
   /** Returns how many characters at the end of a string could be the start of a match. */
@@ -279,7 +279,7 @@ export class GuardedStream implements RelayedStream {
     const reason: RejectionReason = { message: error.message, category }
     onRejected()
     this.#queue.clear()
-    this.#isOver = true
+    this.#hasEnded = true
     stream.fail(error) // nobody reads the stream's own error event
     return ending.end(reason, estimateUsage(this.#queue.textLength))
   }

@@ -17,15 +17,15 @@ export interface Channel {
   pieces: HeldPiece[]
   length: number
   /** How many characters of the held text have been checked, and how many of them may be sent. */
-  checked: number
-  cleared: number
+  checkedTo: number
+  clearedTo: number
   /** The end of the text that the client has already received. */
   before: string
   /** The end of the text that a reader sees directly before the held text, from an earlier channel and this one. */
   joins: string
   /** The positions in `joins` at which blocks begin. */
   starts: readonly number[]
-  isOver: boolean
+  hasEnded: boolean
 }
 
 /** An event that is waiting for a verdict. */
@@ -35,10 +35,10 @@ export interface HeldEvent {
   readonly json: JsonObject | undefined
   readonly channels: Set<Channel>
   /** Complete strings that need a check, which no later event continues. */
-  whole: HeldString[]
+  strings: HeldString[]
   /** The tool calls that the event begins or continues, and those that it ends. The event is sent once the calls are complete. */
-  readonly opens: readonly string[]
-  readonly closes: readonly string[]
+  readonly startedCalls: readonly string[]
+  readonly endedCalls: readonly string[]
   isChanged: boolean
   /** When the event arrived. */
   takenAt: number
@@ -47,16 +47,16 @@ export interface HeldEvent {
 export const createHeldEvent = (
   block: string,
   event: SseEvent,
-  extra: Partial<Pick<HeldEvent, 'json' | 'opens' | 'closes' | 'isChanged'>> = {},
+  extra: Partial<Pick<HeldEvent, 'json' | 'startedCalls' | 'endedCalls' | 'isChanged'>> = {},
 ): HeldEvent => ({
   ...{
     block,
     event,
     json: undefined,
     channels: new Set(),
-    whole: [],
-    opens: [],
-    closes: [],
+    strings: [],
+    startedCalls: [],
+    endedCalls: [],
     isChanged: false,
     takenAt: 0,
   },
@@ -76,8 +76,8 @@ export const joinPieces = ({ pieces }: Channel, events?: ReadonlySet<HeldEvent>)
   pieces.map(({ text, event }) => (!events || events.has(event) ? text : '')).join('')
 
 /** Returns whether a string must be checked. Tool calls are checked only when they are complete. */
-export const mustCheck = ({ kind, isOver, checked, cleared, length }: Channel): boolean =>
-  isOver ? cleared < length : kind !== 'tool-call' && checked < length
+export const mustCheck = ({ kind, hasEnded, checkedTo, clearedTo, length }: Channel): boolean =>
+  hasEnded ? clearedTo < length : kind !== 'tool-call' && checkedTo < length
 
 /** Returns how many of the channel's next pieces are in this event, and the length of their text. */
 export function measureNext({ pieces }: Channel, heldEvent: HeldEvent, start = 0): { count: number; length: number } {

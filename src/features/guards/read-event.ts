@@ -28,8 +28,8 @@ export interface ReadEvent {
   /** The choices that end with the event. */
   readonly ended: ReadonlySet<string>
   /** The tool calls that the event begins or continues, and those that it ends. */
-  readonly opens: readonly string[]
-  readonly closes: readonly string[]
+  readonly startedCalls: readonly string[]
+  readonly endedCalls: readonly string[]
 }
 
 /** Reads the strings of a stream event. */
@@ -40,7 +40,7 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
   const echoed = new Set<object>()
   const others: OtherText[] = []
   const names: OtherText[] = [] // added last, because the values are found by their original names
-  const opens: string[] = []
+  const startedCalls: string[] = []
 
   function visit(holder: object, place: Pick<OtherText, 'choice' | 'isEcho' | 'call' | 'path'> & { isData: boolean }) {
     if (place.isEcho) echoed.add(holder)
@@ -78,19 +78,20 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
   function visitChoice(item: unknown) {
     if (!isObject(item)) return
     const choice = getChoice(item)
-    if (isObject(item.delta) && (item.delta.tool_calls ?? item.delta.function_call)) opens.push(`choice ${choice}`)
+    if (isObject(item.delta) && (item.delta.tool_calls ?? item.delta.function_call))
+      startedCalls.push(`choice ${choice}`)
     visit(item, { choice, isEcho: false, isData: false, path: 'choice' })
   }
 
   visit(json, { choice: '', isEcho: false, isData: false, path: `${json.type}` })
   const call = findCall(json)
-  if (call && !call.isOver) opens.push(call.key)
+  if (call && !call.isComplete) startedCalls.push(call.key)
   return {
     texts: texts.map((text) => ({ ...text, isEcho: echoed.has(text.holder) })),
     others: [...others, ...names],
     ended,
-    opens,
-    closes: [...[...ended].map((choice) => `choice ${choice}`), ...(call?.isOver ? [call.key] : [])],
+    startedCalls,
+    endedCalls: [...[...ended].map((choice) => `choice ${choice}`), ...(call?.isComplete ? [call.key] : [])],
   }
 }
 
@@ -122,19 +123,19 @@ function findCall({
   item,
   content_block: block,
   delta,
-}: JsonObject): { key: string; isOver: boolean } | undefined {
+}: JsonObject): { key: string; isComplete: boolean } | undefined {
   const name = String(type)
   if (name === 'content_block_start' && isObject(block) && /tool_use$/.test(String(block.type)))
-    return { key: `${index}`, isOver: false }
+    return { key: `${index}`, isComplete: false }
   if (name === 'content_block_delta' && isObject(delta) && delta.type === 'input_json_delta')
-    return { key: `${index}`, isOver: false }
-  if (name === 'content_block_stop') return { key: `${index}`, isOver: true }
+    return { key: `${index}`, isComplete: false }
+  if (name === 'content_block_stop') return { key: `${index}`, isComplete: true }
   if (name === 'response.output_item.added' && isObject(item) && CALL_TYPE_PATTERN.test(String(item.type)))
-    return { key: `${outputIndex}`, isOver: false }
-  if (ARGUMENTS_EVENT_PATTERN.test(name)) return { key: `${outputIndex}`, isOver: false }
-  if (name === 'response.output_item.done') return { key: `${outputIndex}`, isOver: true }
-  if (name.startsWith('tool-input-')) return { key: `${id}`, isOver: false }
-  return name === 'tool-call' ? { key: `${callId}`, isOver: true } : undefined
+    return { key: `${outputIndex}`, isComplete: false }
+  if (ARGUMENTS_EVENT_PATTERN.test(name)) return { key: `${outputIndex}`, isComplete: false }
+  if (name === 'response.output_item.done') return { key: `${outputIndex}`, isComplete: true }
+  if (name.startsWith('tool-input-')) return { key: `${id}`, isComplete: false }
+  return name === 'tool-call' ? { key: `${callId}`, isComplete: true } : undefined
 }
 
 const CALL_TYPE_PATTERN = /^(?:function|custom_tool|mcp)_call$/

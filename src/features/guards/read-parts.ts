@@ -94,12 +94,12 @@ export function screenParts(json: string, value: JsonObject, screens: readonly T
 }
 
 /** A string's role, kind, and other properties known before its content is read. */
-type FoundPart = Partial<ReadPart> & Pick<ReadPart, 'role' | 'kind'>
+type PartHints = Partial<ReadPart> & Pick<ReadPart, 'role' | 'kind'>
 
 interface PartSink {
   /** Whether parts need `isOlder`. Default: true. */
   needsAge?: boolean
-  add(string: JsonString<StringPlace>, part: FoundPart): void
+  add(string: JsonString<StringPlace>, part: PartHints): void
 }
 
 function createPartVisitor(
@@ -263,23 +263,23 @@ function classify(place: StringPlace, object: JsonObject, key: string) {
   if (kind === 'tool-definition' || kind === 'option') return
   const objectRole = typeof object.role === 'string' ? ROLE_BY_NAME.get(object.role) : undefined
   const hints = readHints(key)
-  const typed = readHints(typeof object.type === 'string' ? object.type : '')
-  if (hints.isResult || typed.isResult) {
+  const typeHints = readHints(typeof object.type === 'string' ? object.type : '')
+  if (hints.isResult || typeHints.isResult) {
     place.role = 'tool'
     place.kind = 'tool-result'
   } else if (key === 'input' || key === 'args') place.isData = kind === 'tool-call'
-  else if (hints.isCall || typed.isCall) {
+  else if (hints.isCall || typeHints.isCall) {
     place.role = objectRole ?? 'assistant'
     place.kind = 'tool-call'
   } else if (objectRole === 'tool') {
     place.role = objectRole
     place.kind = 'tool-result'
-  } else if (typed.isReasoning || object.thought === true) {
+  } else if (typeHints.isReasoning || object.thought === true) {
     place.role = objectRole ?? 'assistant'
     place.kind = 'reasoning'
   } else {
     place.role = objectRole ?? place.role
-    place.isMedia ||= hints.isMedia || typed.isMedia
+    place.isMedia ||= hints.isMedia || typeHints.isMedia
   }
 }
 

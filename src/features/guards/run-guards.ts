@@ -68,7 +68,7 @@ export class GuardRun {
   }
 
   /** Returns the guards for a stage. */
-  on(stage: GuardTexts['stage']): readonly Guard[] {
+  getGuards(stage: GuardTexts['stage']): readonly Guard[] {
     return this.#guards.filter(({ on = STAGES }) => on.includes(stage))
   }
 
@@ -76,7 +76,7 @@ export class GuardRun {
    * Checks text: first sequentially with the guards that may change it, then concurrently with all others. The first rejection cancels all other
    * checks. Rejects with `GUARD_UNAVAILABLE` if a guard fails.
    */
-  async check(texts: GuardTexts, guards: readonly Guard[] = this.on(texts.stage)): Promise<GuardDecision> {
+  async check(texts: GuardTexts, guards: readonly Guard[] = this.getGuards(texts.stage)): Promise<GuardDecision> {
     const changed = new Map<string, string>()
     let { parts } = texts
     for (const guard of guards.filter(({ changes }) => changes)) {
@@ -118,7 +118,7 @@ export class GuardRun {
     const { name, onError = 'refuse', mode } = guard
     const startedAt = this.#deps.clock.now()
     try {
-      const verdict = await this.#recallOrAsk(guard, { ...texts, parts: checkedParts }, signal)
+      const verdict = await this.#recallOrRun(guard, { ...texts, parts: checkedParts }, signal)
       return this.#decide(guard, verdict, checkedParts, texts.stage)
     } catch (error) {
       if (signal.aborted) throw signal.reason ?? error
@@ -137,12 +137,12 @@ export class GuardRun {
   }
 
   /** Runs the guard only on strings whose verdict isn't cached. */
-  async #recallOrAsk(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
+  async #recallOrRun(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
     const memory = getVerdictMemory(guard, this.#deps.clock)
-    if (!memory) return this.#ask(guard, texts, signal)
+    if (!memory) return this.#callGuard(guard, texts, signal)
     const { rejection, unknown } = await memory.recall(texts.parts)
     if (rejection || unknown.length === 0) return rejection
-    const verdict = await this.#ask(guard, { ...texts, parts: unknown }, signal)
+    const verdict = await this.#callGuard(guard, { ...texts, parts: unknown }, signal)
     await memory.note(unknown, verdict)
     return verdict
   }
@@ -150,8 +150,8 @@ export class GuardRun {
   /**
    * Returns the guards that can run during the call. A guard that is known to reject older text must run before the call, so the text can be removed.
    */
-  async listDuring(parts: readonly GuardPart[]): Promise<readonly Guard[]> {
-    const candidates = this.on('request').filter(({ stage, changes }) => stage === 'during' && !changes)
+  async listConcurrentGuards(parts: readonly GuardPart[]): Promise<readonly Guard[]> {
+    const candidates = this.getGuards('request').filter(({ stage, changes }) => stage === 'during' && !changes)
     const rejections = await Promise.all(
       candidates.map(async (guard) => (await getVerdictMemory(guard, this.#deps.clock)?.recall(parts))?.rejection),
     )
@@ -207,7 +207,7 @@ export class GuardRun {
     return { kind: 'refused', guard, category, ids: [...signed, ...fixed].map(({ id }) => id) }
   }
 
-  async #ask(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
+  async #callGuard(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
     const { request, clock, callModel, fetch } = this.#deps
     const { timeoutMs: ms = DEFAULT_TIMEOUT_MS } = guard
     const memory = this.#memory
@@ -285,7 +285,7 @@ function createPartFinder(parts: readonly GuardPart[]): (id: unknown) => GuardPa
 /** Returns the changed strings by ID. Spans refer to the original text. */
 function applyChanges(changes: readonly GuardChange[], parts: readonly GuardPart[]): Map<string, string> {
   const findPart = createPartFinder(parts)
-  const texts = new Map<string, { part: GuardPart; text: string; until: number }>()
+  const texts = new Map<string, { part: GuardPart; text: string; end: number }>()
   const sorted = [...changes].sort((a, b) => (a.start ?? 0) - (b.start ?? 0))
   for (const { id, text, start = 0, end } of sorted) {
     const part = findPart(id)
@@ -293,13 +293,11 @@ function applyChanges(changes: readonly GuardChange[], parts: readonly GuardPart
     const until = end ?? part.text.length
     if (!(start >= 0 && start <= until && until <= part.text.length))
       throw new RangeError('A span is outside its part.')
-    const changed = texts.get(id) ?? { part, text: '', until: 0 }
-    changed.text += part.text.slice(changed.until, start) + text
-    changed.until = Math.max(changed.until, until)
+    const changed = texts.get(id) ?? { part, text: '', end: 0 }
+    changed.text += part.text.slice(changed.end, start) + text
+    changed.end = Math.max(changed.end, until)
     texts.set(id, changed)
   }
-  const fullTexts = [...texts].map(
-    ([id, { part, text, until }]) => [id, text + part.text.slice(until), part.text] as const,
-  )
+  const fullTexts = [...texts].map(([id, { part, text, end }]) => [id, text + part.text.slice(end), part.text] as const)
   return new Map(fullTexts.flatMap(([id, text, old]) => (text === old ? [] : [[id, text] as const])))
 }

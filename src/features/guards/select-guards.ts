@@ -23,8 +23,10 @@ export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps 
       applied.set(call.log, { names: done, tally })
       call.log.extendRecord(() => tally.toRecord())
     }
-    const added = previous ? [] : readHeader(call.header(GUARDS_HEADER))
-    const names = new Set([...listGuardNames(call), ...added].filter((name) => !codeNames.has(name) && !done.has(name)))
+    const requestedNames = previous ? [] : readHeader(call.header(GUARDS_HEADER))
+    const names = new Set(
+      [...listGuardNames(call), ...requestedNames].filter((name) => !codeNames.has(name) && !done.has(name)),
+    )
     for (const name of names) done.add(name)
     const codeGuards = previous ? [] : inCode
     if (names.size === 0) return { guards: [...codeGuards], tally }
@@ -32,7 +34,7 @@ export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps 
     const found = [...names].map((name) => {
       const guard = guardsByName.get(name)
       if (guard && 'guard' in guard) return guard.guard
-      if (!guard && added.includes(name)) throw createUnknownError(name)
+      if (!guard && requestedNames.includes(name)) throw createUnknownError(name)
       throw createUnavailableError(name, guard?.problem)
     })
     return { guards: [...codeGuards, ...found], tally }
@@ -64,15 +66,15 @@ function listGuardNames({ caller, request }: Pick<CallRequest, 'caller' | 'reque
 function listComboGuards({ call, list, table }: Pick<ModelRequest, 'call' | 'list' | 'table'>): string[] {
   const found: string[] = [...(list?.guards ?? [])] // a model list can have guards, like a combo
   const seen = new Set<string>()
-  const open = [call.model, ...(list?.entries.map(({ name }) => name) ?? [])].reverse()
-  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+  const queue = [call.model, ...(list?.entries.map(({ name }) => name) ?? [])].reverse()
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
     if (seen.has(name)) continue
     seen.add(name)
     const combo = table.combos.get(name)
     const alias = table.aliases.get(name)
     found.push(...(combo?.guards ?? []))
-    if (combo) open.push(...combo.entries.map((entry) => entry.name).reverse())
-    else if (alias !== undefined) open.push(alias)
+    if (combo) queue.push(...combo.entries.map((entry) => entry.name).reverse())
+    else if (alias !== undefined) queue.push(alias)
   }
   return found
 }

@@ -76,7 +76,7 @@ class LiveStream implements ByteStream {
   readonly #resumeId: string | undefined
   #position: number | undefined = undefined // `undefined` before the first chunk
   #sentAt = Number.NEGATIVE_INFINITY
-  #isOver = false
+  #hasEnded = false
   #unsubscribe: () => void = () => {}
   #wake: (() => void) | undefined = undefined
 
@@ -95,7 +95,7 @@ class LiveStream implements ByteStream {
     const { clock } = feed.deps
     const keepAliveAt = clock.now() + KEEP_ALIVE_MS
     let text = this.#position === undefined ? this.#start() : ''
-    while (text === '' && !this.#isOver && clock.now() < keepAliveAt) {
+    while (text === '' && !this.#hasEnded && clock.now() < keepAliveAt) {
       if (this.#position === feed.head)
         await this.#wait(
           Math.min(keepAliveAt, feed.getNextHealthChange()) - clock.now(),
@@ -106,7 +106,7 @@ class LiveStream implements ByteStream {
       text = this.#nextChunk()
     }
     if (text === '') text = this.#nextChunk()
-    if (text === '' && this.#isOver) return undefined
+    if (text === '' && this.#hasEnded) return undefined
     this.#sentAt = clock.now()
     return encodeUtf8(text || ': still here\n\n')
   }
@@ -141,11 +141,11 @@ class LiveStream implements ByteStream {
 
   /** Resolves after `ms`, or earlier if the stream ends or if `isEnough` returns `true` when events arrive. */
   async #wait(ms: number, isEnough: () => boolean): Promise<void> {
-    if (this.#isOver || ms <= 0) return
+    if (this.#hasEnded || ms <= 0) return
     let cancelTimer: CancelDeadline = () => {}
     await new Promise<void>((resolve) => {
       this.#wake = () => {
-        if (this.#isOver || isEnough()) resolve()
+        if (this.#hasEnded || isEnough()) resolve()
       }
       cancelTimer = this.#feed.deps.startTimer(ms, resolve)
     })
@@ -155,8 +155,8 @@ class LiveStream implements ByteStream {
 
   /** Ends the stream after sending the buffered events. */
   #end(): void {
-    if (this.#isOver) return
-    this.#isOver = true
+    if (this.#hasEnded) return
+    this.#hasEnded = true
     this.#unsubscribe()
     this.#wake?.()
   }

@@ -23,7 +23,7 @@ export class LiveStream implements ByteStream {
   #waiting: StoredRequest[] = []
   #dropped = 0
   #text = ': live\n\n'
-  #isOver = false
+  #hasEnded = false
   #wake: (() => void) | undefined = undefined
 
   /** `startTimer` starts a timer that doesn't keep the process alive. */
@@ -44,13 +44,13 @@ export class LiveStream implements ByteStream {
 
   async next(): Promise<Uint8Array | undefined> {
     const isIdle = this.#text === '' && this.#waiting.length === 0 && this.#dropped === 0
-    if (isIdle && !this.#isOver) await this.#waitForNews()
+    if (isIdle && !this.#hasEnded) await this.#waitForNews()
     for (const request of this.#waiting.splice(0))
       this.#text += formatSseEvent({ event: 'request', data: JSON.stringify(request) })
     if (this.#dropped > 0)
       this.#text += formatSseEvent({ event: 'dropped', data: JSON.stringify({ requests: this.#dropped }) })
     this.#dropped = 0
-    if (this.#text === '' && this.#isOver) return undefined
+    if (this.#text === '' && this.#hasEnded) return undefined
     const text = this.#text || ': still here\n\n'
     this.#text = ''
     return encodeUtf8(text)
@@ -68,8 +68,8 @@ export class LiveStream implements ByteStream {
 
   /** Ends the stream after sending the waiting requests. */
   end(): void {
-    if (this.#isOver) return
-    this.#isOver = true
+    if (this.#hasEnded) return
+    this.#hasEnded = true
     this.#onEnd()
     this.#wake?.()
   }

@@ -5,7 +5,7 @@ import { createKeyOperations } from '../../../src/admin/keys.ts'
 import { createAliasOperations, createCustomModelOperations } from '../../../src/admin/models.ts'
 import { createProviderOperations } from '../../../src/admin/providers.ts'
 import { createSettingsOperations } from '../../../src/admin/settings.ts'
-import { parseReplicated } from '../../../src/features/cloud-sync/gateway/replica-input.ts'
+import { parseReplicatedRecord } from '../../../src/features/cloud-sync/gateway/replica-input.ts'
 import { createReplica } from '../../../src/features/cloud-sync/replica.ts'
 import type { Claims, Replica } from '../../../src/features/cloud-sync/sync-types.ts'
 import { createMutex } from '../../../src/lib/promises.ts'
@@ -54,7 +54,7 @@ export function openSide({ storage = memoryStorage(), side, clock, claims, keeps
         store,
         side,
         replicaId,
-        validate: parseReplicated,
+        validate: parseReplicatedRecord,
         clock,
         keepsSecrets,
         ...(claims && { claims }),

@@ -27,7 +27,7 @@ export async function disableCloud(
     const context = { cloudUrl: state.cloudUrl, signal } // the setting may have changed since `enable` failed
     await removeLeftovers(deps, context).catch((error: unknown) => {
       ignoreIfForced(error)
-      return pushes.end()
+      return pushes.stop()
     })
     return []
   }
@@ -42,7 +42,7 @@ export async function disableCloud(
   }).catch(ignoreIfForced)
   await setEnabled(store, false, { cloudUrl, signal })
   replica.forgetSession()
-  await pushes.end()
+  await pushes.stop()
   return conflicts ?? []
 }
 
@@ -51,7 +51,7 @@ export async function removeLeftovers({ replica, pushes }: CloudDependencies, co
   await replica.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
   context.signal.throwIfAborted()
   replica.forgetSession()
-  await pushes.end()
+  await pushes.stop()
 }
 
 /**

@@ -28,7 +28,7 @@ export async function enableCloud(
     { isOn: cloudEnabled },
   )
   await setEnabled(store, true, context)
-  pushes.begin()
+  pushes.start()
   const verifyError = await findReplicaProblem(deps, context, Math.max(0, verifyUntil - clock.now()))
   const warnings = await listPrivateAddressWarnings(deps, context)
   return {

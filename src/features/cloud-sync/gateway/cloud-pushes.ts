@@ -33,14 +33,14 @@ const SAVE_SUCCESS_MS = 60_000
 const DROPPED_MS = 1_000
 
 /** Changes that haven't been replicated yet. Times are in epoch ms. */
-interface WaitingChanges {
+interface PendingChanges {
   since: number
   latest: number
 }
 
 /** A scheduled sync. */
 interface ScheduledSync {
-  at: number
+  dueAt: number
   /** Whether the sync is for a known change, as opposed to a retry or a poll for changes in the cloud. */
   isForChange: boolean
   cancel: CancelDeadline
@@ -62,9 +62,9 @@ export class Pushes {
   readonly #deps: PushDependencies
   #isClosed = false
   #isFollowing = false
-  #planned: ScheduledSync | undefined
-  #waiting: WaitingChanges | undefined
-  #sending: WaitingChanges | undefined
+  #scheduledSync: ScheduledSync | undefined
+  #pendingChanges: PendingChanges | undefined
+  #sending: PendingChanges | undefined
   #running: Promise<void> | undefined
   #saving: Promise<unknown> = Promise.resolve()
   #succeededAt = Number.NEGATIVE_INFINITY
@@ -77,46 +77,46 @@ export class Pushes {
   }
 
   /** Call this when cloud sync is turned on. From then on, local changes are synced promptly, and changes from the cloud are fetched regularly. */
-  begin(): void {
+  start(): void {
     this.#schedule(this.#deps.clock.now() + DEBOUNCE_MS, true)
   }
 
   /** Call this when cloud sync is turned off. Forgets the replica. */
-  async end(): Promise<void> {
+  async stop(): Promise<void> {
     this.#unschedule()
-    this.#waiting = undefined
+    this.#pendingChanges = undefined
     this.#failures = 0
     const forgotten = { mirror: null, stamp: null, attempts: [], lastError: null, waitingSince: null }
     await this.#deps.replica.memory.change(() => forgotten)
   }
 
   /** Call this after replicated data may have changed. Resolves when the sync is scheduled. */
-  async changed(): Promise<void> {
+  async noteChange(): Promise<void> {
     const { store, clock } = this.#deps
     const now = clock.now()
     const isEnabled = async () => (await store.settings.mayUseCloudSync()) && (await store.settings.read()).cloudEnabled
     if (this.#isClosed || !(await isEnabled().catch(() => false))) return // the change itself succeeded; the next sync finds it
-    this.#waiting = { since: this.#waiting?.since ?? now, latest: now }
-    if (!this.#running) this.#scheduleChange(this.#waiting)
+    this.#pendingChanges = { since: this.#pendingChanges?.since ?? now, latest: now }
+    if (!this.#running) this.#scheduleChange(this.#pendingChanges)
   }
 
   /** Runs an overdue sync, because some platforms drop a request's timers when the request ends. Returns whether a sync was overdue. */
   wake(): boolean {
-    const isLate = this.#planned !== undefined && this.#deps.clock.now() >= this.#planned.at + DROPPED_MS
+    const isLate = this.#scheduledSync !== undefined && this.#deps.clock.now() >= this.#scheduledSync.dueAt + DROPPED_MS
     if (isLate) this.#run()
     return isLate
   }
 
   /** Resolves when all changes are replicated or replication has failed. */
-  async settled(): Promise<void> {
-    if (this.#isClosed || !(this.#planned?.isForChange || this.#running)) return
+  async waitUntilSettled(): Promise<void> {
+    if (this.#isClosed || !(this.#scheduledSync?.isForChange || this.#running)) return
     await new Promise<void>((resolve) => void this.#listeners.push(resolve))
   }
 
   /** Runs a sync and records its result. Records a failure only if cloud sync is on (`isOn`). */
   async recordOutcome<T>(exchange: () => Promise<T>, { isOn }: { isOn: boolean }): Promise<T> {
-    this.#sending = this.#waiting
-    this.#waiting = undefined
+    this.#sending = this.#pendingChanges
+    this.#pendingChanges = undefined
     try {
       const result = await exchange()
       this.#recordSuccess()
@@ -138,7 +138,7 @@ export class Pushes {
     await this.#saving
     const { lastSuccessAt, lastError, waitingSince, conflicts } = await replica.memory.read()
     const since = Math.min(
-      ...[this.#waiting?.since, this.#sending?.since, Date.parse(waitingSince ?? '')].filter(isTime),
+      ...[this.#pendingChanges?.since, this.#sending?.since, Date.parse(waitingSince ?? '')].filter(isTime),
     )
     const latest = Math.max(this.#succeededAt, Date.parse(lastSuccessAt ?? '') || Number.NEGATIVE_INFINITY)
     return {
@@ -164,19 +164,24 @@ export class Pushes {
     if (this.#isClosed) return
     this.#follow()
     const { clock, startTimer } = this.#deps
-    this.#planned = { at: dueAt, isForChange, cancel: startTimer(Math.max(0, dueAt - clock.now()), () => this.#run()) }
+    this.#scheduledSync = {
+      dueAt,
+      isForChange,
+      cancel: startTimer(Math.max(0, dueAt - clock.now()), () => this.#run()),
+    }
   }
 
   #unschedule(): void {
-    this.#planned?.cancel()
-    this.#planned = undefined
+    this.#scheduledSync?.cancel()
+    this.#scheduledSync = undefined
   }
 
-  #scheduleChange({ since, latest }: WaitingChanges): void {
+  #scheduleChange({ since, latest }: PendingChanges): void {
     const dueAt = Math.min(latest + DEBOUNCE_MS, since + MAX_DEBOUNCE_MS)
     const retryAt = this.#failedAt + CHANGE_RETRY_MS
     if (this.#failures === 0) this.#schedule(dueAt, true)
-    else if (!this.#planned || this.#planned.at > retryAt) this.#schedule(Math.max(dueAt, retryAt), false)
+    else if (!this.#scheduledSync || this.#scheduledSync.dueAt > retryAt)
+      this.#schedule(Math.max(dueAt, retryAt), false)
   }
 
   /** Schedules the next sync after one has ended. */
@@ -185,7 +190,7 @@ export class Pushes {
     if (this.#failures > 0) {
       const pauseMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (this.#failures - 1))
       this.#schedule(clock.now() + Math.round(pauseMs * (0.5 + random() / 2)), false)
-    } else if (this.#waiting) this.#scheduleChange(this.#waiting)
+    } else if (this.#pendingChanges) this.#scheduleChange(this.#pendingChanges)
     else this.#schedule(clock.now() + IDLE_MS, false)
   }
 
@@ -195,9 +200,10 @@ export class Pushes {
     this.#isFollowing = true
     const { freshness } = this.#deps.store
     freshness.onChange((key) => {
-      if (key === SETTINGS_KEY || REPLICATED_COLLECTIONS.some((prefix) => key.startsWith(prefix))) void this.changed()
+      if (key === SETTINGS_KEY || REPLICATED_COLLECTIONS.some((prefix) => key.startsWith(prefix)))
+        void this.noteChange()
     })
-    freshness.onGap(() => void this.changed())
+    freshness.onGap(() => void this.noteChange())
   }
 
   /** Syncs, unless a sync is in flight. */
@@ -207,8 +213,8 @@ export class Pushes {
     this.#running = this.#sync().then((isEnabled) => {
       this.#running = undefined
       if (isEnabled) this.#scheduleNext()
-      else this.#waiting = undefined
-      if (!this.#planned?.isForChange) this.#notifyListeners()
+      else this.#pendingChanges = undefined
+      if (!this.#scheduledSync?.isForChange) this.#notifyListeners()
     })
   }
 
@@ -233,7 +239,7 @@ export class Pushes {
   /** Marks changes that couldn't be sent as waiting again. */
   #restoreWaiting(): void {
     const unsent = this.#sending
-    if (unsent) this.#waiting = { since: unsent.since, latest: this.#waiting?.latest ?? unsent.latest }
+    if (unsent) this.#pendingChanges = { since: unsent.since, latest: this.#pendingChanges?.latest ?? unsent.latest }
   }
 
   #recordSuccess(): void {
@@ -250,7 +256,7 @@ export class Pushes {
   #recordFailure(lastError: string): void {
     this.#failures++
     this.#failedAt = this.#deps.clock.now()
-    const since = this.#waiting ? toIso(this.#waiting.since) : null
+    const since = this.#pendingChanges ? toIso(this.#pendingChanges.since) : null
     this.#save(({ waitingSince }) => ({ lastError, waitingSince: waitingSince ?? since }))
   }
 

@@ -19,7 +19,7 @@ import type { SyncResult } from '../sync-types.ts'
 import type { CloudConflict, CloudOptions } from './cloud-operations.ts'
 import { count, exchangeSpending } from './cloud-spending.ts'
 import { type CloudReplicaState, type CloudReplicaStateStore, createCloudReplicaStateStore } from './cloud-state.ts'
-import { parseReplicated } from './replica-input.ts'
+import { parseReplicatedRecord } from './replica-input.ts'
 
 /** The time limit of a sync, in ms. Clients wait this long for an action (src/rules.md, Cloud sync of clients). */
 export const EXCHANGE_MS = 15_000
@@ -70,8 +70,8 @@ export interface CloudReplica {
 export function createCloudReplica({ store, clock, ledger, fetch, options }: CloudReplicaDependencies): CloudReplica {
   const memory = createCloudReplicaStateStore(store.storage)
   const calls = createSignedCalls({ getIdentity: (cloudUrl) => getIdentity(cloudUrl, store) })
-  const inTurn = createMutex()
-  const closing = new AbortController()
+  const mutex = createMutex()
+  const closeController = new AbortController()
   const yieldControllers = { own: new AbortController(), sync: new AbortController() }
 
   let isSyncing = false
@@ -95,7 +95,14 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
     const refresh = async () => getReplicaState(await memory.read(), cloudUrl)
     const exchanged = await syncReplicas({
       createReplica: (replicaId) =>
-        createReplica({ store, side: 'gateway', replicaId, validate: parseReplicated, clock, keepsSecrets: true }),
+        createReplica({
+          store,
+          side: 'gateway',
+          replicaId,
+          validate: parseReplicatedRecord,
+          clock,
+          keepsSecrets: true,
+        }),
       send: async (body) =>
         parseSyncResponse(await call({ method: 'POST', path: paths.replica, body }, context), context),
       state: await refresh(),
@@ -143,7 +150,7 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
       if (id === calls.session()) calls.forget()
     },
     close() {
-      for (const controller of [closing, yieldControllers.own, yieldControllers.sync])
+      for (const controller of [closeController, yieldControllers.own, yieldControllers.sync])
         controller.abort(gatewayError('CLOSED'))
     },
 
@@ -151,11 +158,11 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
       if (kind !== 'own') cancelRunning('own')
       if (kind === 'disable' && isSyncing) cancelRunning('sync')
       const runInOrder = (both: AbortSignal) =>
-        inTurn(async () => {
+        mutex(async () => {
           both.throwIfAborted()
           return work(both)
         })
-      const { signal } = kind === 'own' || kind === 'sync' ? yieldControllers[kind] : closing
+      const { signal } = kind === 'own' || kind === 'sync' ? yieldControllers[kind] : closeController
       return runWithDeadline(runInOrder, { clock, ms, late: () => createTimeoutError(ms), signal })
     },
   }

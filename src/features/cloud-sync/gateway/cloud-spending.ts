@@ -41,7 +41,10 @@ const responseSchema = v.object({
  */
 export async function exchangeSpending(
   side: SpendingSide,
-  { send, invalid }: { send(request: SpendingRequest): Promise<JsonObject | undefined>; invalid(): Error },
+  {
+    send,
+    invalid: createInvalidError,
+  }: { send(request: SpendingRequest): Promise<JsonObject | undefined>; invalid(): Error },
 ): Promise<void> {
   const limited = await findLimitedAccounts(side)
   if (limited.size === 0) return
@@ -52,7 +55,7 @@ export async function exchangeSpending(
     const body = await send({ mirror: side.replicaId, accounts, ...(after !== undefined && { after }) })
     if (!body) return
     const response = v.safeParse(responseSchema, body)
-    if (!response.success) throw invalid()
+    if (!response.success) throw createInvalidError()
     await applyAll(side, limited, response.output.accounts)
     after = response.output.next
     if (next === undefined && after === undefined) return

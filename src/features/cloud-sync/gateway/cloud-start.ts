@@ -25,7 +25,7 @@ export function createCloudStart({ settings, clock, load }: Dependencies): Cloud
   const start: CloudStart = {
     async resume(exchange) {
       if (hasResumed) {
-        if (start.pushes?.wake()) exchange?.waitUntil?.(start.pushes.settled())
+        if (start.pushes?.wake()) exchange?.waitUntil?.(start.pushes.waitUntilSettled())
         return
       }
       hasResumed = true
@@ -33,8 +33,8 @@ export function createCloudStart({ settings, clock, load }: Dependencies): Cloud
       try {
         if (!(await settings.mayUseCloudSync()) || !(await settings.read()).cloudEnabled) return
         const { pushes } = await load()
-        pushes.begin()
-        exchange?.waitUntil?.(pushes.settled())
+        pushes.start()
+        exchange?.waitUntil?.(pushes.waitUntilSettled())
       } catch {
         hasResumed = false // the storage is unavailable; a later request tries again
       }

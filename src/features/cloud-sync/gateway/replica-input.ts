@@ -38,5 +38,5 @@ const schemas: Readonly<Record<Collection, ReturnType<typeof closedObject>>> = {
 }
 
 /** Validates a replicated record and converts it to its stored form. Throws `INVALID_REQUEST` with a message that describes the problem. */
-export const parseReplicated = (collection: Collection, record: JsonObject): JsonObject =>
+export const parseReplicatedRecord = (collection: Collection, record: JsonObject): JsonObject =>
   parseInput<JsonObject>(schemas[collection], record)

@@ -23,7 +23,7 @@ import type { Sessions, SignedRequest } from './sessions.ts'
 /** The actions that the protocol performs on tenants' replicas. */
 export interface ReplicaActions {
   sync(tenant: string, request: SyncRequest): Promise<SyncResponse>
-  spent(tenant: string, request: SpendingRequest): Promise<SpendingResponse>
+  exchangeSpending(tenant: string, request: SpendingRequest): Promise<SpendingResponse>
   /** Removes the replica and all sessions. Succeeds even if there is no replica. */
   remove(tenant: string): Promise<void>
 }
@@ -88,7 +88,8 @@ export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, t
       {
         method: 'POST',
         path: paths.spent,
-        run: async (request) => actions.spent(request.tenant, readSpendingRequest(await decryptRequest(request))),
+        run: async (request) =>
+          actions.exchangeSpending(request.tenant, readSpendingRequest(await decryptRequest(request))),
       },
       {
         method: 'DELETE',
@@ -155,15 +156,15 @@ export function createProtocol(deps: {
 const NO_BODY = new Uint8Array(0)
 
 function findSignedRoute(routes: readonly SignedRoute[], method: string, path: string) {
-  const fitting = routes.flatMap((route) => {
+  const matchingRoutes = routes.flatMap((route) => {
     const folder = route.path.endsWith('/:id') ? route.path.slice(0, -':id'.length) : undefined
     const rest = folder !== undefined && path.startsWith(folder) ? path.slice(folder.length) : undefined
     if (route.path !== path && (rest === undefined || rest === '' || rest.includes('/'))) return []
     return [{ route, id: rest ?? '' }]
   })
-  const found = fitting.find(({ route }) => route.method === method)
+  const found = matchingRoutes.find(({ route }) => route.method === method)
   if (found) return found
-  if (fitting.length === 0) throw createProxyError('NOT_FOUND', `${method} ${path} does not exist here.`)
-  const allow = fitting.map(({ route }) => route.method).join(', ')
+  if (matchingRoutes.length === 0) throw createProxyError('NOT_FOUND', `${method} ${path} does not exist here.`)
+  const allow = matchingRoutes.map(({ route }) => route.method).join(', ')
   throw gatewayError('METHOD_NOT_ALLOWED', { message: `Allowed: ${allow}.`, headers: { allow } })
 }

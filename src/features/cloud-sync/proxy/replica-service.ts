@@ -4,7 +4,7 @@ import { getWritableStore } from '../../../records/writable-store.ts'
 import type { LimitScope } from '../../../types/limits.ts'
 import type { Clock } from '../../../types.ts'
 import { respondToSpending } from '../gateway/cloud-spending.ts'
-import { parseReplicated } from '../gateway/replica-input.ts'
+import { parseReplicatedRecord } from '../gateway/replica-input.ts'
 import {
   type Collection,
   MAX_STATES,
@@ -43,7 +43,7 @@ export function createReplicaService(deps: {
   keepsSecrets: boolean
 }): ReplicaService {
   const { documents, replicas, tenants, directory, sessions, clock, keepsSecrets } = deps
-  const turns = createMutexes()
+  const mutexes = createMutexes()
   const replicaByTenant = new WeakMap<Tenant, Replica>()
 
   const now = () => new Date(clock.now()).toISOString()
@@ -55,7 +55,7 @@ export function createReplicaService(deps: {
         store: getWritableStore(tenant.store, clock),
         side: 'cloud',
         replicaId: tenant.replicaId,
-        validate: parseReplicated,
+        validate: parseReplicatedRecord,
         clock,
         claims: {
           take: (digest) => directory.take(tenant.id, digest),
@@ -150,16 +150,16 @@ export function createReplicaService(deps: {
   }
 
   return {
-    runExclusive: turns,
-    sync: (tenant, request) => turns(tenant, () => sync(tenant, request)),
-    spent: (tenant, request) => turns(tenant, () => exchangeSpending(tenant, request)),
+    runExclusive: mutexes,
+    sync: (tenant, request) => mutexes(tenant, () => sync(tenant, request)),
+    exchangeSpending: (tenant, request) => mutexes(tenant, () => exchangeSpending(tenant, request)),
     remove: (tenant) =>
-      turns(tenant, async () => {
+      mutexes(tenant, async () => {
         await removeReplica(tenant)
         await sessions.revokeAll(tenant)
       }),
     forget: (tenant) =>
-      turns(tenant, async () => {
+      mutexes(tenant, async () => {
         const isKnown = (await replicas.read(tenant)) !== undefined || (await sessions.isEnrolled(tenant))
         await sessions.unenroll(tenant) // first, because the gateway could otherwise create another replica
         await sessions.revokeAll(tenant)

@@ -94,14 +94,14 @@ export function createSessions(deps: {
 
     async open({ signature, ...openingRequest }) {
       const { challenge, publicKey, exchangeKey, enrollmentToken: presented } = openingRequest
-      const created = await challenges.parse(challenge)
-      if (!created || !(await verifySignature(publicKey, getOpeningText(openingRequest), signature)))
+      const parsedChallenge = await challenges.parse(challenge)
+      if (!parsedChallenge || !(await verifySignature(publicKey, getOpeningText(openingRequest), signature)))
         throw createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
       const tenant = await getGatewayId(publicKey)
-      const enrolled = await enrollments.find(tenant)
-      if ((!enrolled || created.enrolled < enrolled.count) && !(await enrollments.isToken(presented))) {
+      const enrollment = await enrollments.find(tenant)
+      if ((!enrollment || parsedChallenge.enrolled < enrollment.count) && !(await enrollments.isToken(presented))) {
         // A message that was rejected before the gateway enrolled didn't use its challenge, so it may be a replay.
-        throw enrolled
+        throw enrollment
           ? createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
           : enrollments.createTokenError(presented)
       }
@@ -110,8 +110,9 @@ export function createSessions(deps: {
       const secret = await deriveSessionSecret(keyPair, exchangeKey, challenge).catch(() => {
         throw createProxyError('INVALID_MESSAGE', '"exchangeKey" must be a raw public key of ECDH P-256, in base64.')
       })
-      if (!(await challenges.use(created.random))) throw createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
-      if (!enrolled) await enrollments.add(tenant, publicKey)
+      if (!(await challenges.use(parsedChallenge.random)))
+        throw createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
+      if (!enrollment) await enrollments.add(tenant, publicKey)
       await discardOldest(tenant)
       const name = toHex(randomBytes(16))
       const session = `${tenant}-${name}`

@@ -60,7 +60,7 @@ export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> 
       let text = json
       if (append !== undefined) text = addSystemText(text, { format, added: append, isLast: true })
       if (prepend !== undefined) text = addSystemText(text, { format, added: prepend, isLast: false })
-      for (const name of PARAMETER_NAMES) text = setParameter(text, { format, name, value: set[name], most: max[name] })
+      for (const name of PARAMETER_NAMES) text = setParameter(text, { format, name, value: set[name], max: max[name] })
       return text
     },
   }
@@ -87,24 +87,24 @@ interface ParameterOptions {
   format: ClientFormat
   name: (typeof PARAMETER_NAMES)[number]
   value: number | undefined
-  most: number | undefined
+  max: number | undefined
 }
 
-function setParameter(json: string, { format, name, value, most }: ParameterOptions): string {
-  if (value === undefined && most === undefined) return json
-  const change = (holder: string) => {
+function setParameter(json: string, { format, name, value, max }: ParameterOptions): string {
+  if (value === undefined && max === undefined) return json
+  const changeParameter = (holder: string) => {
     const fields = FIELDS_BY_FORMAT[format][name]
     const presentFields = fields.filter((field) => hasField(holder, field))
     const [first = ''] = fields
     if (presentFields.length === 0 && value === undefined && name !== 'maxTokens') return holder
     return (presentFields.length > 0 ? presentFields : [first]).reduce(
-      (changed, field) => withMember(changed, field, (current) => limit(current, { value, most })),
+      (changed, field) => withMember(changed, field, (current) => limit(current, { value, most: max })),
       holder,
     )
   }
-  if (format !== 'gemini') return change(json)
+  if (format !== 'gemini') return changeParameter(json)
   const holder = hasField(json, 'generation_config') ? 'generation_config' : 'generationConfig'
-  return withMember(json, holder, (current = '{}') => change(current))
+  return withMember(json, holder, (current = '{}') => changeParameter(current))
 }
 
 function limit(

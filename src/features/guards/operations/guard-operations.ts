@@ -89,7 +89,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
   const { guards } = store
 
   /** Decrypts the headers. Resolves to `undefined` if that fails, so the other fields can still be shown. */
-  const open = (record: StoredGuard): Promise<PlainGuard | undefined> =>
+  const decryptRecord = (record: StoredGuard): Promise<PlainGuard | undefined> =>
     decryptHeaders(store.keyring, record).catch(() => undefined)
 
   async function diagnose(record: StoredGuard, opened: PlainGuard | undefined): Promise<string | undefined> {
@@ -98,7 +98,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
   }
 
   async function show(record: StoredGuard): Promise<GuardView> {
-    const opened = await open(record)
+    const opened = await decryptRecord(record)
     const error = await diagnose(record, opened)
     const headers = opened?.headers && mapFields(opened.headers, shortenSecret)
     return {
@@ -128,7 +128,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
       const isSigned = await store.isSignedGuard(current)
       const isComplete = changes.kind !== undefined && (changes.url !== undefined || !changes.headers)
       if (!isComplete && !isSigned) throw createInputError(UNSIGNED_GUARD_MESSAGE)
-      const next = applyChange(current, changes, await open(current))
+      const next = applyChange(current, changes, await decryptRecord(current))
       await check(next)
       return encryptHeaders(store.keyring, { ...next, updatedAt: getTimestampAfter(current.updatedAt, clock) })
     })
@@ -139,7 +139,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
     ...deps,
     async findGuard(name) {
       const record = await find(name)
-      const opened = await open(record)
+      const opened = await decryptRecord(record)
       const problem = await diagnose(record, opened)
       if (problem !== undefined || !opened) throw createInputError(`The guard "${name}" cannot be used: ${problem}`)
       return createGuard(opened)
@@ -169,7 +169,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
       await retryOnConflict<StoredGuard>(async () => {
         const found = await guards.get(name)
         if (!found) return add(withChange({ name, kind: fields.kind }, fields), { replaces: true })
-        const opened = await open(found)
+        const opened = await decryptRecord(found)
         const isSame = (await store.isSignedGuard(found)) && isSameJson(opened, applyChange(found, fields, opened))
         return isSame ? found : change(name, fields)
       })

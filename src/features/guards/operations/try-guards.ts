@@ -38,7 +38,7 @@ export const MAX_TRIED = 100_000
 
 interface TestDependencies {
   clock: Clock
-  own: { basePath: string }
+  infoSources: { basePath: string }
   /** Calls the services that guards use. */
   fetch: UpstreamFetch
   /** Serves a model request from this process. */
@@ -47,7 +47,7 @@ interface TestDependencies {
   findGuard(name: string): Promise<Guard>
 }
 
-export function createGuardTest({ clock, own, fetch, serve, findGuard }: TestDependencies) {
+export function createGuardTest({ clock, infoSources, fetch, serve, findGuard }: TestDependencies) {
   async function tryGuard(guard: Guard, text: string, stage: 'request' | 'answer') {
     const startedAt = clock.now()
     let failure: unknown
@@ -57,13 +57,13 @@ export function createGuardTest({ clock, own, fetch, serve, findGuard }: TestDep
       onError: (error) => {
         failure = error
       },
-      callModel: createModelCaller({ basePath: own.basePath, serve, outer: {} }),
+      callModel: createModelCaller({ basePath: infoSources.basePath, serve, outer: {} }),
     })
     const part: GuardPart = {
       ...{ id: 'text', kind: 'text', text, isOlder: false },
       role: stage === 'request' ? 'user' : 'assistant',
     }
-    const isChecked = run.on(stage).length > 0
+    const isChecked = run.getGuards(stage).length > 0
     const decision = isChecked
       ? await run.check({ parts: [part], stage, final: true }).catch(() => undefined)
       : undefined

@@ -39,7 +39,7 @@ class ResponsesEnding {
   #isStarted = false
   #sequence = -1
   readonly #keepItem: EndedRequest['keepItem']
-  readonly #done: JsonObject[] = []
+  readonly #finishedItems: JsonObject[] = []
   /** By output index. */
   readonly #items = new Map<unknown, JsonObject>()
   /** By item and content index. */
@@ -78,7 +78,7 @@ class ResponsesEnding {
     if (type === 'response.output_item.added' && isObject(item)) this.#items.set(outputIndex, item)
     if (type === 'response.output_item.done' && isObject(item)) {
       this.#items.delete(outputIndex)
-      this.#done.push(item)
+      this.#finishedItems.push(item)
       this.#keepItem(item)
     }
     const key = `${outputIndex} ${part}`
@@ -112,7 +112,7 @@ class ResponsesEnding {
       const content = contents.get(outputIndex)
       const item = { ...open, ...(content && { content }), status: 'incomplete' }
       write('response.output_item.done', { output_index: outputIndex, item })
-      this.#done.push(item)
+      this.#finishedItems.push(item)
       this.#keepItem(item)
     }
     const usage = {
@@ -122,7 +122,9 @@ class ResponsesEnding {
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: inputTokens + outputTokens,
     }
-    write('response.incomplete', { response: { ...this.#response, ...INCOMPLETE_FIELDS, output: this.#done, usage } })
+    write('response.incomplete', {
+      response: { ...this.#response, ...INCOMPLETE_FIELDS, output: this.#finishedItems, usage },
+    })
     return events
   }
 }
