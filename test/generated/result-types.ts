@@ -2,6 +2,8 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import type { OperationTable } from '../../src/admin/operation-table.ts'
 import { operations } from '../../src/management/operations.ts'
+import { usageLimits } from '../../src/types/records/limit-fields.ts'
+import { prices } from '../../src/types/records/price-fields.ts'
 import type { RecordField } from '../../src/types/records/record-fields.ts'
 import type { Shape } from '../../src/types/records/shapes.ts'
 
@@ -19,9 +21,17 @@ const documentNames: Readonly<Record<string, string>> = {
   MaskedKey: 'HintedApiKey',
   CreatedKey: 'NewApiKey',
   GroupView: 'KeyGroup',
+  GuardView: 'Guard',
+  AccountView: 'AppAccount',
   ConnectionView: 'Connection',
   SummaryRow: 'UsageRow',
 }
+
+/** The names of shapes that are components of the document. */
+const shapeNames = new Map<Shape, string>([
+  [usageLimits, 'Limits'],
+  [prices, 'Price'],
+])
 
 /** Types that are components of the document. */
 const components = new Set([
@@ -46,6 +56,7 @@ const components = new Set([
     'UsageTotals',
     'UsageRow',
   ],
+  ...['Guard', 'AppAccount', 'Price', 'CatalogReview'],
   ...['Explanation', 'CloudConflict', 'CloudState', 'CloudSession', 'Overview', 'GatewayInfo'],
 ])
 
@@ -208,12 +219,15 @@ export async function generateResultTypes(): Promise<string> {
       case 'map':
         return printRecord(printShape(shape.of))
       case 'object': {
-        const fields = Object.entries(shape.fields).map(([name, field]) => {
-          const flags = type?.getProperty(name)?.flags ?? ts.SymbolFlags.Optional
-          const isOptional = field.isOptional && flags & ts.SymbolFlags.Optional
-          return `${name}${isOptional ? '?' : ''}:${printShape(field.shape)}`
+        const name = shapeNames.get(shape)
+        if (name !== undefined && types.has(name)) return name
+        const fields = Object.entries(shape.fields).map(([field, { shape, isOptional }]) => {
+          const flags = type?.getProperty(field)?.flags ?? ts.SymbolFlags.Optional
+          return `${field}${isOptional && flags & ts.SymbolFlags.Optional ? '?' : ''}:${printShape(shape)}`
         })
-        return `{${fields.join(',')}}`
+        const text = `{${fields.join(',')}}`
+        if (name !== undefined) types.set(name, text)
+        return name ?? text
       }
       case 'entry':
         return 'ComboModel'
