@@ -41,7 +41,7 @@ export function createRemoteStorage({ all, table, clock, checkWrite, toError }: 
   let isClosed = false
 
   async function run<Row>(sql: string, values: SqlValue[]): Promise<Row[]> {
-    const wait = { name: `the database of ${table}`, timeoutMs: BUSY_MS, failure: toError }
+    const wait = { name: `the database of ${table}`, timeoutMs: BUSY_MS, toError }
     return (await retryWhileBusy(() => all(sql, values), wait)) as Row[] // the statement selects these columns
   }
 

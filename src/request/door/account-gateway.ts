@@ -21,7 +21,7 @@ export interface AccountGateway {
   matches(request: Request | URL | string): boolean
   notFound(exchange: Exchange): Reply
   readonly basePath: string
-  readonly isForAccount: true
+  readonly hasFixedAccount: true
 }
 
 interface AccountGatewayOptions {
@@ -41,7 +41,7 @@ export function createAsMethod({
     const authenticator: Authenticator = { identify: () => identityCopy }
     const exchange = (request: Exchange) => app(request, authenticator)
     const { gateway: fetch, handle, matches } = createFetchHandlers(exchange, handlers)
-    return { fetch, handle, exchange, matches, notFound: handlers.notFound, basePath, isForAccount: true }
+    return { fetch, handle, exchange, matches, notFound: handlers.notFound, basePath, hasFixedAccount: true }
   }
 }
 

@@ -28,7 +28,7 @@ test('a request goes to /responses, disables storage, and includes encrypted rea
 
 test("a request to a model without reasoning doesn't request encrypted reasoning", () => {
   const { reasoning } = responsesTranslator.traits
-  const traits = { reasoning: { ...reasoning, by: 'none' } }
+  const traits = { reasoning: { ...reasoning, control: 'none' } }
   assert.is(write({}, { traits }).body.include, undefined)
   assert.equal(write({ options: { logprobs: 2 } }, { traits }).body.include, ['message.output_text.logprobs'])
 })
