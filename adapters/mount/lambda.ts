@@ -21,7 +21,7 @@ const MAX_ABORT_DELAY_MS = 200
 const TIMEOUT_MESSAGE = 'The function ran out of time.'
 
 /**
- * Creates a handler for an AWS Lambda function URL with the invoke mode `RESPONSE_STREAM`. Lambda doesn't tell a function when its client
+ * Creates a handler for an AWS Lambda function URL with the invoke mode `RESPONSE_STREAM`. Lambda doesn't notify a function when its client
  * disconnects. Requests that aren't finished half a second before the function times out are aborted: if the response hasn't started, the client gets
  * a 504; otherwise, the response is cut off. Throws a TypeError outside Lambda's Node runtimes.
  */

@@ -107,10 +107,7 @@ export type CodeListModel = ModelName | ComboEntry
 
 type ComboEntry = Exclude<ComboModel, string> & { model: ModelName }
 
-/**
- * A combo entry's condition, which decides whether the request may use the entry. If the function fails, the client gets a 503 `route_failed`, as for
- * `route`.
- */
+/** A combo entry's condition: `true` lets the request use the entry. If the function fails, the client gets a 503 `route_failed`, as for `route`. */
 export type RouteCondition = (request: RouteCall, context: { signal: AbortSignal }) => boolean | Promise<boolean>
 
 /**

@@ -17,7 +17,7 @@ export interface GatewayInfo {
   now: IsoTime
   /** When this instance received its first request or call, in ISO 8601. */
   startedAt: IsoTime
-  /** `atomic` tells whether limits are exact across instances, and `watches` whether the storage reports changes by other instances. */
+  /** `atomic`: whether limits are exact across instances. `watches`: whether the storage reports other instances' changes. */
   storage: { atomic: boolean; watches: boolean }
   features: {
     /** Whether request records and totals are stored. */

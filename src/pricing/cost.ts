@@ -114,7 +114,7 @@ function findMissingTokens(iterations: readonly Iteration[], { inputTokens, outp
 const calculateEitherCost = (price: Price | undefined, { units, ...tokens }: TokenUsage): number | undefined =>
   calculateCost(price, tokens) ?? (units && calculateCost(price, { inputTokens: 0, outputTokens: 0, units }))
 
-/** Adds two spendings. The sum has the less certain `costSource` of the two, and has a cost only if both have one. */
+/** Adds up two `Spending` values. The total takes the less certain `costSource`, and has a cost only if both costs are known. */
 export function addSpending(a: Spending | undefined, b: Spending | undefined): Spending | undefined {
   if (!a || !b) return a ?? b
   const costSource =

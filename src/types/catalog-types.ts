@@ -39,7 +39,7 @@ export interface CatalogModel {
   price?: Price
   /** The date of the model's price, `YYYY-MM-DD`, if it differs from the provider's `asOf`. */
   asOf?: string
-  /** Whether the source of a refreshed catalog no longer has the model. */
+  /** Whether the source of a refreshed catalog no longer lists the model. */
   retired?: true
 }
 

@@ -8,7 +8,7 @@ import type { DenoKv, Entry, Key } from './kv-database.ts'
 
 /** How long to retry a write that conflicts with other writers, in ms. */
 const RETRY_MS = 4_000
-/** How long Deno KV keeps entries after they expire, in ms, so `clock` decides what has expired even if Deno KV's own clock is ahead. */
+/** How long Deno KV keeps entries after they expire, in ms, so `clock` determines what has expired even if Deno KV's own clock is ahead. */
 const EXPIRY_MARGIN_MS = 60_000
 
 /** The row that a write stores. */

@@ -6,7 +6,7 @@ const MAX_CHANGES = 10_000
 const TRIM_INTERVAL = 256
 const CHANGES_PER_READ = 500
 
-/** The table `changes`, which tells each connection which keys other connections' commits have changed. */
+/** The table `changes`, from which each connection learns which keys other connections' commits have changed. */
 export class ChangeLog {
   readonly #database: LocalDatabase
   readonly #writer = crypto.randomUUID()

@@ -3,8 +3,8 @@ import { type LocalDatabase, prepareNumbered, readPragma, runOnce } from '../sql
 
 /*
  * `records` contains lasting data: values that don't expire and weren't written in relaxed mode. `meta` has their count and the sum of their
- * checksums, so startup detects missing or changed records without reading `entries`, of which there may be millions. `changes` tells other processes
- * which keys a commit has changed.
+ * checksums, so startup detects missing or changed records without reading `entries`, of which there may be millions. `changes` lists the keys that
+ * each commit changed, for other processes.
  *
  * The tables have rowids. Without them, rows are cells of the index, and each search for a key reads the large values on its path, such as usage
  * records, in full: https://sqlite.org/withoutrowid.html#when_to_use_without_rowid

@@ -105,7 +105,7 @@ export function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
 }
 
-/** Resolves to whether a file exists. Throws `STORAGE_UNREADABLE` if the file system can't tell. */
+/** Resolves to whether a file exists. Throws `STORAGE_UNREADABLE` if the check fails. */
 export async function fileExists(path: string): Promise<boolean> {
   try {
     await stat(path)

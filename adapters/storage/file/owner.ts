@@ -6,7 +6,7 @@ import { hasCode } from './folder.ts'
 
 let processScope: string | undefined
 
-/** Creates a unique token, from which `isGone` can tell the process and the machine that created it. */
+/** Creates a unique token that identifies the process and the machine that created it, for `isGone`. */
 export function createToken(): string {
   return `${process.pid}.${getProcessScope()}.${randomBytes(6).toString('hex')}`
 }

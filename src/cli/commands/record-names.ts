@@ -50,7 +50,7 @@ export async function suggestId(error: unknown, call: ActionCall, lookup: Record
   return createMissingProblem(lookup.noun, call.words[0] ?? '', ids)
 }
 
-/** Finds the operation that lists records. `isNamed` tells whether the records have names that can replace an ID. */
+/** Finds the operation that lists records. `isNamed` means that the records have names, which commands accept in place of IDs. */
 function findLister({ collection, operations }: RecordLookup) {
   const operation = operations.find(({ method, path }) => method === 'GET' && path === collection)
   if (!operation) return undefined

@@ -17,7 +17,7 @@ const count: Shape<number> = { type: 'number', min: 1, isWhole: true }
 const choices = <const T extends string>(values: readonly T[]) =>
   list(choice(values), { items: 'texts', max: values.length, isNonEmpty: true })
 
-/** Options that all guards have. */
+/** Options common to all guard kinds. */
 export const sharedGuardFields = {
   on: optional(choices(['request', 'answer'])),
   as: optional(choice(['error', 'answer'])),
