@@ -11,10 +11,11 @@ export interface RestrictedCall {
 
 /**
  * Returns an error if the request could make some providers use other models than the requested one, or add paid services. Model allowlists and the
- * worst-case estimate don't cover those. The rule applies to every target, because any connection may lead to one of these providers.
+ * worst-case estimate don't cover these models and services. The rule applies to every target, because any connection may lead to one of these
+ * providers.
  */
 export function createDetourError({ body, endpoint }: RestrictedCall): GatewayError | undefined {
-  const isAiSdk = endpoint.format === 'ai-sdk' // the gateway reads these options itself, and checks the models
+  const isAiSdk = endpoint.format === 'ai-sdk' // the gateway reads these options itself and checks the models
   const fallbacks = isAiSdk ? undefined : findVercelFallbacks(body)
   const field = DETOUR_FIELDS.find((name) => isSet(body[name])) ?? fallbacks ?? findOpenRouterTool(body)
   if (field === undefined) return undefined

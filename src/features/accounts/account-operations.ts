@@ -49,12 +49,12 @@ export interface AccountOperations<Input = never> {
   /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. The account no longer expires. */
   update(id: string, input: AppAccountChange | Input): Promise<AccountView & WithWarnings>
   /**
-   * Rejects the account's requests with `ACCOUNT_PAUSED`, and ends in-flight requests within a second. Also works for an ID that the gateway has never
+   * Rejects the account's requests with `ACCOUNT_PAUSED` and ends in-flight requests within a second. Also works for an ID that the gateway has never
    * seen.
    */
   pause(id: string): Promise<AccountView>
   resume(id: string): Promise<AccountView>
-  /** Makes all instances call your app's `identify` again for the account, and revokes the account's tokens. */
+  /** Makes all instances call your app's `identify` again for the account and revokes the account's tokens. */
   revoke(id: string): Promise<AccountView>
   /**
    * Deletes the account's record and counters. Its usage records stay under the ref. With `usage: 'keep'` (the default), they still show the ID.
@@ -115,7 +115,7 @@ interface AccountOperationsDependencies {
   /** Lets pending requests run during a long operation. */
   nextTurn(): Promise<void>
   accounts(): Promise<Accounts>
-  /** Removes the counters of a deleted account. Never rejects. */
+  /** Removes a deleted account's counters. Never rejects. */
   forgetLimits(scope: ScopeName): Promise<void>
   revokeTokens(ref: string): Promise<void>
 }
@@ -127,8 +127,8 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   /** Resolves to whether any account has this plan. Reads all accounts if none does. */
   hasAccounts(plan: string): Promise<boolean>
   /**
-   * Returns the ref of an account. Stores the account if it isn't stored yet, and keeps it from expiring. Throws `INVALID_REQUEST` for a ref without
-   * an account.
+   * Returns an account's ref. Stores the account if it isn't stored yet and keeps it from expiring. Throws `INVALID_REQUEST` for a ref without an
+   * account.
    */
   resolveAccount(idOrRef: string): Promise<string>
 } {
@@ -275,7 +275,7 @@ async function findPage(
   return { records, ...(last !== undefined && { after: last }) }
 }
 
-/** Returns account names by ref, or the ID of an account without a name. Omits accounts that aren't stored. */
+/** Returns account names by ref, or an account's ID if it has no name. Omits accounts that aren't stored. */
 async function findNames(
   refs: readonly string[],
   { storage, keyring }: Pick<WritableStore, 'storage' | 'keyring'>,

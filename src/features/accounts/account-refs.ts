@@ -16,7 +16,7 @@ export interface AccountRefs {
   resolve(idOrRef: string): Promise<string>
 }
 
-/** Creates the account refs. Caches the refs of the latest 20,000 IDs. */
+/** Creates the account refs. Caches the refs for the 20,000 most recently used IDs. */
 export function createAccountRefs(keyring: () => Promise<Pick<Keyring, 'hashForLookup'>>): AccountRefs {
   const refsById = new Map<string, Promise<string>>()
 

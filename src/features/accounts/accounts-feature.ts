@@ -9,7 +9,7 @@ import type { CallChange } from '../../request/steps.ts'
 import type { Accounts } from './accounts.ts'
 import type { OpenAccounts, OpenDependencies } from './open-accounts.ts'
 
-/** Stores the accounts that make requests, and ends in-flight requests of paused accounts. Its code loads with the first account. */
+/** Stores the accounts that make requests and ends in-flight requests of paused accounts. Its code loads with the first account. */
 export interface AccountsFeature extends BuiltInFeature {
   accounts(): Promise<Accounts>
   findKeyAccount: Accounts['getKeyAccount']

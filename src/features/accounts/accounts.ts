@@ -40,20 +40,20 @@ export interface Accounts {
    */
   getAccount(identity: Identity): Promise<CallerAccount>
   /**
-   * Finds the account of a key or, for a key that acts for accounts, the account with the ID `requestedAccount`. Rejects with the same errors as
+   * Finds a key's account or, for a key that acts for accounts, the account with the ID `requestedAccount`. Rejects with the same errors as
    * `getAccount`, with `CALLER_UNUSABLE` if the key's account doesn't exist, and with `INVALID_REQUEST` if `requestedAccount` isn't a valid ID.
    */
   getKeyAccount(key: Pick<ClientKey, 'name' | 'account' | 'actsFor'>, requestedAccount?: string): Promise<CallerAccount>
   /** Records that an account's request was sent to a provider. Writes at most once a day, and never rejects. */
   markSeen(account: CallerAccount): Promise<void>
-  /** Returns the error that must end in-flight requests, if any: `ACCOUNT_PAUSED`. Reads the storage, and rejects if that fails. */
+  /** Returns the error that must end in-flight requests, if any: `ACCOUNT_PAUSED`. Rejects if the storage can't be read. */
   findRejection(ref: string, planId: string | undefined): Promise<GatewayError | undefined>
   /**
-   * Returns the plan of a stored account, and its limits unless `identify` returns others. Returns `undefined` if the account isn't stored. Rejects
+   * Returns a stored account's plan, and also its limits unless `identify` returns limits. Returns `undefined` if the account isn't stored. Rejects
    * if the storage can't be read.
    */
   findPlanAndLimits(ref: string): Promise<Pick<CallerAccount, 'plan' | 'limits'> | undefined>
-  /** Calls `listener` with the ref of each account that the management API changes, on this instance or another. */
+  /** Calls `listener` with each account's ref that the management API changes, on this instance or another. */
   onChange(listener: (ref: string) => void): void
   /** Call this after changing the account's record on this instance. */
   changed(ref: string): void
@@ -61,7 +61,7 @@ export interface Accounts {
   readonly cache: AccountCache
 }
 
-/** Prefetches the counters of an account and its plan. */
+/** Prefetches the counters for an account and its plan. */
 export type PrepareLimits = (account: Pick<CallerAccount, 'ref' | 'limits' | 'plan'>) => void
 
 export function createAccounts({

@@ -25,7 +25,7 @@ export interface OpenAccounts extends Accounts {
   close(): void
 }
 
-/** Opens the accounts, and ends in-flight requests of paused accounts. */
+/** Opens the accounts and ends in-flight requests of paused accounts. */
 export function openAccounts(dependencies: OpenDependencies): OpenAccounts {
   const { store, clock, inFlight, maxAgeMs } = dependencies
   let isClosed = false

@@ -51,7 +51,7 @@ export function createCatalogCopies(storage: Storage) {
     writeState: (state: CatalogState, ifVersion: string | null) =>
       storage.set(STATE_KEY, toAscii(JSON.stringify(state)), { ifVersion }),
 
-    /** Resolves to the models of a generation, or to `undefined` if its data is damaged. */
+    /** Resolves to a generation's models, or to `undefined` if its data is damaged. */
     async readModels({ sha256, parts }: StoredGeneration): Promise<ModelLists | undefined> {
       const values = await Promise.all(Array.from({ length: parts }, (_, part) => storage.get(getKey(sha256, part))))
       const text = values.map((stored) => stored?.value ?? '').join('')
@@ -60,7 +60,7 @@ export function createCatalogCopies(storage: Storage) {
       return isObject(models) ? (models as unknown as ModelLists) : undefined // the hash proves that this gateway wrote it
     },
 
-    /** Writes the data of a generation. */
+    /** Writes a generation's data. */
     async writeModels(models: ModelLists): Promise<{ sha256: string; parts: number }> {
       const text = toAscii(JSON.stringify(models))
       const sha256 = await hash(text)

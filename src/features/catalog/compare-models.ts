@@ -140,7 +140,7 @@ function findRejection({ knownCount, goneCount, compared, suspicious, held, ...s
   return undefined
 }
 
-/** The models of a provider in a source. */
+/** A provider's models in a source. */
 interface ReadModels {
   /** The valid models. Absent if the source doesn't have the provider. */
   models?: CatalogModel[]
@@ -166,7 +166,7 @@ function readModels(source: JsonObject, provider: string, { catalog, asOf }: Com
   return { ...(models && { models }), invalid }
 }
 
-/** Selects models from models.dev by the rules of the built-in catalog, plus all models that are already in the catalog. */
+/** Selects models from models.dev by the built-in catalog's rules, plus all models that are already in the catalog. */
 function selectKnown(
   source: JsonObject,
   selection: Selection,
@@ -208,7 +208,7 @@ function dropNewZeros(model: JsonObject, oldModels: readonly CatalogModel[]): Js
   return isPriced ? { ...others, price: rest } : others
 }
 
-/** The limits that are checked for suspicious jumps, after which requests might no longer fit. */
+/** The limits to check for suspicious jumps, because requests might no longer fit after one. */
 const LIMIT_FIELDS = ['contextWindow', 'maxOutputTokens'] as const
 
 type ModelLimits = Pick<CatalogModel, (typeof LIMIT_FIELDS)[number]>

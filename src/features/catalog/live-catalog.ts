@@ -38,14 +38,14 @@ const REJECTED_AS_A_WHOLE =
 /** How long the first request waits for the stored copy, in ms. */
 const LOAD_MS = 1_000
 
-/** Opens the catalog, and applies the stored copy if the storage responds in time. If this fails, it only reports the error. */
+/** Opens the catalog and applies the stored copy if the storage responds in time. If applying it fails, only reports the error. */
 export async function openLiveCatalog(deps: LiveCatalogDependencies): Promise<LiveCatalog> {
   const live = new LiveCatalog(deps)
   await settlesWithin(live.load().catch(deps.onError), LOAD_MS, deps.clock)
   return live
 }
 
-/** Keeps the catalog current: applies the stored copy, and refreshes it when it is due. Its methods run one at a time. */
+/** Keeps the catalog current: applies the stored copy and refreshes it when due. Its methods run one at a time. */
 export class LiveCatalog {
   readonly #deps: LiveCatalogDependencies
   readonly #copies: ReturnType<typeof createCatalogCopies>
@@ -81,7 +81,7 @@ export class LiveCatalog {
     return this.#runInOrder(() => this.#load())
   }
 
-  /** Called after each request: picks up other instances' changes, and refreshes the catalog if a refresh is due. */
+  /** Called after each request: picks up other instances' changes and refreshes the catalog if a refresh is due. */
   async tick(): Promise<void> {
     if (!this.#mayHaveChanged && !this.#schedule.isDue) return
     await this.#runInOrder(async () => {

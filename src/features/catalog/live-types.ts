@@ -90,6 +90,6 @@ export interface CatalogOperations<Input = never> {
   refresh(): Promise<CatalogReview>
   /** Applies the held changes of the given models, or all held changes, including a rejected copy. */
   accept(input?: { models?: string[] } | Input): Promise<CatalogReview>
-  /** Restores the previous copy, and ignores the current one from then on. */
+  /** Restores the previous copy and ignores the current one from then on. */
   rollback(): Promise<CatalogReview>
 }

@@ -24,11 +24,11 @@ interface SelectionOptions {
   kinds: readonly Kind[]
   /** The data's date, `YYYY-MM-DD`. */
   asOf: string
-  /** Collects one line for each unreadable entry of the source. */
+  /** Collects one line for each unreadable entry in the source. */
   problems: string[]
 }
 
-/** Selects the models of one provider in the source: language models first, newest first. */
+/** Selects a provider's models in the source: language models first, newest first. */
 export function selectModels(
   source: unknown,
   selection: Selection,
@@ -69,7 +69,7 @@ function isSelected(
   return !months || model.released >= subtractMonths(asOf, months)
 }
 
-/** Returns the kind of a model, or `undefined` for models that the gateway doesn't route: video, reranking, and moderation. */
+/** Returns a model's kind, or `undefined` for models that the gateway doesn't route: video, reranking, and moderation. */
 function findKind({ id, input, output }: SourceModel): Kind | undefined {
   if (/rerank|guard|moderation|safety/i.test(id) || output.includes('video')) return undefined
   if (/embed|\bbge-/i.test(id)) return 'embedding'

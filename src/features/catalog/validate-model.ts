@@ -127,7 +127,7 @@ function checkTier({ tiers, ...price }: JsonObject): string[] {
   )
 }
 
-/** Checks the prices of an image model. Image tokens cost more than text tokens, so a model that is billed by tokens needs both prices. */
+/** Checks an image model's prices. Image tokens cost more than text tokens, so a model that is billed by tokens needs both prices. */
 function checkImagePrice(price: unknown): string[] {
   if (!isObject(price) || price.input === undefined) return []
   return ['output', 'imageInput', 'imageOutput'].flatMap((field) =>
@@ -153,7 +153,7 @@ export const kinds: Record<Kind, 'model' | 'service'> = {
   moderation: 'model',
 }
 
-/** Returns a problem for each unknown field of an entry. */
+/** Returns a problem for each unknown field in an entry. */
 export const findUnknownFields = (value: JsonObject, knownFields: object, prefix = '') =>
   Object.keys(value)
     .filter((field) => !Object.hasOwn(knownFields, field))

@@ -235,7 +235,7 @@ export class StateApplier {
     if ((await this.#scanner.hashRecord(where, record)) === created.hash) await table.remove(existing)
   }
 
-  /** Releases a key's former digests, except those that another key of this gateway has. */
+  /** Releases a key's former digests, except those that this gateway's other keys have. */
   #releaseClaims(where: StateId, now: string | undefined): Promise<boolean> {
     const { store, claims } = this.#options
     const { shadows, tables } = this.#scanner

@@ -10,7 +10,7 @@ const SIGNING_KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' } as const
 const SIGNATURE_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' } as const
 const EXCHANGE_ALGORITHM = { name: 'ECDH', namedCurve: 'P-256' } as const
 
-/** A gateway's key pair. The public key is stored in the same form in which it is sent. */
+/** A gateway's key pair. The public key is stored in the form in which it is sent. */
 export interface Identity {
   publicKey: string
   privateKey: CryptoKey
@@ -40,7 +40,7 @@ export async function importIdentity({
   return { publicKey, privateKey: imported }
 }
 
-/** Returns the ID by which proxies know a gateway: the SHA-256 of its public key in hex. */
+/** Returns a gateway's ID at proxies: the SHA-256 of its public key in hex. */
 export const getGatewayId = async (publicKey: string): Promise<string> =>
   toHex(await sha256(decodeCanonical(publicKey)))
 
@@ -99,7 +99,7 @@ export const digestBytes = async (bytes: Uint8Array<ArrayBuffer>): Promise<strin
 /** Returns the SHA-256 of a UTF-8 string in base64. */
 export const digestText = (text: string): Promise<string> => digestBytes(encodeUtf8(text))
 
-/** Returns the digest by which the proxy identifies an API key: SHA-256 in hex. Keys have 256 random bits, so the digest reveals nothing. */
+/** Returns the digest that identifies an API key at the proxy: SHA-256 in hex. Keys have 256 random bits, so the digest reveals nothing. */
 export const digestKey = (key: string): Promise<string> => sha256Hex(key)
 
 function decodeCanonical(text: string): Uint8Array<ArrayBuffer> {

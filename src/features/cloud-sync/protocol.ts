@@ -28,7 +28,7 @@ export const paths = {
 /** The headers of a signed request. */
 export const headers = {
   session: 'x-signalbox-cloud-session',
-  /** The request's number within its session, starting at 1. It must be larger than that of the previous request, which prevents replays. */
+  /** The request's number within its session, starting at 1. It must be larger than the previous request's, which prevents replays. */
   counter: 'x-signalbox-cloud-counter',
   /** The signature of `getSignedText` by the gateway, in base64. */
   signature: 'x-signalbox-cloud-signature',
@@ -238,7 +238,7 @@ export const getSignedText = (request: {
     request.bodyDigest,
   ])
 
-/** Returns the context to which a request's encrypted body is bound. `getResponseContext` does the same for the response. */
+/** Returns the context that a request's encrypted body is bound to. `getResponseContext` does the same for the response. */
 export const getRequestContext = (session: string, counter: number) => `cloud request ${session} ${counter}`
 export const getResponseContext = (session: string, counter: number) => `cloud answer ${session} ${counter}`
 

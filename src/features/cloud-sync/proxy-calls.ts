@@ -23,7 +23,7 @@ export interface CallOptions {
 }
 
 /**
- * Calls the proxy, and resolves to the JSON object of a 2xx response. Rejects with `CLOUD_FAILED` if the server is unreachable or not a proxy, or if
+ * Calls the proxy and resolves to the JSON object of a 2xx response. Rejects with `CLOUD_FAILED` if the server is unreachable or not a proxy, or if
  * the proxy rejected the call (`data.refusal` is its code). Doesn't follow redirects. When the signal aborts, cancels the call and rejects
  * immediately.
  */

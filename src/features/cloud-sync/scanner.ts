@@ -274,7 +274,7 @@ interface ChangeOptions {
   atLeast?: number
 }
 
-/** Returns the state of the content. Writing the settings again, even with the same values, also counts as a change. */
+/** Returns the content's state. Writing the settings again, even with the same values, also counts as a change. */
 function getContentState(
   shadow: Shadow,
   now: RecordObservation,

@@ -233,7 +233,7 @@ const MAX_STALE = 1_000
 const BATCH_SIZE = 32
 const PAGE_SIZE = 1_000
 
-/** Returns the ID under which a shadow is stored. Long IDs become digests, because some storages limit key lengths. */
+/** Returns a shadow's ID in the storage. Long IDs become digests, because some storages limit key lengths. */
 async function getStoredId(id: string): Promise<string> {
   return encodeURIComponent(id).length <= MAX_ID_LENGTH ? id : `~${await sha256Hex(id)}`
 }

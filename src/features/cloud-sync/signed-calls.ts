@@ -31,7 +31,7 @@ export interface SignedCalls {
    * body. Rejects with the same errors as `callProxy`.
    */
   call(call: SignedCall, options: SignedCallOptions): Promise<JsonObject>
-  /** Returns the ID of the current session, if any. */
+  /** Returns the current session's ID, if any. */
   session(): string | undefined
   /** Drops the current session. */
   forget(): void

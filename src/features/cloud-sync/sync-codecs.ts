@@ -34,14 +34,14 @@ export interface Content {
   key?: string
 }
 
-/** Converts between the records of a collection and their synced content. */
+/** Converts between a collection's records and their synced content. */
 export interface SyncCodec {
   /** Whether the records have an active flag, which is merged separately. */
   hasActive: boolean
-  /** Returns the synced content of a record. Throws an error with a user-facing message if the record can't be synced. */
+  /** Returns a record's synced content. Throws an error with a user-facing message if the record can't be synced. */
   read(item: SyncItem): Promise<Content>
   getId(record: JsonObject): string
-  /** Builds a record from its content, and encrypts its secrets. Unsynced fields keep their previous values. */
+  /** Builds a record from its content and encrypts its secrets. Unsynced fields keep their previous values. */
   buildRecord(content: Content, before: SyncItem | undefined): Promise<object>
 }
 

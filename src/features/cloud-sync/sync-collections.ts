@@ -21,11 +21,11 @@ import {
 } from './sync-codecs.ts'
 import type { ReplicaOptions } from './sync-types.ts'
 
-/** Reads and writes one synced collection, and hides how its records are stored. */
+/** Reads and writes one synced collection, hiding how its records are stored. */
 export interface SyncTable extends SyncCodec {
   /** Lists the records in memory. Several may have the same ID. */
   list(): Promise<readonly SyncItem[]>
-  /** Reads the records with these IDs from the storage. `slot` is the last slot of a record. */
+  /** Reads the records with these IDs from the storage. `slot` is a record's last slot. */
   find(requested: ReadonlyArray<{ id: string; slot: string | undefined }>): Promise<Map<string, SyncItem[] | 'damaged'>>
   /** Reads the record in a slot from the storage. */
   readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined>

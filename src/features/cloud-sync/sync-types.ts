@@ -31,7 +31,7 @@ export interface Replica {
    */
   markAllUnseen(options?: { isDiverged?: boolean }): Promise<void>
   /**
-   * Gateway only: applies one state, and merges it if it is concurrent. Calls `report` with each conflict before writing the result. After a failure,
+   * Gateway only: applies one state and merges it if it is concurrent. Calls `report` with each conflict before writing the result. After a failure,
    * it may report the same conflict again.
    */
   merge(remote: RecordState, report?: (conflict: Conflict) => Promise<void>): Promise<Verdict>

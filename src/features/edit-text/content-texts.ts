@@ -89,7 +89,7 @@ interface TextPlace {
   choice: string
   depth: number
   isReasoning: boolean
-  /** Whether the value is part of a tool call's input, in which the tool chooses all names. */
+  /** Whether the value is part of a tool call's input, where the tool chooses all names. */
   isData: boolean
   isChoices: boolean
 }
@@ -121,7 +121,7 @@ const REASONING_TYPES = /^(?:response\.)?(?:reasoning|thinking)/
 /** Types of provider-run tool results and of audio. */
 const SKIPPED_TYPES = /_tool_result$|\.audio\.delta$/
 
-/** Keywords and IDs of the formats, and encrypted or signed data. */
+/** The formats' keywords and IDs, and encrypted or signed data. */
 const SKIPPED_FIELDS = new Set([
   ...['type', 'id', 'call_id', 'format', 'sources', 'annotations', 'citations', 'logprobs'],
   ...['signature', 'thoughtSignature', 'thought_signature', 'encrypted_content', 'data', 'language'],

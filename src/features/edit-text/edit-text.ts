@@ -14,7 +14,7 @@ import { toReply } from '../../request/call-steps.ts'
 import { toJsonArray } from '../../request/codec/json-array.ts'
 import { type ContentText, listContentTexts } from './content-texts.ts'
 
-/** Edits one string of a response: a message, its reasoning, a refusal, or the JSON of a tool call's arguments. */
+/** Edits one string in a response: a message, its reasoning, a refusal, or the JSON of a tool call's arguments. */
 export interface TextEditor {
   /** Receives the next piece, which may end within a word. Returns what the client gets now; the editor may hold back the rest. */
   push(piece: string): string | Promise<string>
@@ -183,7 +183,7 @@ class EditedStream implements ByteStream {
     return events
   }
 
-  /** Creates a copy of a string's last event that contains only this piece. */
+  /** Copies the event that has a string's last piece, but with `piece` as its only text. */
   #createEvent({ event, at }: UnfinishedText, piece: string): string {
     const json = parseExactly(event.data) as JsonObject // `#edit` has already parsed this event
     for (const [position, text] of listContentTexts(json, this.#names, { isEvent: true }).texts.entries())
@@ -194,7 +194,7 @@ class EditedStream implements ByteStream {
     return formatSseEvent({ ...event, data: JSON.stringify(json) })
   }
 
-  /** Removes all strings from the final events of a failed stream, because they may repeat text that an editor has rejected. */
+  /** Removes all strings from a failed stream's final events, because they may repeat text that an editor has rejected. */
   #removeTexts(events: string): string {
     let output = ''
     for (const [block] of events.matchAll(EVENT_BLOCK_PATTERN)) {

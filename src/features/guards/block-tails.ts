@@ -3,11 +3,11 @@ import { CONTEXT_LENGTH } from './string-joiner.ts'
 /** The tail of the text that has arrived so far. */
 export interface TextTail {
   readonly text: string
-  /** The positions at which blocks begin, including the end if another block follows there. */
+  /** Where blocks begin in `text`. Includes the end if another block follows. */
   readonly starts: readonly number[]
 }
 
-/** Remembers the tail of each text that consists of several blocks, because a reader sees them as one text. */
+/** Remembers the tail of the text so far for each reader, because a reader sees consecutive blocks as one string. */
 export class BlockTails {
   readonly #tails = new Map<string, TextTail>()
 

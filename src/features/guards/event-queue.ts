@@ -44,7 +44,7 @@ export interface UncheckedTexts {
 export class EventQueue {
   readonly #options: EventQueueOptions
   readonly #channels = new Map<string, Channel>()
-  /** The last characters of streamed text, by choice and kind. A reader sees all channels with the same choice and kind as one text. */
+  /** The last characters of streamed text, by choice and kind. A reader sees all channels with the same choice and kind as one string. */
   readonly #tails = new BlockTails()
   /** The tails of complete strings in events that repeat streamed text, by event type, choice, and kind. */
   readonly #copies = new BlockTails()
@@ -230,7 +230,7 @@ export class EventQueue {
     return false
   }
 
-  /** Returns whether the first event contains only complete strings, and these are waiting for a check. */
+  /** Returns whether the first event contains only complete strings and is still unchecked. */
   isFirstUnchecked(): boolean {
     const [first] = this.#events
     return first !== undefined && first.channels.size === 0 && first.strings.length > 0
@@ -296,7 +296,7 @@ export class EventQueue {
     this.heldSince = this.#options.now()
   }
 
-  /** Removes the rejected choices, and ends each of them with an event. */
+  /** Removes the rejected choices and ends each of them with an event. */
   endChoices(rejected: ReadonlySet<string>, createEnd: (choice: number) => JsonObject): void {
     for (const choice of rejected) this.#rejectedChoices.add(choice)
     for (const [name, { choice }] of this.#channels) if (rejected.has(choice)) this.#channels.delete(name)

@@ -1,7 +1,7 @@
 import type { GuardEntry, RequestRecord } from '../../request/hook-records.ts'
 import type { GuardNote, GuardRun } from './run-guards.ts'
 
-/** The verdicts and the cost of a request's guards, for the request's usage record. Contains no content. */
+/** The verdicts and costs of a request's guards, for its usage record. Contains no content. */
 export class GuardTally {
   readonly #runs: GuardRun[] = []
   #usd: number | undefined = undefined
@@ -12,12 +12,12 @@ export class GuardTally {
     this.#runs.push(run)
   }
 
-  /** Adds the cost of a model call by a guard. */
+  /** Adds the cost of a guard's model call. */
   addCost(usd: number): void {
     this.#usd = (this.#usd ?? 0) + usd
   }
 
-  /** Returns the guard fields of the record. */
+  /** Returns the record's guard fields. */
   toRecord(): Pick<RequestRecord, 'guards' | 'guardUsd' | 'guardHeldMs'> {
     const guards = this.#runs.flatMap(listEntries)
     const heldMs = this.#runs.find((run) => run.heldMs !== undefined)?.heldMs

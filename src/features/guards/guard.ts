@@ -9,7 +9,7 @@ import type { JsonObject } from '../../lib/json.ts'
 export interface Guard {
   /** The guard's name in records and messages to clients: 1 to 64 letters, digits, `-`, `_`, and `.`; unique within a gateway. */
   readonly name: string
-  /** The version of the rules in `check`. Change it whenever they change. */
+  /** The version of the rules in `check`. Change it whenever the rules change. */
   readonly version?: string
   /** Whether to check requests, responses (`answer`), or both. Default: both. */
   readonly on?: ReadonlyArray<'request' | 'answer'>
@@ -38,9 +38,9 @@ export interface Guard {
    */
   readonly onError?: 'refuse' | 'pass'
   /**
-   * `before` (the default) checks the request before the provider is called. `during` calls the provider without waiting for the check, and holds the
-   * response until the guard's verdict. The provider gets the content, and charges for it, even if the guard rejects it. Verdicts on older strings
-   * are cached for an hour. Ignored for guards with `changes`, and for requests with tools that a provider runs.
+   * `before` (the default) checks the request before the provider is called. `during` calls the provider without waiting for the check and holds the
+   * response until the guard's verdict. The provider gets the content and charges for it even if the guard rejects it. Verdicts on older strings are
+   * cached for an hour. Ignored for guards with `changes`, and for requests with tools that a provider runs.
    */
   readonly stage?: 'before' | 'during'
   /** Default: 2,000 ms. */

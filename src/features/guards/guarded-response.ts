@@ -29,8 +29,8 @@ export interface ResponseCheck {
 }
 
 /**
- * Checks a complete response. Leaves everything that guards don't change exactly as it was. A rejected chat response still reports its usage, and
- * ends with the finish reason for filtered content. Rejected responses of other kinds become errors.
+ * Checks a complete response. Leaves everything that guards don't change exactly as it was. A rejected chat response still reports its usage and ends
+ * with the finish reason for filtered content. Rejected responses of other kinds become errors.
  */
 export async function checkResponse(
   body: string | Uint8Array,

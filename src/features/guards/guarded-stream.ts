@@ -35,8 +35,8 @@ interface GuardedStreamOptions {
 }
 
 /**
- * Sends the events of a stream once guards have passed their text. Passes unchanged events through byte for byte. A timer can trigger a check, but
- * never releases unchecked text. After a rejection, ends the stream in the client's format and cancels the provider's stream. If the client requested
+ * Sends a stream's events once guards have passed their text. Passes unchanged events through byte for byte. A timer can trigger a check, but never
+ * releases unchecked text. After a rejection, ends the stream in the client's format and cancels the provider's stream. If the client requested
  * several choices, ends only the rejected ones.
  */
 export class GuardedStream implements RelayedStream {
@@ -219,7 +219,7 @@ export class GuardedStream implements RelayedStream {
     return undefined
   }
 
-  /** Checks each choice separately, and ends the rejected ones. Returns the rejection if it affects all choices. */
+  /** Checks each choice separately and ends the rejected ones. Returns the rejection if it affects all choices. */
   async #rejectChoices(
     { channels, strings }: UncheckedTexts,
     rejected: RejectionDecision,

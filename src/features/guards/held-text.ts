@@ -23,7 +23,7 @@ export interface Channel {
   before: string
   /** The end of the text that a reader sees directly before the held text, from an earlier channel and this one. */
   joins: string
-  /** The positions in `joins` at which blocks begin. */
+  /** Where blocks begin in `joins`. */
   starts: readonly number[]
   hasEnded: boolean
 }
@@ -79,7 +79,7 @@ export const joinPieces = ({ pieces }: Channel, events?: ReadonlySet<HeldEvent>)
 export const mustCheck = ({ kind, hasEnded, checkedTo, clearedTo, length }: Channel): boolean =>
   hasEnded ? clearedTo < length : kind !== 'tool-call' && checkedTo < length
 
-/** Returns how many of the channel's next pieces are in this event, and the length of their text. */
+/** Returns how many of the channel's next pieces are in this event and the length of their text. */
 export function measureNext({ pieces }: Channel, heldEvent: HeldEvent, start = 0): { count: number; length: number } {
   let count = 0
   let length = 0
@@ -90,10 +90,7 @@ export function measureNext({ pieces }: Channel, heldEvent: HeldEvent, start = 0
   return { count, length }
 }
 
-/**
- * Replaces the changed part of the pieces' text. The first affected piece gets the entire replacement. Returns the position at which the replacement
- * ends.
- */
+/** Replaces the changed part of the pieces' text. The first affected piece gets the entire replacement. Returns the replacement's end position. */
 export function changePieces(channel: Channel, old: string, text: string): number {
   let start = 0
   while (start < old.length && start < text.length && old[start] === text[start]) start++

@@ -1,7 +1,7 @@
 import type { GuardPart } from './guard.ts'
 import type { ReadPart } from './read-parts.ts'
 
-/** Joins the parts of each list of two or more strings, because a model reads them as one text. */
+/** Joins the parts of each list with two or more strings, because a model reads them as continuous text. */
 export function joinLists(parts: readonly ReadPart[]): Array<{ part: GuardPart; of: readonly ReadPart[] }> {
   const firsts: Array<ReadPart | undefined> = []
   const lists = new Map<number, ReadPart[]>()

@@ -40,7 +40,7 @@ interface JsonFrame<Place> {
 export interface StringVisitor<Place> {
   root: Place
   value: unknown
-  /** Receives each object and array with its parsed value, and returns its place. */
+  /** Receives each object and array with its parsed value and returns its place. */
   enter(parent: Place, key: string, value: object): Place
   visit(string: JsonString<Place>): void
   /** Returns whether a field name can be skipped. */

@@ -13,7 +13,7 @@ export interface OtherText {
   readonly choice: string
   /** Set for a field of a Responses object outside its output, because that field may repeat the request. */
   readonly isEcho: boolean
-  /** Set for the name of a tool in a call. */
+  /** Set for a tool's name in a call. */
   readonly isToolName?: boolean
   /** Identifies the tool call, whose name later events may continue. */
   readonly call?: string | undefined
@@ -32,7 +32,7 @@ export interface ReadEvent {
   readonly endedCalls: readonly string[]
 }
 
-/** Reads the strings of a stream event. */
+/** Reads a stream event's strings. */
 export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
   const { texts, ended } = listContentTexts(json, fields, { isEvent: true })
   const content = new Map<object, Set<string>>()
@@ -142,7 +142,7 @@ const CALL_TYPE_PATTERN = /^(?:function|custom_tool|mcp)_call$/
 const ARGUMENTS_EVENT_PATTERN =
   /^response\.(?:function_call_arguments|custom_tool_call_input|mcp_call_arguments)\.(?:delta|done)$/
 
-/** Removes the content from the final events of a failed stream, because no guard checks them. */
+/** Removes the content from a failed stream's final events, because no guard checks them. */
 export function removeTexts(events: string, fields: ContentFields): string {
   let output = ''
   for (const [block] of events.matchAll(EVENT_BLOCK_PATTERN)) {

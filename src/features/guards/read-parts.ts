@@ -41,7 +41,7 @@ class StringPlace {
   position: number | undefined = undefined
   /** In a list of turns, the index of the model's last turn. */
   lastTurn: number | undefined = undefined
-  /** In a list of turns: the role of the current turn, and the list of its strings. Consecutive turns with the same role share a list. */
+  /** In a list of turns: the current turn's role and the list of its strings. Consecutive turns with the same role share a list. */
   lastRole: GuardRole | undefined = undefined
   turnList: number | undefined = undefined
 
@@ -191,7 +191,7 @@ const isPlainValue = (field: string, text: string, { isData }: StringPlace) => !
 const writeString = (text: string) => `"${escapeJson(text)}"`
 const NO_TYPE: JsonObject = {}
 
-/** Returns whether a model reads adjacent strings of a kind as one text. */
+/** Returns whether a model reads adjacent strings of a kind as continuous text. */
 const isJoined = (kind: GuardPartKind) => kind === 'text' || kind === 'tool-result' || kind === 'reasoning'
 
 /** Fields that contain the strings of a list. Other fields between them don't separate the strings. */

@@ -163,7 +163,7 @@ export class GuardRun {
     return this.#decide(guard, verdict, [], 'request')
   }
 
-  /** Records a verdict, and converts it to a decision. The text passes if the guard only watches. */
+  /** Records a verdict and converts it to a decision. The text passes if the guard only watches. */
   #decide(
     guard: Guard,
     verdict: GuardVerdict | undefined,

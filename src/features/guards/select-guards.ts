@@ -9,7 +9,7 @@ import { GuardTally } from './guard-tally.ts'
 import { type GuardServices, guardCall } from './guarded-call.ts'
 import { NamedGuards } from './named-guards.ts'
 
-/** Finds the guards of each request, and runs them. */
+/** Finds each request's guards and runs them. */
 export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps }: GuardServices & { store: Store }) {
   const namedGuards = new NamedGuards(store)
   const codeNames = new Set(inCode.map(({ name }) => name))

@@ -10,7 +10,7 @@ export interface AccountReaders {
   openRouterCredits(caller: Caller): Promise<object>
 }
 
-/** The paths at which callers read their own limits. `/v1/auth/key` is the old name of OpenRouter's `/v1/key`. */
+/** Paths that callers can read their own limits from. `/v1/auth/key` is the old name of OpenRouter's `/v1/key`. */
 export const accountPaths = {
   '/v1/account': 'account',
   '/v1/key': 'openRouterKey',

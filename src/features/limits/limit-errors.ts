@@ -69,7 +69,7 @@ export function createLimitError(
 }
 
 /**
- * Maximum wait, in seconds, after which clients may retry automatically. With a longer `retry-after`, OpenAI's clients would retry immediately, and
+ * The longest wait, in seconds, for which clients may retry automatically. With a longer `retry-after`, OpenAI's clients would retry immediately, and
  * Anthropic's would wait that long. `x-should-retry: false` prevents both.
  */
 const TOO_LONG_S = 60

@@ -9,7 +9,7 @@ const HEADER_UNITS: readonly HeaderUnit[] = ['requests', 'tokens']
 /** The header names for a unit, such as `x-ratelimit-remaining-tokens`. */
 type HeaderNames = Readonly<Record<'limit' | 'remaining' | 'reset', string>>
 
-/** The headers in which a format's clients expect their limits, and the format of reset times. */
+/** The headers that a format's clients read their limits from, and the format of reset times. */
 interface LimitHeaderStyle extends Readonly<Record<HeaderUnit, HeaderNames>> {
   formatReset(resetsAt: string, now: number): string
 }

@@ -48,7 +48,7 @@ interface LimitDependencies {
 /** The accounts of your app's users. */
 interface AccountLookups {
   readonly refs: { resolve(idOrRef: string): Promise<string> }
-  /** Returns the plan and limits of a stored account, or `undefined` if there is none. */
+  /** Returns a stored account's plan and limits, or `undefined` if there is none. */
   findPlanAndLimits(ref: string): Promise<{ limits?: UsageLimits | undefined; plan?: Holder | undefined } | undefined>
 }
 

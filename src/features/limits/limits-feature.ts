@@ -32,7 +32,7 @@ interface LimitsDependencies {
 export interface LimitsFeature extends BuiltInFeature {
   aroundRequest: RequestStep
   ledger(): Promise<Ledger>
-  /** Prefetches the counters of an account and its plan if they have limits and aren't in memory. Never throws. */
+  /** Prefetches the counters for an account and its plan if they have limits and aren't in memory. Never throws. */
   prepareAccount(account: Pick<CallerAccount, 'ref' | 'limits' | 'plan'>): void
   /** Previews why a request from this caller would be rejected, without sending it. */
   preview(caller: Caller): Promise<RejectionPreview>

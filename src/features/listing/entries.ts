@@ -24,7 +24,7 @@ export function toEntries(listed: Iterable<ListedModel>, created: number): Model
 export const servesKinds = (definition: CatalogProvider | undefined, kinds: readonly Kind[]): boolean =>
   (definition?.serviceKinds ?? ['llm']).some((kind) => kinds.includes(kind))
 
-/** Returns the kind of a catalog model. Default: `llm`. */
+/** Returns a catalog model's kind. Default: `llm`. */
 export const getKind = (model: CatalogModel): Kind => model.type ?? 'llm'
 
 const KIND_HINTS: ReadonlyArray<readonly [Kind, readonly string[]]> = [
@@ -33,7 +33,7 @@ const KIND_HINTS: ReadonlyArray<readonly [Kind, readonly string[]]> = [
   ['image', ['image', 'imagen', 'dall-e', 'dalle', 'flux', 'sdxl', 'sd-', 'stable-diffusion']],
 ]
 
-/** Infers the kind of an ID that isn't in the catalog from the words in the ID (src/rules.md, Kinds of models). */
+/** Infers a model's kind from words in its ID, for IDs that aren't in the catalog (src/rules.md, Kinds of models). */
 function inferKind(id: string): Kind {
   const text = id.toLowerCase()
   return KIND_HINTS.find(([, words]) => words.some((word) => text.includes(word)))?.[0] ?? 'llm'

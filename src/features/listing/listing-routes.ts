@@ -16,7 +16,7 @@ export interface ListingRoutesOptions {
   upstream(exchange: Exchange): UpstreamFetch
 }
 
-/** A path at which models are listed. */
+/** A path that lists models. */
 export interface ListingPath {
   path: string
   /** The kinds to list (src/rules.md, Model lists of OpenAI clients). If absent, the path returns a single model. */
@@ -29,7 +29,7 @@ export interface ListingPath {
 
 const AI_SDK_KINDS: readonly Kind[] = ['llm', 'embedding', 'image', 'tts', 'stt']
 
-/** All paths at which models are listed. The order matters: kinds take precedence over models with the same name. */
+/** All paths that list models. The order matters: kinds take precedence over models with the same name. */
 export const listingPaths: readonly ListingPath[] = [
   { path: '/v1/models', kinds: ['llm'], isPublic: true },
   { path: '/v1/models/image', kinds: ['image'] },

@@ -27,7 +27,7 @@ export interface ListingDependencies {
   /** Gets the failures that the listing tolerates, such as records that can't be loaded and upstreams that don't list any models. */
   onError(error: unknown): void
   /**
-   * Finds the targets of a model name, by priority. Returns an empty list for a combo, and `undefined` for a name that doesn't resolve. Default: only
+   * Finds a model name's targets, by priority. Returns an empty list for a combo and `undefined` for a name that doesn't resolve. Default: only
    * listed names have targets.
    */
   findTargets?: ((model: string) => Promise<Targets | undefined>) | undefined

@@ -13,7 +13,7 @@ export interface ServerQuery {
   timeoutMs: number
 }
 
-/** The request that lists the models of a connection's server. */
+/** The request that lists the models on a connection's server. */
 export interface ModelsCall extends UpstreamCall {
   /** Whether the server uses Gemini's format, whose responses differ. */
   isGemini: boolean

@@ -223,7 +223,7 @@ export class LiveFeed {
     return { requests: logs.slice(0, MAX_RUNNING).map(createRunningRequest) }
   }
 
-  /** Returns the time, in epoch ms, at which the state of a target next changes without a request. */
+  /** Returns when a target's state will next change without a request, in epoch ms. */
   getNextHealthChange(): number {
     const now = this.deps.clock.now()
     const times = [...this.#states.values()].map(({ retryAt = '' }) => Date.parse(retryAt)).filter((time) => time > now)

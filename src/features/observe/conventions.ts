@@ -11,7 +11,7 @@ const formerAttributes: Readonly<Record<string, string>> = {
 /** Renamed attributes whose latest names already existed in release 1.41. */
 const UNCHANGED_ATTRIBUTES = new Set(['gen_ai.provider.name'])
 
-/** Histograms of release 1.41 that were later split, by their latest names. `type` is the value of the token type label. */
+/** Histograms from release 1.41 that were later split, by their latest names. `type` is the value of the token type label. */
 export const previousMetrics: Readonly<Record<string, { name: string; type?: string }>> = {
   'gen_ai.client.inference.duration': { name: 'gen_ai.client.operation.duration' },
   'gen_ai.client.embeddings.duration': { name: 'gen_ai.client.operation.duration' },

@@ -10,8 +10,8 @@ export const contentTypes: Readonly<Record<ExpositionFormat, string>> = {
 }
 
 /**
- * Selects the format that the `Accept` header prefers: OpenMetrics 1.0 if its weight is at least as high as that of Prometheus text, otherwise
- * Prometheus text.
+ * Selects the format that the `Accept` header prefers: OpenMetrics 1.0 if it is weighted at least as high as Prometheus text, otherwise Prometheus
+ * text.
  */
 export function selectFormat(accept: string | undefined): ExpositionFormat {
   let openMetrics = 0

@@ -19,7 +19,7 @@ export function getTargetFacts(table: RouteTable, health: Health): TargetFact[] 
   )
 }
 
-/** Returns the limits of the gateway and of the first groups with limits. Excludes keys, because there are too many to read on each scrape. */
+/** Returns the limits of the gateway and the first groups with limits. Excludes keys, because there are too many to read on each scrape. */
 export async function getLimitFacts({ groups, settings }: LimitSources): Promise<LimitState[]> {
   const limited = (await groups.list()).groups.filter(({ limits }) => limits).slice(0, MAX_GROUPS)
   const [gatewayLimits, ...groupLimits] = await Promise.all([
@@ -32,7 +32,7 @@ export async function getLimitFacts({ groups, settings }: LimitSources): Promise
   ]
 }
 
-/** Returns the age of the newest prices, in ms, or `undefined` if the catalog has no date. */
+/** Returns the newest prices' age in ms, or `undefined` if the catalog has no date. */
 export function getCatalogAgeMs(catalog: Catalog, clock: Pick<Clock, 'now'>): number | undefined {
   const { asOf } = getCatalogAge(catalog)
   return asOf === undefined ? undefined : Math.max(0, clock.now() - Date.parse(asOf))

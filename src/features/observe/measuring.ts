@@ -126,7 +126,7 @@ class SeriesGroup {
     )
   }
 
-  /** Returns a metric's series with these additional labels, and with those shared labels that the metric has. */
+  /** Returns a metric's series with these additional labels and the shared labels that the metric has. */
   getWith(measure: Metric, extraLabels: LabelSet): Series {
     const labels: LabelSet = { ...this.#labels, ...extraLabels }
     const seriesLabels = measure.labels.flatMap((name) => (labels[name] === undefined ? [] : [[name, labels[name]]]))

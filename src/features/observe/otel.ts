@@ -143,7 +143,7 @@ class TracedRequest implements RequestFollower {
   }
 }
 
-/** The request and the context of an attempt span. */
+/** An attempt span's request and context. */
 interface AttemptOptions {
   request: ObservedRequest
   /** The context that contains the request's span. */

@@ -178,7 +178,7 @@ function addChatBreakpoints(body: JsonObject, { ttl, onlyInstructions }: Breakpo
   return { messages: changeBlocks(changed, [previous, end], (part) => [{ ...part, ...createBreakpoint() }]) }
 }
 
-/** Finds the last text of the instructions at the start of the conversation. */
+/** Finds the last text in the instructions at the start of the conversation. */
 function findInstructions(messages: readonly unknown[], isEligible: (block: unknown) => boolean): Place | undefined {
   const first = messages.findIndex((message) => !isObject(message) || !isInstruction(message))
   const message = (first < 0 ? messages.length : first) - 1

@@ -50,8 +50,8 @@ const HOUR_MS = 60 * 60_000
 const CHARACTERS_PER_TOKEN = 4
 
 /**
- * Matches the names of fields with which clients set breakpoints or select a cached prompt. Names within strings don't match, because their quotes
- * are escaped.
+ * Matches the fields that clients use to set breakpoints or select a cached prompt. Names within strings don't match, because their quotes are
+ * escaped.
  */
 const CACHE_FIELD =
   /"(?:cache_?[cC]ontrol|cachePoint|prompt_?[cC]ache_?(?:[bB]reakpoint|[oO]ptions)|cached_?[cC]ontent)"/
@@ -63,7 +63,7 @@ const CLIENT_BREAKPOINTS = [
   /"cached_?[cC]ontent"\s*:\s*"/,
 ]
 
-/** Reasons for which cache misses are expected. */
+/** Reasons to expect a cache miss. */
 const EXPECTED_MISSES = new Set<CachingSkipReason | undefined>(['short', 'single', 'unsupported', 'hedge'])
 
 /** Matches errors about breakpoints or the cache key. */

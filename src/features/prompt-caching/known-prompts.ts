@@ -5,7 +5,7 @@ import type { Clock } from '../../types.ts'
 const MAX_PROMPTS = 10_000
 const SECOND_FACTOR = 0x5bd1e995
 
-/** Remembers, in memory, when the instructions of each prompt without tools were last sent. */
+/** Remembers, in memory, when each prompt's instructions were last sent without tools. */
 export class KnownPrompts {
   readonly #clock: Pick<Clock, 'now'>
   readonly #lastUses = new Map<string, number>()
@@ -14,7 +14,7 @@ export class KnownPrompts {
     this.#clock = clock
   }
 
-  /** Returns whether the same instructions have been sent before within their lifetime, and remembers them. */
+  /** Remembers the instructions. Returns whether the same ones have been sent before within their lifetime. */
   noteUse(owner: string, instructions: unknown, ttlMs: number): boolean {
     const key = getCacheKey(owner, instructions)
     const isKnown = this.isKnown(owner, instructions, ttlMs)

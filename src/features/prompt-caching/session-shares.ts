@@ -47,7 +47,7 @@ export class SessionShares {
     })
   }
 
-  /** Lists the sessions of the last hour that read less than 20% of their input from the cache, lowest shares first. */
+  /** Lists sessions from the last hour that read less than 20% of their input from the cache, lowest shares first. */
   listCold(): ColdSession[] {
     const from = this.#clock.now() - MAX_AGE_MS
     return [...this.#sessions.values()]

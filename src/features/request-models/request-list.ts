@@ -62,7 +62,7 @@ export function readRequestList(source: RequestSettingsSource, gateway: GatewayS
   }
 }
 
-/** Reads the gateway options from the body of a call. Returns none if the call's format has no field for them. */
+/** Reads the gateway options from a call's body. Returns none if the call's format has no field for them. */
 export function readCallOptions({
   endpoint,
   body: { providerOptions },

@@ -71,7 +71,7 @@ export const toClaims = (options: TokenSettings): JsonObject =>
 
 /**
  * Converts claims created by `toClaims` back to settings. Returns `undefined` if there are unknown claims, because a newer release may have added
- * those to restrict a token.
+ * them to restrict a token.
  */
 export function toTokenSettings(claims: JsonObject): TokenSettings | undefined {
   if (!Object.keys(claims).every((claim) => KNOWN_CLAIMS.has(claim))) return undefined

@@ -26,7 +26,7 @@ export interface MintedToken {
 
 /** Operations for tokens. */
 export interface TokenOperations<Input = never> {
-  /** Mints a token with which a browser or a device acts for one account. Rejects with `INVALID_REQUEST`. */
+  /** Mints a token that lets a browser or device act for one account. Rejects with `INVALID_REQUEST` for invalid input. */
   mint(options: NewToken | Input): Promise<MintedToken>
 }
 
@@ -73,7 +73,7 @@ export const newToken = closedObject({
   metadata: optional(ownerTexts),
 })
 
-/** Parses the input, and converts the lifetime to seconds. Throws `INVALID_REQUEST`. */
+/** Parses the input and converts the lifetime to seconds. Throws `INVALID_REQUEST` for invalid input. */
 export function parseNewToken(input: unknown): { options: TokenSettings; lifetimeS: number } {
   const { expiresIn = DEFAULT_LIFETIME_S, ...options } = parseInput(newToken, input)
   const lifetimeS = toSeconds(expiresIn)

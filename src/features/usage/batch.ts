@@ -3,7 +3,7 @@ import type { StoredRequest } from './request-record.ts'
 import { readTotals, type Totals } from './totals.ts'
 import { readRows } from './usage-codec.ts'
 
-/** Totals of requests without a record, by the start of the period in which they arrived, in epoch ms. A period is a minute or longer. */
+/** Totals of requests without a record, by the start of their period in epoch ms. A period is a minute or longer. */
 export type UnlistedByTime = ReadonlyMap<number, Totals>
 
 /** The contents of a journal batch. */

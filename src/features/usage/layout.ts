@@ -109,5 +109,5 @@ export function parseTimeSpan(key: string): TimeSpan {
 export const getRequestsCursor = (shard: string, time: number): string =>
   getRequestsPrefix(shard) + encodeReversed(Math.min(MAX_TIME, Math.ceil(time / HOUR_MS) * HOUR_MS))
 
-/** Returns the start of the hour in which a request arrived, in epoch ms. */
+/** Returns the start of a request's hour, in epoch ms. */
 export const getHour = (id: string): number => Math.floor(getRequestTime(id) / HOUR_MS) * HOUR_MS

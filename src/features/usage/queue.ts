@@ -31,7 +31,7 @@ interface QueueOptions {
   logger: Logger
   /** Starts a timer that doesn't keep the process alive. */
   startTimer(ms: number, onTime: () => void): CancelDeadline
-  /** Loads the writer of this instance. */
+  /** Loads this instance's writer. */
   writer(): Promise<BatchWriter>
   /** Maximum characters in a batch. */
   maxCharacters: number

@@ -320,7 +320,7 @@ export class UsageReader {
     return readTail(this.#options.storage, { ...this.#options, keyId })
   }
 
-  /** Returns the earliest possible arrival time of a stored request, in epoch ms. */
+  /** Returns a stored request's earliest possible arrival time, in epoch ms. */
   async getOldestTime(): Promise<number> {
     const { storage, clock, days } = this.#options
     const oldest = clock.now() - (await days()).requests * DAY_MS

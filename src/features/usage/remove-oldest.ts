@@ -40,7 +40,7 @@ export async function removeOldest({ storage, nextTurn }: RemoveOptions): Promis
   await Promise.all(removed.map(({ key }) => storage.delete(key)))
 }
 
-/** Returns the time in epoch ms after which no records were removed early. */
+/** Returns the time, in epoch ms, since which no records have been removed early. */
 export async function readRemovedTime(storage: Storage): Promise<number> {
   return Number((await storage.get(REMOVED_KEY))?.value ?? 0)
 }

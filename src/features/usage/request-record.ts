@@ -20,14 +20,14 @@ export interface Tokens {
   outputAudio?: Integer
 }
 
-/** The optional counts, in the order in which they are stored; earlier releases stored the first four. */
+/** The optional counts in storage order; earlier releases stored the first four. */
 export const OPTIONAL_COUNTS = ['inputImage', 'outputImage', 'inputAudio', 'outputAudio', 'cacheWriteLong'] as const
 
-/** Lists the optional counts in the order in which they are stored, or returns `undefined` if all are 0. */
+/** Lists the optional counts in storage order, or returns `undefined` if all are 0. */
 export const listOptionalCounts = (tokens: Readonly<Tokens>): number[] | undefined =>
   OPTIONAL_COUNTS.some((name) => tokens[name]) ? OPTIONAL_COUNTS.map((name) => tokens[name] ?? 0) : undefined
 
-/** Adds optional counts, in the order in which they are stored, to `sum`. Returns `sum`. */
+/** Adds optional counts in storage order to `sum`. Returns `sum`. */
 export function addOptionalCounts(sum: Tokens, counts: readonly number[] | undefined): Tokens {
   for (const [index, name] of OPTIONAL_COUNTS.entries())
     if (counts?.[index]) sum[name] = (sum[name] ?? 0) + counts[index]
@@ -58,7 +58,7 @@ export interface StoredAttempt extends StoredTarget, UsageCost {
   /** As in the hook's attempt record: `answered`, a failure class, `cancelled`, or `outrun`. */
   outcome: string
   status: Integer
-  /** Time from the arrival of the request to the start of the attempt, in ms. */
+  /** Time from the request's arrival to the attempt's start, in ms. */
   startMs: number
   /** Time to the response, to the first content of a stream, or to the failure, in ms. */
   durationMs: number
@@ -92,7 +92,7 @@ export interface StoredRequest extends UsageCost {
   account?: string
   /** The ID (`jti` claim) of the token that acted for the account. Absent without a token. */
   tokenId?: string
-  /** The metadata of the account and the key at the time of the request. If both have a name, the key's value is used. */
+  /** The account's and key's metadata at the time of the request. If both have a name, the key's value is used. */
   metadata?: Readonly<Record<string, string>>
   /** The tags that your app assigned to the identity. */
   tags?: readonly string[]

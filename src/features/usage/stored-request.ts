@@ -16,7 +16,7 @@ const MAX_MESSAGE = 200
 const MAX_REASON = 300
 const MAX_NAME = 512
 
-/** Creates the record of a request. It contains nothing from prompts or responses. */
+/** Creates a request's record. It contains nothing from prompts or responses. */
 export function createStoredRequest(log: RequestLog, ending: RequestEnding & { durationMs: number }): StoredRequest {
   const { startedAt, route, caller, model, steps, warnings } = log
   const { key, account, token } = caller
@@ -96,7 +96,7 @@ export function createStoredSkip(step: Exclude<StepRecord, AttemptRecord>): Stor
   return { provider, model, connectionId, skipped }
 }
 
-/** Creates the record of an attempt. `startedAt` is when its request arrived, in epoch ms. */
+/** Creates an attempt's record. `startedAt` is when its request arrived, in epoch ms. */
 export function createStoredAttempt(record: AttemptRecord, startedAt: number): StoredAttempt {
   const { provider, model, connectionId, outcome, status, durationMs, message, usage, costUsd, costSource } = record
   const startMs = record.startedAt - startedAt

@@ -33,7 +33,7 @@ export interface Dimensions {
   account: string
 }
 
-/** The totals of a set of requests. */
+/** Totals for a set of requests. */
 export interface RowTotals {
   requests: number
   /** Requests that failed, were cut off, or were rejected. */
@@ -177,7 +177,7 @@ type StoredRow = [
 
 /** The totals as stored. */
 interface StoredTotals {
-  /** The number of the last batch of each instance that these totals include. */
+  /** The number of each instance's last batch that these totals include. */
   through: Record<string, number>
   /** The number of `DROPPABLE_DIMENSIONS` that were dropped. */
   leftOut: number

@@ -8,7 +8,7 @@ import { Totals } from './totals.ts'
 const MAX_ROWS = 2_000
 /** The approximate size of an encoded row without its strings, in characters. */
 const BYTES_PER_ROW = 200
-/** The steps in which totals become coarser: from minutes to hours, then without four dimensions (totals.ts), then to days. */
+/** How totals become coarser, step by step: from minutes to hours, then without four dimensions (totals.ts), then to days. */
 const COARSENING_STEPS = [HOUR_MS, 'dimension', 'dimension', 'dimension', 'dimension', DAY_MS] as const
 
 /**

@@ -27,7 +27,7 @@ export class StringTable {
   /** Total characters of the strings. */
   size = 0
   readonly #indexes = new Map<string, number>()
-  /** The round in which each string was last used, by position in `texts`. */
+  /** The round that last used each string, by position in `texts`. */
   readonly #lastUses: number[] = []
   #round = 0
 

@@ -46,7 +46,10 @@ export async function disableCloud(
   return conflicts ?? []
 }
 
-/** Removes the data that a failed `enable` sent. Otherwise, the proxy would keep serving those keys even after they are paused or deleted here. */
+/**
+ * Removes the data that a failed `enable` sent. Otherwise, the proxy would keep accepting the replicated keys even after they are paused or deleted
+ * here.
+ */
 export async function removeLeftovers({ replica, pushes }: CloudDependencies, context: ProxyContext): Promise<void> {
   await replica.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
   context.signal.throwIfAborted()
@@ -68,7 +71,7 @@ function ignoreNotFound(error: unknown): undefined {
   if (!isRejection(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
 }
 
-/** Adds advice to the error of a failed `disable`: how to turn cloud sync off anyway. */
+/** Adds advice to the error from a failed `disable`: how to turn cloud sync off anyway. */
 export function addForceAdvice(error: unknown): unknown {
   if (!isCloudError(error)) return error
   const { code, message, data } = error

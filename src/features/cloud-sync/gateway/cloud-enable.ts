@@ -41,7 +41,7 @@ export async function enableCloud(
   }
 }
 
-/** Adds advice to the error of a failed `enable` if the proxy may already have received data. */
+/** Adds advice to the error from a failed `enable` if the proxy may already have received data. */
 export async function addLeftoversAdvice({ store, replica }: CloudDependencies, error: unknown): Promise<unknown> {
   if (!isCloudError(error) && !isGatewayError(error, 'CLOUD_CONFLICT')) return error
   const { code, message, data } = error

@@ -27,7 +27,7 @@ const RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
 /** Minimum time between a failure and the sync of a later change, in ms. */
 const CHANGE_RETRY_MS = 4_000
-/** Minimum interval at which the times of successful syncs without changes are stored, in ms. */
+/** How often, at most, to store the time of a successful sync without changes, in ms. */
 const SAVE_SUCCESS_MS = 60_000
 /** A timer that is this late, in ms, is assumed to have been dropped by the platform. */
 const DROPPED_MS = 1_000

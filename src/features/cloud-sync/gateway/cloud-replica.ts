@@ -198,7 +198,7 @@ function adviseEnable(error: unknown): never {
 const ENABLE_AGAIN_ADVICE = 'Synchronize both sides again: POST /api/sync/cloud with the action "enable".'
 
 /**
- * Throws `INVALID_REQUEST` for a URL whose traffic others could read. Body encryption alone doesn't protect the opening of a session from a
+ * Throws `INVALID_REQUEST` if others could read the traffic to this URL. Body encryption alone doesn't protect a session's opening from a
  * man-in-the-middle attack.
  */
 export function rejectHttp(cloudUrl: string, { allowHttp = false }: CloudOptions): void {
@@ -239,8 +239,7 @@ function parseSyncResponse(body: JsonObject, context: ProxyContext): SyncRespons
 }
 
 /**
- * Returns the conflicts of a sync. If a record was rejected, throws an error that describes it in `data.problem`; all other records have been
- * replicated.
+ * Returns a sync's conflicts. If a record was rejected, throws an error that describes it in `data.problem`; all other records have been replicated.
  */
 export function requireConflicts({ conflicts, rejected }: SyncResult): CloudConflict[] {
   const [first] = rejected

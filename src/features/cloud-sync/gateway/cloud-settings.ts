@@ -37,5 +37,5 @@ export async function setEnabled(
 
 const NO_PROXY_MESSAGE = 'No cloud proxy is set up. Send PATCH /api/settings with its URL as "cloudUrl" first.'
 const URL_CHANGED_MESSAGE = '"cloudUrl" was changed in the meantime. Send the action again.'
-/** The message of the error for actions that need cloud sync to be on. */
+/** The error message for actions that need cloud sync to be on. */
 export const CLOUD_OFF_MESSAGE = 'Cloud sync is off. Turn it on first: POST /api/sync/cloud with the action "enable".'

@@ -7,7 +7,7 @@ import { COUNTER_COUNT } from '../../limits/ledger/book.ts'
 import type { Ledger } from '../../limits/ledger/ledger.ts'
 import { MAX_ACCOUNTS, type ScopeUsage, type SpendingRequest, type SpendingResponse } from '../protocol.ts'
 
-/** One side of a replica, whose keys and groups may have limits. */
+/** One side of a replica with its keys and groups, which may have limits. */
 export interface SpendingSide {
   store: Pick<Store, 'keys' | 'groups'>
   ledger(): Promise<Ledger>
@@ -36,7 +36,7 @@ const responseSchema = v.object({
 })
 
 /**
- * Reports the gateway's usage of keys and groups with limits to the cloud, and applies the cloud's usage. Sends nothing if there are no limits.
+ * Reports the usage of this gateway's limited keys and groups to the cloud, then applies the cloud's usage. Sends nothing if there are no limits.
  * `send` resolves to the response, or to `undefined` if the proxy doesn't support usage messages. Throws `invalid()` for an invalid response.
  */
 export async function exchangeSpending(

@@ -46,7 +46,7 @@ export class Challenges {
 const CHALLENGE_MS = 60_000
 /** Maximum clock difference between proxies on one storage, in ms. A clock may also jump back by this much. */
 const CLOCK_MS = 60_000
-/** Time after which no proxy accepts a challenge, in ms, even if its clock is off by the maximum. */
+/** How long to remember a used challenge, in ms. By then, no proxy accepts it, even if its clock is off by the maximum. */
 const USED_MS = CHALLENGE_MS + 3 * CLOCK_MS
 /** Matches a challenge: a random value, the expiry time, the number of enrollments at that time, and an HMAC. */
 const CHALLENGE_PATTERN = /^([\w-]{43})\.(\d{1,16})\.(\d{1,16})\.([A-Za-z0-9+/]{43}=)$/

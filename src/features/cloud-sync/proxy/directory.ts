@@ -7,11 +7,11 @@ import { digestKey } from '../cryptography.ts'
 import type { Documents } from './documents.ts'
 
 /**
- * Finds the tenant of an API key. Entries are stored under the HMAC of the key's digest, so a copy of the storage doesn't reveal which tenant owns a
- * key. The directory only identifies the tenant; the tenant's data decides whether the key is known and active.
+ * Finds an API key's tenant. Entries are stored under the HMAC of the key's digest, so a copy of the storage doesn't reveal which tenant owns a key.
+ * The directory only identifies the tenant; the tenant's data decides whether the key is known and active.
  */
 export interface Directory {
-  /** Finds the tenant of a credential. Results are cached until `forget` is called. */
+  /** Finds a credential's tenant. Results are cached until `forget` is called. */
   find(credential: string): Promise<string | undefined>
   forget(credential: string): void
   /** Assigns the key with this digest to the tenant. Resolves to `false` if another tenant has the key. Call this before writing the key. */
@@ -28,7 +28,7 @@ interface Claim {
 }
 
 const DIRECTORY_PREFIX = 'directory/'
-/** Returns the prefix under which the names of a tenant's directory entries are listed. A name is written before its entry. */
+/** Returns the prefix for the list of a tenant's directory entries. An entry is listed before it is written. */
 const getClaimPrefix = (tenant: string) => `claims/${tenant}/`
 
 /**

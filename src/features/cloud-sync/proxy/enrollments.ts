@@ -53,11 +53,11 @@ export class Enrollments {
   }
 }
 
-/** Returns the storage key of an enrollment. Uses the spelling of early releases, so gateways stay enrolled. */
+/** Returns an enrollment's storage key. Uses the spelling of early releases, so gateways stay enrolled. */
 const getEnrollmentKey = (tenant: string) => `enrolments/${tenant}`
 /**
- * The storage key of the number of enrollments. It shows whether a challenge predates an enrollment. Clocks can't show that, because they may jump
- * back.
+ * The storage key for the number of enrollments. The number shows whether a challenge predates an enrollment. Clocks can't show that, because they
+ * may jump back.
  */
 const ENROLLED_KEY = 'challenges/enrolled'
 

@@ -67,7 +67,7 @@ export function createProxyApp(deps: {
   /** The credential and tenant of each request's key. */
   const found = new WeakMap<ClientKey, { credential: string; tenant: string }>()
 
-  /** Finds the tenant of a credential. That tenant's gateway then decides whether to accept the key. */
+  /** Finds a credential's tenant. That tenant's gateway then decides whether to accept the key. */
   async function find(credential: string): Promise<ClientKey | undefined> {
     const tenant = await directory.find(credential)
     if (tenant === undefined) return undefined

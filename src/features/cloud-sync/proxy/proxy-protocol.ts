@@ -106,7 +106,7 @@ export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, t
 const HELLO_BODY: Hello = { service: 'signalbox-cloud', protocol: PROTOCOL_VERSION }
 const SUCCESS_BODY = { success: true }
 
-/** Decrypts the body of a signed request. If that fails, throws `SESSION_INVALID`, as for a wrong signature. */
+/** Decrypts a signed request's body. If that fails, throws `SESSION_INVALID`, as for a wrong signature. */
 function decryptRequest({ key, session, counter, body }: SignedRequest): Promise<string> {
   const { sealed } = readEncryptedBody(body)
   return decryptBody(key, getRequestContext(session, counter), sealed).catch(() => {

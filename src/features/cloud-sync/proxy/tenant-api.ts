@@ -10,7 +10,7 @@ import type { Directory } from './directory.ts'
 import type { Tenant } from './tenants.ts'
 
 /**
- * Creates the operations of a tenant's gateway. Adds keys to the directory before they are created, and releases them after they are deleted.
+ * Creates the operations for a tenant's gateway. Adds keys to the directory before they are created and releases them after they are deleted.
  * `runExclusive` runs work while nothing else in this process changes the tenant.
  */
 export function createTenantApi(

@@ -15,7 +15,7 @@ export interface Scopes {
 
 type Listener = (key: string | undefined) => void
 
-/** Creates the scopes of a storage. Prefixes must end with a slash. Watches the storage only once, and only while any scope is watched. */
+/** Creates a storage's scopes. Prefixes must end with a slash. Watches the storage only once, and only while any scope is watched. */
 export function createScopes(storage: Storage): Scopes {
   const listeners = new Map<string, Set<Listener>>() // by prefix
   let stop: (() => void) | undefined

@@ -22,12 +22,12 @@ export interface Tenants {
   open(id: string): Promise<Tenant | undefined>
   /** Runs work with a tenant. The tenant stays in memory until the work is done. */
   use<T>(tenant: Tenant, work: () => Promise<T>): Promise<T>
-  /** Closes the gateway of a replica that is being removed, and ends its in-flight requests. */
+  /** Closes a replica's gateway while the replica is being removed, and ends in-flight requests. */
   drop(id: string): Promise<void>
   close(options: { graceMs?: number }): Promise<void>
 }
 
-/** Returns the prefix of a tenant's data. Each replica has its own prefix below this one, so no data outlives its replica. */
+/** Returns the prefix of a tenant's data. Each replica has its own prefix under it, so no data outlives its replica. */
 export const getDataPrefix = (tenant: string) => `tenants/${tenant}/`
 
 /** Maximum number of open gateways. Each keeps its tenant's records in memory. */

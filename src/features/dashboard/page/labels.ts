@@ -14,7 +14,7 @@ export const kindLabels: Readonly<Record<Kind, string>> = {
   moderation: 'Moderation',
 }
 
-/** Labels for the states of an unhealthy target. */
+/** Labels for an unhealthy target's states. */
 export const healthLabels = {
   counting: 'Failing',
   cooling: 'Cooling down',
@@ -43,7 +43,7 @@ export const getOutcomeLabel = (outcome: string): string =>
     ? `condition not met (${outcome})`
     : (outcomeLabels[outcome] ?? outcome.replaceAll('-', ' '))
 
-/** Labels for the ways in which requests end. */
+/** Labels for how requests end. */
 export const endLabels: Readonly<Record<StoredEnd, string>> = {
   complete: 'Completed',
   aborted: 'Client disconnected',

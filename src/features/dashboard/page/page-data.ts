@@ -93,7 +93,7 @@ export function useAction<A extends unknown[]>(act: (...args: A) => Promise<unkn
   return { run, isBusy, error }
 }
 
-/** Runs the action of a view's button, then reloads the view. */
+/** Runs a view button's action, then reloads the view. */
 export const useChange = (reload: () => void) =>
   useAction(async (act: () => Promise<unknown>) => {
     await act()

@@ -22,7 +22,7 @@ export interface LimitRow {
 export const formatAmount = (unit: LimitUnit, amount: number): string =>
   unit === 'usd' ? formatMoney(amount) : formatNumber(amount)
 
-/** Returns the unit and period of a limit, such as "tokens per day". */
+/** Returns a limit's unit and period, such as "tokens per day". */
 export const formatLimitName = (unit: LimitUnit, window: LimitWindow | null): string =>
   [unit === 'parallel' ? 'concurrent requests' : unit !== 'usd' && unitLabels[unit], window && windowLabels[window]]
     .filter(Boolean)

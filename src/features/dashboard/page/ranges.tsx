@@ -15,7 +15,7 @@ export const RANGE_PARAMS = ['days', 'from', 'to'] as const
 /** Formats a time as a UTC day. Days and months are in UTC, as in limits and exports. */
 const toUtcDay = (time: number) => new Date(time).toISOString().slice(0, 10)
 
-/** Returns the first day of the month that is `months` after the month of `now`. -1 is the previous month. */
+/** Returns the first day of the month `months` after the current one. -1 is the previous month. */
 function getUtcMonth(now: number, months: number): string {
   const date = new Date(now)
   return toUtcDay(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months))

@@ -136,7 +136,7 @@ export function readLetters(text: string): FoldedLetter[] {
   return letters
 }
 
-/** Returns the folded code units of a character. An invisible character has none. */
+/** Returns a character's folded code units. An invisible character has none. */
 function foldCharacter(character: string): readonly number[] {
   const pair = character.length === 2 ? foldPair(character.charCodeAt(0), character.charCodeAt(1)) : undefined
   const values =
@@ -154,7 +154,7 @@ export const isSameLetter = (word: FoldedLetter, found: FoldedLetter, isOpen: bo
   Array.from(word.marks).every((mark) => found.marks.includes(mark)) &&
   (word.code < 0x80 || (compose(word) === compose(found) && (isOpen || listVowels(word) === listVowels(found))))
 
-/** Lists the marks that make a different letter: those of the letter's own script. */
+/** Lists the marks that turn a letter into a different one: the marks of its own script. */
 const listVowels = ({ code, marks }: FoldedLetter) =>
   Array.from(marks)
     .filter((mark) => !ACCENT.test(mark) && mark.charCodeAt(0) >> 8 === code >> 8)

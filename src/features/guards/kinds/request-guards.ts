@@ -56,7 +56,7 @@ export interface ToolRules {
   readonly arguments?: Readonly<Record<string, JsonObject>>
 }
 
-/** Creates a guard that restricts the tools in requests, and rejects calls to denied tools. */
+/** Creates a guard that restricts the tools in requests and rejects calls to denied tools. */
 export function createToolGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ToolRules): BuiltInGuard {
   const { allow, deny = [], hosted = 'pass', arguments: schemas = {}, ...rest } = options
   for (const [name, schema] of Object.entries(schemas)) {
@@ -107,7 +107,7 @@ interface ListedTool {
   isHosted: boolean
 }
 
-/** Lists the tools of a request in any format. Provider-run tools are listed under their type. */
+/** Lists the tools in a request in any format. Provider-run tools are listed under their type. */
 function listTools({ tools, functions }: JsonObject): ListedTool[] {
   const allTools = [...toObjects(tools), ...toObjects(functions)]
   return allTools.flatMap((tool): ListedTool[] => {

@@ -175,8 +175,8 @@ function buildTables(words: readonly string[]) {
 }
 
 /**
- * Adds the transitions to the table of an Aho-Corasick automaton for characters that don't continue a word. They lead to the longest word that may have
- * started later: the fallback. Returns the fallback of each state, and the states in which a word ends.
+ * Fills in the transitions of an Aho-Corasick automaton for characters that don't continue a word. They lead to a state's fallback: the longest other
+ * word that may have started by then. Returns each state's fallback and the states in which a word ends.
  */
 function linkFallbacks(table: Int32Array, width: number, endsByState: ReadonlyMap<number, unknown>) {
   const fallbacks = new Map<number, number>()
@@ -239,7 +239,7 @@ export const CLEAR = 0
 const UNFINISHED = 1
 export const HIDDEN = 2
 
-/** Reads a character: its folded code, and its length. */
+/** Returns a character's folded code and its length. */
 function readUnit(text: string, at: number): { code: number; length: number } {
   const code = text.charCodeAt(at) || 0
   const pair = code >= 0xd800 && code <= 0xdbff ? foldPair(code, text.charCodeAt(at + 1) || 0) : undefined

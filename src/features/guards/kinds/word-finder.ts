@@ -17,7 +17,7 @@ import { buildAutomaton, CLEAR, HIDDEN, isLetter } from './word-automaton.ts'
 export interface Match {
   readonly start: number
   readonly end: number
-  /** The type of the match in capitals, such as `EMAIL`. */
+  /** The match's type in capitals, such as `EMAIL`. */
   readonly type: string
 }
 
@@ -103,7 +103,7 @@ export function createWordFinder(words: readonly string[]): WordFinder {
   }
 }
 
-/** Maximum visible characters to search for the beginning of a word. */
+/** Maximum number of visible characters to search for the beginning of a word. */
 const MAX_TAIL = 1_000
 
 /** Returns the index that is `length` folded characters before `end`. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../lib/json.ts'
 
-/** Returns the fields of an object that are present. */
+/** Returns the named fields that an object has. */
 export const pickFields = (object: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.flatMap((name) => (object[name] === undefined ? [] : [[name, object[name]]])))

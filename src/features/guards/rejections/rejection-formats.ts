@@ -28,7 +28,7 @@ export interface EndedRequest {
   model: string
   /** The current time, in ms. */
   now: number
-  /** Called with each item of a Responses stream in the form in which the client receives it. */
+  /** Called with each item in a Responses stream, as the client receives it. */
   keepItem(item: JsonObject): void
 }
 

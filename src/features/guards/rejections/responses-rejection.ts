@@ -27,7 +27,7 @@ export const responsesRejection: RejectionFormat = {
   createEnding: (request) => new ResponsesEnding(request),
 }
 
-/** A content part of a message, or the arguments of a call, with the text that the client has received so far. */
+/** A message's content part or a call's arguments, with the text that the client has received so far. */
 interface OpenPart {
   type: string
   fields: JsonObject

@@ -15,7 +15,7 @@ export interface InstanceEntry {
   beat: number
   /** The number of the write that stored this entry. It tells the instance whether a write with an unknown result succeeded. */
   sequence: number
-  /** `open`, unless an operator has settled the reservations of this instance because it was lost. */
+  /** `open`, unless an operator has settled a lost instance's reservations. */
   lostAs: LostKind
   parallel: number
   held: readonly MinuteSlot[]
@@ -26,7 +26,7 @@ export interface InstanceEntry {
 
 /** A scope's used and in-flight amounts. Never modified after it is stored. */
 export interface Book {
-  /** The latest minute in which anything was counted. The counters are those of the windows that contain this minute. */
+  /** The latest minute with any usage. The counters are for the windows that contain this minute. */
   minute: Minute
   /** Usage by window: requests, tokens, and nano-dollars in the first window of `WINDOWS`, then in the second, and so on. */
   used: number[]
@@ -90,7 +90,7 @@ export const emptyEntry: InstanceEntry = Object.freeze({
 
 export const isEmptyEntry = (entry: InstanceEntry): boolean => entry.parallel === 0 && entry.held.length === 0
 
-/** Returns the index in `used` of a unit's counter in a window. */
+/** Returns the index in `used` of a unit's counter for a window. */
 export const getUsedIndex = (window: number, unit: number): number => window * UNIT_COUNT + unit
 
 /** Moves used amounts from one minute to a later one. Windows that have ended get 0. */
@@ -163,7 +163,7 @@ export function subtractSlot(slots: readonly MinuteSlot[], removed: MinuteSlot):
 
 const LOST_KINDS: readonly LostKind[] = ['open', 'spent', 'unspent']
 
-/** Encodes the counters of a scope as stored text. */
+/** Encodes a scope's counters for storage. */
 export function encodeBook({ minute, used, gone, entries, epoch, number, otherSide }: Book): string {
   const encodedEntries = Array.from(
     entries,
@@ -195,9 +195,7 @@ const BOOK_VERSION = 2
 /** The previous version of the encoding, without `epoch`, `number`, and `elsewhere`. */
 const VERSION_WITHOUT_SIDES = 1
 
-/**
- * Decodes the counters of a scope. Throws `RECORD_DAMAGED` for anything that `encodeBook` doesn't write, so damaged counters never count as unspent.
- */
+/** Decodes a scope's counters. Throws `RECORD_DAMAGED` for anything that `encodeBook` doesn't write, so damaged counters never count as unspent. */
 export function decodeBook(key: string, text: string): Book {
   const json = tryParseJson(text)
   if (isObject(json) && (json.v === BOOK_VERSION || json.v === VERSION_WITHOUT_SIDES)) {

@@ -7,7 +7,7 @@ import { formatWindowEnd, getWindowStarts, type Minute, WINDOWS } from './window
 /** Identifies a scope: a key, a group, an account of your app, a token, or the gateway. */
 export interface ScopeName {
   scope: LimitScope
-  /** The ID of the key or group, the ref of the account, or the ID of the token. Empty for the gateway. */
+  /** The key's or group's ID, the account's ref, or the token's ID. Empty for the gateway. */
   id: string
 }
 
@@ -128,11 +128,11 @@ function getLimitState({ scope, id }: ScopeName, rule: SingleLimit, tally: Tally
 
 const identity = (value: number): number => value
 
-/** Returns the current state of all limits of a scope. */
+/** Returns the current state of all of a scope's limits. */
 export const getLimitStates = (name: ScopeName, limits: UsageLimits, view: ScopeView): LimitState[] =>
   listSingleLimits(limits).map((rule) => getLimitState(name, rule, getTally(view, rule), view.book.minute))
 
-/** A request for a reservation in a scope. */
+/** A request to reserve amounts in a scope. */
 export interface HoldRequest {
   name: ScopeName
   limits: UsageLimits

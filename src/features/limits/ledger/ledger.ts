@@ -63,7 +63,7 @@ export interface Ledger {
   prepare(scopes: readonly LimitedScope[]): void
   /** Returns why `reserve` would currently reject, without reserving anything. Rejects with the same errors as `reserve`. */
   preview(scopes: readonly LimitedScope[], requested: RequestedAmounts): Promise<LimitRejection | undefined>
-  /** Returns the current limits of a scope. Rejects with the same errors as `reserve`. */
+  /** Returns the current state of a scope's limits. Rejects with the same errors as `reserve`. */
   state(scope: LimitedScope): Promise<LimitState[]>
   /** Resets the counters, even if they are damaged. In-flight requests stay reserved. */
   reset(scope: ScopeName): Promise<void>
@@ -72,11 +72,11 @@ export interface Ledger {
    * requests, these still count.
    */
   settleLost(scope: ScopeName, as: 'spent' | 'unspent'): Promise<void>
-  /** Removes the counters of a deleted key or group. */
+  /** Removes a deleted key's or group's counters. */
   forget(scope: ScopeName): Promise<void>
   /**
-   * Returns the usage of keys and groups on this side of a replica, to be sent to the other side. Returns at most `limit` scopes, starting after the
-   * previous page. Rejects with `STORAGE_FAILED`.
+   * Returns key and group usage on this side of a replica, for sending to the other side. Returns at most `limit` scopes, starting after the previous
+   * page. Rejects with `STORAGE_FAILED`.
    */
   listSpending(replicaId: string, page: { after?: string | undefined; limit: number }): Promise<SpendingPage>
   /** Stores a scope's usage on the other side, replacing the previous report. Rejects with the same errors as `reserve`. */
@@ -150,7 +150,7 @@ class StoredLedger implements Ledger {
     return first && others.reduce(pickStricterRejection, first)
   }
 
-  /** Lists the amounts to reserve in each scope, in the order in which to wait for the scopes. */
+  /** Lists the amounts to reserve in each scope, in the order to wait for the scopes. */
   #listHolds(scopes: readonly LimitedScope[], { fixed, output }: RequestedAmounts) {
     const amounts = { fixed: toIntegerAmounts(fixed), output: output && normalizeOutput(output) }
     const ordered = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => getScopeOrder(a) - getScopeOrder(b))

@@ -12,7 +12,7 @@ const GONE_MS = 3_600_000
  * merged.
  */
 const MAX_GONE = 32
-/** How long to keep the entry of an instance without reservations, in ms, in case the instance still awaits the result of a write. */
+/** How long to keep an instance's entry when it has no reservations, in ms, in case the instance still awaits the result of a write. */
 const IDLE_MS = 600_000
 /** Replaces `IDLE_MS` if there are more than `MAX_IDLE_INSTANCES` such entries, for example because each request runs on its own instance. */
 const MANY_IDLE_MS = 60_000

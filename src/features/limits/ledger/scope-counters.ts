@@ -29,10 +29,10 @@ export interface ScopeCountersDependencies {
   random(): number
   /** Starts a timer that doesn't keep the process alive. */
   startTimer(ms: number, onTime: () => void): () => void
-  /** Resolves at the end of the event loop's turn. */
+  /** Resolves at the end of the current event loop turn. */
   nextTurn(): Promise<void>
   onError(error: unknown): void
-  /** The ID of this process. */
+  /** This process's ID. */
   instanceId: string
 }
 
@@ -50,7 +50,7 @@ const MAX_RETRY_MS = 30_000
 const RETENTION_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60 * 1_000 }
 /** Maximum number of consecutive conflicts. Enough for this many concurrent writers. */
 const MAX_CONFLICTS = 200
-/** The number of conflicts or polls after which retries back off. */
+/** Number of conflicts or polls before retries back off. */
 const MAX_EAGER_RETRIES = 3
 
 /**
@@ -132,7 +132,7 @@ export class ScopeCounters {
     })
   }
 
-  /** Changes the reserved or used amounts. Writes the change in the background, and retries while the storage is unavailable. */
+  /** Changes the reserved or used amounts. Writes the change in the background and retries while the storage is unavailable. */
   change(change: CounterChange): void {
     if (isZero(change.released) && isZero(change.decided) && isZero(change.spent)) return
     this.#add({ kind: 'change', change })
@@ -155,7 +155,7 @@ export class ScopeCounters {
     if (this.#queue.length > 0 || this.#mustWrite) this.#start()
   }
 
-  /** Returns the current limits. Rejects with the same errors as `hold`. */
+  /** Returns the current state of the limits. Rejects with the same errors as `hold`. */
   getStates(limits: UsageLimits): Promise<LimitState[]> {
     return this.#task(({ view }) => getLimitStates(this.#name, limits, view))
   }
@@ -331,7 +331,7 @@ export class ScopeCounters {
     }
   }
 
-  /** Handles the deletion of the record, which happens when its key or group is deleted. */
+  /** Handles the deletion of the record, because its key or group was deleted. */
   #handleDeletion(): void {
     this.#own = emptyEntry
     this.#generation++

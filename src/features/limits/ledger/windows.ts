@@ -4,7 +4,7 @@ import type { LimitWindow } from '../../../types/limits.ts'
 /** Whole minutes since the Unix epoch. All window calculations use this unit. */
 export type Minute = number
 
-/** The windows in the order of their counters in the storage. */
+/** The windows in the storage order of their counters. */
 export const WINDOWS: readonly LimitWindow[] = ['minute', 'hour', 'day', 'week', 'month', 'total']
 
 const HOUR_MINUTES = 60
@@ -57,7 +57,7 @@ export function getWindowEnd(window: LimitWindow, minute: Minute): Minute | unde
   }
 }
 
-/** Returns the first minute of the month `later` months after the one that contains `minute`. */
+/** Returns the first minute of the month `later` months after the one with `minute`. */
 function getMonthStart(minute: Minute, later: number): Minute {
   const date = new Date(minute * MINUTE_MS)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later) / MINUTE_MS

@@ -21,7 +21,7 @@ export interface KeyUsage {
   limits: LimitState[]
   /** Requests this month, including rejected ones. This field and the ones below are absent if the gateway doesn't store usage. */
   requests?: Integer
-  /** The cost of these requests in US dollars. */
+  /** The cost of those requests in US dollars. */
   costUsd?: number
   /** The number of calls with an unknown price, which `costUsd` doesn't include. */
   unpriced?: Integer

@@ -5,7 +5,7 @@ import type { RequestFilter, TimeRange } from '../query.ts'
 import type { RequestPage, UsageReader } from '../reader.ts'
 import type { StoredRequest } from '../request-record.ts'
 
-/** The value by which requests are sorted. */
+/** How to sort requests. */
 export type RequestSort = (typeof requestSorts)[number]
 
 /** Allowed values of `sort`. */
@@ -18,7 +18,7 @@ interface Sorting {
   order: (typeof sortOrders)[number]
 }
 
-/** A request's ID and the value by which it is sorted. The value is absent if unknown, such as an unknown cost. */
+/** A request's ID and sort value. The value is absent if unknown, such as an unknown cost. */
 interface SortPosition {
   id: string
   value: number | undefined

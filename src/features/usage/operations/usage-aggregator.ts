@@ -27,7 +27,7 @@ export interface UsageTotals {
   durationMs?: Percentiles
 }
 
-/** Totals of the requests that share these values. A row has the fields named in `by`, except those for which its requests have no value. */
+/** Totals for the requests that share these values. A row has the fields named in `by`, unless its requests have no value for them. */
 export interface SummaryRow extends UsageTotals {
   /** Start of the hour, ISO 8601. */
   hour?: IsoTime
@@ -46,7 +46,7 @@ export interface SummaryRow extends UsageTotals {
   others?: Integer
 }
 
-/** The value by which rows with the same time are sorted. */
+/** How to sort rows with the same time. */
 export type UsageOrder = (typeof usageOrders)[number]
 
 export const usageOrders = ['cost', 'requests', 'tokens'] as const

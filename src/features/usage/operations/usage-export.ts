@@ -94,7 +94,7 @@ const SUM_COLUMNS = [
   'cacheSavedUsd',
 ] as const
 
-/** Returns the columns for a list of totals rows or requests. */
+/** Returns the columns for exporting rows of totals or requests. */
 export function listCsvColumns(contents: 'rows' | 'requests' | 'request', list: readonly object[]): readonly string[] {
   if (contents !== 'rows') return REQUEST_COLUMNS
   const usedColumns = DIMENSION_COLUMNS.filter((column) =>

@@ -25,7 +25,7 @@ import { type SummaryRow, UsageAggregator, type UsageOrder, type UsageTotals, us
 
 export type { SummaryRow, UsageTotals } from './usage-aggregator.ts'
 
-/** The dimensions by which a summary can be grouped. */
+/** A dimension to group a summary by. */
 export type UsageBy = (typeof dimensions)[number]
 
 const dimensions = ['key', 'group', 'account', 'model', 'target', 'user', 'hour', 'day', 'month'] as const
@@ -112,8 +112,8 @@ export interface UsageSummary {
 }
 
 /**
- * Usage of the gateway. Like all operations, these accept `Input` as well as the typed input. They reject with `USAGE_NOT_KEPT` if the gateway
- * doesn't store usage.
+ * The gateway's usage. Like all operations, these accept `Input` as well as the typed input. They reject with `USAGE_NOT_KEPT` if the gateway doesn't
+ * store usage.
  */
 export interface UsageOperations<Input = never> {
   /** Returns totals of requests, tokens, and costs. */

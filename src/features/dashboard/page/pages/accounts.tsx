@@ -16,7 +16,7 @@ type Account = Awaited<ReturnType<typeof api.value.accounts.get>>
 
 type OpenedDialog = { dialog: 'new' } | { dialog: 'edit' | 'limits' | 'remove'; account: Account }
 
-/** Shows the accounts of the app's users and customers. */
+/** Shows the accounts of your app's users and customers. */
 export default function Accounts() {
   const { state, reload } = useData(load)
   const open = useSignal<OpenedDialog | undefined>(undefined)

@@ -42,7 +42,7 @@ interface EntriesProps {
   isChat: boolean
 }
 
-/** Returns the entries for which a model is set. */
+/** Returns the entries that have a model. */
 export const filterNamed = (entries: readonly Entry[]) => entries.filter(({ model }) => model.trim() !== '')
 
 /** Renders a sortable list of models. Users can move them by dragging or with Alt and an arrow key. */

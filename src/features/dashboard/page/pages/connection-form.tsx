@@ -198,7 +198,7 @@ function toFormState(connection: ConnectionView | undefined): ConnectionState {
   }
 }
 
-/** Builds the request body. Preserves an existing connection's data for which the form has no fields. */
+/** Builds the request body. Preserves the parts of an existing connection's data that have no form field. */
 function toInput(form: ConnectionState, connection: ConnectionView | undefined) {
   const models = splitList(form.enabledModels)
   const textEntries = TEXT_FIELDS.map((name) => [name, form[name].trim() || undefined])

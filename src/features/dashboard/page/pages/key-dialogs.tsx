@@ -7,7 +7,7 @@ import { Form, SelectField, TextField } from '../ui/forms.tsx'
 import { Dialog } from '../ui/sections.tsx'
 import type { PlainKey } from './keys.tsx'
 
-/** Shows the value of a new key once, with code examples. */
+/** Shows a new key's value once, with code examples. */
 export function NewKeyDialog({ name, value, onClose }: { name: string; value: string; onClose: () => void }) {
   const which = useSignal(snippets[0]?.name ?? '')
   const snippet = snippets
@@ -75,7 +75,7 @@ interface RemoveKeyDialogProps {
   onDone: () => void
 }
 
-/** Deletes a key after a confirmation. Offers to pause it instead, and requires its name if it was used today. */
+/** Deletes a key after confirmation. Offers to pause it instead. If it was used today, the user must type its name. */
 export function RemoveKeyDialog({ apiKey, onClose, onDone }: RemoveKeyDialogProps) {
   const { id, name } = apiKey
   const typed = useSignal('')

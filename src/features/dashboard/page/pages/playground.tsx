@@ -35,7 +35,7 @@ interface Progress {
   id?: string
 }
 
-/** Sends a request as a client would, and shows the response as text and in raw form. */
+/** Sends a request as a client would and shows the response as text and in raw form. */
 export default function Playground() {
   const format = useSignal<FormatName>('chat')
   const model = useSignal('')
@@ -310,7 +310,7 @@ function getHeaderFacts({ status, headers }: Response): Array<readonly [string, 
 
 const formatCost = (cost: string | null) => (cost === null ? null : formatMoney(Number(cost)))
 
-/** Adds facts from the usage record: the cost of a stream, and all attempts. */
+/** Adds facts from the usage record: the cost of a stream and all attempts. */
 async function loadRecordFacts(id: string, facts: ReadonlyArray<readonly [string, string]>) {
   const record = await api.value.usage.request(id).catch(() => undefined) // fails if the gateway doesn't store usage
   if (!record) return facts

@@ -23,7 +23,7 @@ const NO_TOKENS: TokenTexts = { input: '', output: '', cacheRead: '', cacheWrite
 const NO_PRICES: PriceRow = { ...NO_TOKENS, model: '', tiers: [], other: '' }
 const NO_TIER: TierRow = { ...NO_TOKENS, above: '', other: {} }
 
-/** Renders the fields for the prices of a connection's models. */
+/** Renders the price fields for a connection's models. */
 export const PriceRows = ({ of }: { of: { value: PriceRow[] } }) => (
   <Rows
     of={of}

@@ -142,7 +142,7 @@ const groupFields = {
   user: 'user',
 } as const
 
-/** Returns the value by which the rows are grouped, such as a key's ID. */
+/** Returns the value that a row is grouped by, such as a key's ID. */
 function getRowValue(row: Row): string {
   const value = row[groupFields[getSelection().by]] ?? ''
   return typeof value === 'string' ? value : `${value.provider}/${value.model}`
@@ -181,7 +181,7 @@ function Figures({ totals, before }: { totals: Totals; before: Totals | undefine
   return <Cards of={figures} />
 }
 
-/** Formats a cost, and marks it as a minimum if the price of some calls is unknown. */
+/** Formats a cost and marks it as a minimum if the price of some calls is unknown. */
 const formatCost = ({ costUsd, unpriced }: Totals) => `${unpriced > 0 ? '≥ ' : ''}${formatMoney(costUsd)}`
 
 const formatTime = (ms: number | undefined) => (ms === undefined ? '–' : formatDuration(ms))

@@ -45,7 +45,7 @@ export function Button({
 /** Shows an untrusted string, such as a key's name or an error. */
 export const Text = ({ of = '' }: { of: string | undefined }) => <>{sanitize(of)}</>
 
-/** Makes the content of a cell or fact safe to show. Treats strings as untrusted. */
+/** Makes a cell's or fact's content safe to show. Treats strings as untrusted. */
 export const sanitizeNode = (value: ComponentChildren): ComponentChildren =>
   typeof value === 'string' ? sanitize(value) : value
 

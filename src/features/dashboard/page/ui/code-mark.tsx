@@ -33,7 +33,7 @@ export const nameColumn: Column<NamedRecord> = {
   cell: (record) => <RecordName of={record.name} id={record.id} inCode={isInCode(record)} />,
 }
 
-/** Renders the fields of a setting. They are read-only if the setting is defined in code. */
+/** Renders a setting's fields. They are read-only if the setting is defined in code. */
 export const Setting = ({ inCode, children }: { inCode: boolean; children: ComponentChildren }) =>
   inCode ? (
     <fieldset disabled title={CHANGE_OPTIONS}>

@@ -62,7 +62,7 @@ export const bindElement = <T,>(bound: Bound<T[]>, item: T): Bound<T> =>
   })
 
 type LabeledProps = FieldProps & {
-  /** Renders the input. Gets the IDs of the input and of its description. */
+  /** Renders the input. Gets the IDs of the input and its description. */
   children: (ids: { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean }) => ComponentChildren
 }
 
@@ -173,7 +173,7 @@ export function TextArea({ label, hint, error, path, of, isSelected = false, ...
 /** An option: a value with a label, or just a value that is also its own label. */
 export type Choice<Value extends string> = Value | readonly [value: Value, text: string]
 
-/** Formats the name of a field or an option as a label, such as "Timeout ms" or "Least cost". */
+/** Formats a field or option name as a label, such as "Timeout ms" or "Least cost". */
 export const toLabel = (name: string): string =>
   name.charAt(0).toUpperCase() +
   name
@@ -282,7 +282,7 @@ interface RowsProps<T> {
   /** The initial value of a new row. */
   blank: T
   add: string
-  /** The noun for a row in the label of the button that removes it. */
+  /** The noun for a row, used in the label of the row's remove button. */
   what: string
   /** Content next to the button that adds a row. */
   beside?: ComponentChildren

@@ -42,7 +42,7 @@ export const Facts = ({ of }: { of: ReadonlyArray<readonly [name: string, value:
   </dl>
 )
 
-/** Renders the figures at the top of a view. */
+/** Renders the figures at the top of a view as cards. */
 export const Cards = ({ of }: { of: ReadonlyArray<readonly [name: string, value: string, note?: string]> }) => (
   <ul class="bare cards">
     {of.map(([name, value, note]) => (

@@ -6,7 +6,7 @@ import { sanitizeNode } from './basics.tsx'
 /** A column of a table. */
 export interface Column<Row> {
   name: string
-  /** Returns the content of a cell. Strings are treated as untrusted: they are escaped and truncated. */
+  /** Returns a cell's content. Strings are treated as untrusted: they are escaped and truncated. */
   cell: (row: Row) => ComponentChildren
   /** Makes the column sortable. Set a function that returns a row's value. If rows are sorted elsewhere, set the column's name in `order`. */
   by?: string | ((row: Row) => string | number)
