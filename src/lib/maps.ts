@@ -60,15 +60,15 @@ export function createExpiringMap<V>({
   ttlMs: number
   max: number
 }): ExpiringMap<V> {
-  const entries = new Map<string, { value: V; until: number }>()
+  const entries = new Map<string, { value: V; expiresAt: number }>()
   return {
     get(key) {
       const entry = entries.get(key)
-      return entry && entry.until > clock.now() ? entry.value : undefined
+      return entry && entry.expiresAt > clock.now() ? entry.value : undefined
     },
     set(key, value) {
       if (!entries.delete(key)) evictOldest(entries, max)
-      entries.set(key, { value, until: clock.now() + ttlMs }) // moves the entry to the end, because `evictOldest` removes the first entry
+      entries.set(key, { value, expiresAt: clock.now() + ttlMs }) // moves the entry to the end, because `evictOldest` removes the first entry
     },
     delete: (key) => void entries.delete(key),
   }

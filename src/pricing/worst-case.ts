@@ -16,7 +16,7 @@ export interface WorstCase {
   /** The total for all choices. */
   outputTokens: number
   /** How many choices share `outputTokens`. If the gateway limits the output (`AttemptControls.limitOutput`), the limit applies to each choice. */
-  answers: number
+  choices: number
   /** Whether the request sets the maximum itself. Otherwise, it is the model's maximum or `DEFAULT_OUTPUT`, and the gateway may set a lower one. */
   isOutputRequested: boolean
   /** The cost in US dollars; `fixed` covers everything except output. `undefined` if a required price is unknown. */
@@ -46,14 +46,14 @@ export function getWorstCase(
   const inputTokens = bound.inputTokens?.(body, estimate, files) ?? estimate()
   const comboLimit = outputLimit && target.params?.maxTokens
   const limit = comboLimit ?? outputLimit?.get(body)
-  const answers = bound.answers?.(body) ?? 1
+  const choices = bound.countResponses?.(body) ?? 1
   const outputTokens = bound.hasNoOutput
     ? 0
-    : Math.ceil(limit ?? bound.outputTokens?.(body, files) ?? getMaxOutput(model)) * answers
+    : Math.ceil(limit ?? bound.outputTokens?.(body, files) ?? getMaxOutput(model)) * choices
   return {
     inputTokens,
     outputTokens,
-    answers,
+    choices,
     isOutputRequested: comboLimit === undefined && limit !== undefined,
     usd: calculateMaxCost(
       applyHighestImagePrice(getPrice(context.catalog, target), endpoint.format === 'openai-chat' ? body : {}),

@@ -60,7 +60,7 @@ export interface CacheEntry {
 export interface PreviousValue {
   digest: string
   /** Epoch ms. */
-  until: number
+  expiresAt: number
 }
 
 /** Caches keys by credential, and tracks pending lookups. */
@@ -99,7 +99,7 @@ export class KeyCache {
   /** Returns the cached key for a credential, unless the credential is a previous value that has expired. */
   get(credential: string): CacheEntry | undefined {
     const entry = this.#entries.get(credential)
-    if (!entry?.previous || this.#clock.now() < entry.previous.until) return entry
+    if (!entry?.previous || this.#clock.now() < entry.previous.expiresAt) return entry
     this.forgetPrevious(entry.previous.digest)
     return undefined
   }

@@ -151,7 +151,12 @@ export class KeyLookup {
       }
       await this.#requireSigned(lookup.digest, record)
       const key = toCachedKey(lookup.digest, record)
-      cache.store(credential, { lookup, key, readAt, ...(previous && { previous: { digest, until: previous.until } }) })
+      cache.store(credential, {
+        lookup,
+        key,
+        readAt,
+        ...(previous && { previous: { digest, expiresAt: previous.until } }),
+      })
       return key
     } finally {
       cache.endLookup(lookup)

@@ -68,7 +68,7 @@ const countImages = (body: JsonObject): number => {
 /** The maximum tokens for an image: at most four megapixels, or sixteen if `imageSize` is `4K`. */
 const imageBound: RequestBound = {
   isBilledOnce: true,
-  answers: countImages,
+  countResponses: countImages,
   inputTokens: (_, estimate) => estimate(),
   outputTokens: (body) => (/4k/i.test(JSON.stringify(getGenerationConfig(body))) ? 128_000 : 34_000),
   units: (body) => ({ image: countImages(body) }),

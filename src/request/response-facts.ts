@@ -17,13 +17,13 @@ export const createResponseDescriber =
     const previousAttempts = log.steps.filter(
       (step): step is AttemptRecord => 'outcome' in step && step.outcome !== 'answered',
     )
-    const isAmongBefore = log.attempts.every(({ record }) => record && record.outcome !== 'answered') // set if the response was only used because there was no better one
+    const isPreviousAttempt = log.attempts.every(({ record }) => record && record.outcome !== 'answered') // set if the response was only used because there was no better one
     const responseCostUsd =
       usage && !isBlank(usage)
         ? calculateSpending(usage, { catalog: table.catalog, target, isEstimated: false }).costUsd
         : undefined
     const costs = [
-      ...(isAmongBefore ? [] : [responseCostUsd]),
+      ...(isPreviousAttempt ? [] : [responseCostUsd]),
       ...previousAttempts.flatMap((step) => (step.usage ? [step.costUsd] : [])),
     ]
     const costUsd = costs.reduce((sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost), 0)
@@ -32,7 +32,7 @@ export const createResponseDescriber =
       target: name,
       attempts: [
         ...previousAttempts.map((step) => ({ target: formatTarget(step), status: step.status, outcome: step.outcome })),
-        ...(isAmongBefore ? [] : [{ target: name, status: 200, outcome: 'answered' }]),
+        ...(isPreviousAttempt ? [] : [{ target: name, status: 200, outcome: 'answered' }]),
       ],
       ...(costUsd !== undefined && { costUsd }),
     }

@@ -70,8 +70,8 @@ for (const [format, path, body, tokens] of given) {
 }
 
 test('the worst case covers all choices, and includes their number', () => {
-  const { outputTokens, answers } = chat({ n: 4 })
-  assert.equal([outputTokens, answers], [32_000, 4])
+  const { outputTokens, choices } = chat({ n: 4 })
+  assert.equal([outputTokens, choices], [32_000, 4])
 })
 
 test("the worst case is the model's output limit, its context window, or a default, whichever is known first", () => {

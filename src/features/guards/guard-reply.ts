@@ -6,7 +6,7 @@ import { toStreamEvents } from '../../protocols/formats/canonical/response-event
 import type { CallRequest } from '../../request/call-steps.ts'
 import { shouldSendArray } from '../../request/codec/model-call.ts'
 import { STREAM_HEADERS } from '../../request/codec/stream-headers.ts'
-import { createParseContext, createWriteContext } from '../../request/codec/translate-request.ts'
+import { createParseContext, createWriterContext } from '../../request/codec/translate-request.ts'
 import type { Guard } from './guard.ts'
 import { createGuardRejection } from './guard-rejection.ts'
 
@@ -60,7 +60,7 @@ async function writeResponse(
     body,
     createParseContext(request, { warnings, stream, isArray: shouldSendArray(request) }),
   )
-  const context = createWriteContext(request, { request: parsed, model, responseWarnings: createResponseWarnings() })
+  const context = createWriterContext(request, { request: parsed, model, responseWarnings: createResponseWarnings() })
   if (!stream) return { body: JSON.stringify(client.writeResponse(response, context)), contentType: 'application/json' }
   let events = ''
   const writer = client.createWriter(context, (event) => {

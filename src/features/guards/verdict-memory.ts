@@ -17,7 +17,7 @@ type KnownVerdict =
  */
 class VerdictMemory {
   readonly #clock: Pick<Clock, 'now'>
-  readonly #verdicts = new Map<string, { verdict: KnownVerdict; until: number }>()
+  readonly #verdicts = new Map<string, { verdict: KnownVerdict; expiresAt: number }>()
   #key: Promise<CryptoKey> | undefined
 
   constructor(clock: Pick<Clock, 'now'>) {
@@ -38,14 +38,14 @@ class VerdictMemory {
   /** Caches a verdict on complete parts. A rejection without part IDs isn't cached, because it isn't a verdict on any single part. */
   async note(parts: readonly GuardPart[], verdict: GuardVerdict = { verdict: 'pass' }): Promise<void> {
     if (verdict.verdict !== 'pass' && !(verdict.verdict === 'refuse' && verdict.ids)) return
-    const until = this.#clock.now() + LIFETIME_MS
+    const expiresAt = this.#clock.now() + LIFETIME_MS
     const [ids, category] = verdict.verdict === 'refuse' ? [verdict.ids, verdict.category] : []
     for (const part of parts) {
       if (part.isPiece !== undefined || (ids && !ids.includes(part.id))) continue
       evictOldest(this.#verdicts, MAX_VERDICTS)
       this.#verdicts.set(await this.#hash(part), {
         verdict: ids ? { isRejected: true, category } : { isRejected: false },
-        until,
+        expiresAt,
       })
     }
   }
@@ -55,7 +55,7 @@ class VerdictMemory {
     const entry = this.#verdicts.get(hash)
     if (!entry) return undefined
     this.#verdicts.delete(hash)
-    if (entry.until <= this.#clock.now()) return undefined
+    if (entry.expiresAt <= this.#clock.now()) return undefined
     this.#verdicts.set(hash, entry) // keeps the most recently used entries last
     return entry.verdict
   }

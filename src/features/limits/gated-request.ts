@@ -132,7 +132,7 @@ export class GatedRequest {
       reservation.settle(spent, USAGE_UNITS)
       this.#releasedTokens += reserved - spent.tokens
     })
-    if (outputTokens < worstCase.outputTokens) attempt.limitOutput(Math.floor(outputTokens / worstCase.answers))
+    if (outputTokens < worstCase.outputTokens) attempt.limitOutput(Math.floor(outputTokens / worstCase.choices))
 
     let output = outputTokens
     attempt.allowOutput({

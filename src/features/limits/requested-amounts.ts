@@ -19,14 +19,14 @@ interface LimitedAttempt {
 /** Estimates an attempt's worst case in the limited units. Throws `REQUEST_TOO_EXPENSIVE` if a required price is unknown. */
 export function estimateRequestedAmounts(
   { request: { call }, target }: LimitedAttempt,
-  { inputTokens, outputTokens, answers, isOutputRequested, usd }: WorstCase,
+  { inputTokens, outputTokens, choices, isOutputRequested, usd }: WorstCase,
   { isPriced, rules }: { isPriced: boolean; rules: LimitRules },
 ): RequestedAmounts {
   if (isPriced && !usd && rules.whenPriceUnknown !== 'allow') throw createUnknownPriceError(getTargetName(target))
   const fixed: Amounts = { tokens: inputTokens }
   if (isPriced) fixed.usd = usd?.fixed ?? 0
   const isFirm = isOutputRequested || !call.endpoint.limitsOutput
-  const least = isFirm ? outputTokens : Math.min(outputTokens, MIN_OUTPUT * answers)
+  const least = isFirm ? outputTokens : Math.min(outputTokens, MIN_OUTPUT * choices)
   return {
     fixed,
     output: { tokens: outputTokens, minTokens: least, usdPerToken: isPriced ? (usd?.perOutputToken ?? 0) : 0 },

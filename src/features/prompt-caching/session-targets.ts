@@ -18,7 +18,7 @@ type SessionRequest = Pick<CodecRequest, 'call' | 'owner' | 'exchange'>
 interface ServedTarget {
   connectionId: string
   model: string
-  until: number
+  expiresAt: number
 }
 
 /** Remembers, in memory, which target last served each session, because that target has the prompt in its cache. */
@@ -43,7 +43,7 @@ export class SessionTargets {
   /** Returns the target that has the session's prompt in its cache, if any. */
   find(request: SessionRequest): ServedTarget | undefined {
     const served = this.#served.get(this.getKey(request))
-    return served && served.until > this.#clock.now() ? served : undefined
+    return served && served.expiresAt > this.#clock.now() ? served : undefined
   }
 
   /** Remembers that the target served the session and caches its prompt for `ttlMs`. */
@@ -51,7 +51,7 @@ export class SessionTargets {
     if (this.getSession(request) === '') return
     const key = this.getKey(request)
     if (!this.#served.delete(key)) evictOldest(this.#served, MAX_SESSIONS)
-    this.#served.set(key, { connectionId: connection.id, model, until: this.#clock.now() + ttlMs }) // moves the latest use to the end
+    this.#served.set(key, { connectionId: connection.id, model, expiresAt: this.#clock.now() + ttlMs }) // moves the latest use to the end
   }
 
   /** Moves the session's target to the front, unless it is in cooldown, is draining, or no longer has prompt caching. */

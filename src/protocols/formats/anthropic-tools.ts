@@ -37,7 +37,7 @@ export function toClientTool({ cache_control: _, ...value }: JsonObject): Functi
     type: 'function',
     name,
     ...declare(Number(type.slice(prefix.length))),
-    own: { format: 'anthropic-messages', value },
+    native: { format: 'anthropic-messages', value },
   }
 }
 

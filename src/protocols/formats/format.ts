@@ -319,7 +319,7 @@ export interface Endpoint {
 /** The maximum usage of a request, read from its body. Each field has a default. */
 export interface RequestBound {
   /** Returns how many responses the request asks for. The output limit applies to each of them. Default: one. */
-  answers?(body: JsonObject): number
+  countResponses?(body: JsonObject): number
   /** Set for responses without output tokens, such as vectors and scores. */
   readonly hasNoOutput?: true
   /** Set if requests are billed by tokens or by units, depending on which one the model has a price for. Default: by both. */

@@ -7,7 +7,7 @@ import type { EndEvent, StartEvent, StreamEvent } from './canonical/canonical-st
 import { checkDepth } from './canonical/exact-json.ts'
 import { createPartCollector } from './canonical/response-events.ts'
 import { classifyStatus, getErrorMeaning } from './errors/error-kinds.ts'
-import type { ClientTranslator, ReadContext, UpstreamTranslator, WriteContext } from './translator.ts'
+import type { ClientTranslator, ReaderContext, UpstreamTranslator, WriterContext } from './translator.ts'
 
 /** The formats and contexts for translating a stream. */
 export interface StreamTranslation {
@@ -17,8 +17,8 @@ export interface StreamTranslation {
   framing?: StreamFraming | undefined
   /** The client's format. */
   to: ClientTranslator
-  read: ReadContext
-  write: WriteContext
+  read: ReaderContext
+  write: WriterContext
   /** Undoes, in the response, the changes that `prepareRequest` made to the request. */
   restore?(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
 }
@@ -74,7 +74,7 @@ export function toCanonicalError(cause: unknown): CanonicalError {
 
 interface AssembleOptions {
   from: UpstreamTranslator
-  read: ReadContext
+  read: ReaderContext
   /** The number of candidates that the client requested. Default: 1. */
   candidates: number | undefined
 }

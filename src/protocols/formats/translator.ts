@@ -22,11 +22,11 @@ export interface UpstreamTranslator {
   /** Writes a request that `prepareRequest` prepared for the same target. */
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
   /** Parses a provider's complete response. Throws `UPSTREAM_INVALID` if the body isn't a response. */
-  parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse
+  parseResponse(body: JsonObject, context: ReaderContext): CanonicalResponse
   /** Returns the complete response that a stream's last events repeat. Absent for formats with streams that don't repeat it. */
   findResponse?(events: readonly SseEvent[]): JsonObject | undefined
   /** Creates a reader for a provider's stream, which calls `emit` with each event. */
-  createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader
+  createReader(context: ReaderContext, emit: (event: ReaderEvent) => void): StreamReader
   /** Counts a request's tokens. Absent if the format has no endpoint for that. */
   readonly counter?: UpstreamCounter
   /** Parses a provider's error response. (`parseProviderError` also reads bodies in other formats.) */
@@ -58,11 +58,11 @@ export interface ClientTranslator {
   /** Parses a client's request. Throws `INVALID_REQUEST`, naming the field, if it is malformed or if no other format can express it. */
   parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
   /** Writes a complete response for a client. */
-  writeResponse(response: CanonicalResponse, context: WriteContext): JsonObject
+  writeResponse(response: CanonicalResponse, context: WriterContext): JsonObject
   /** Writes the complete response to a compaction request. `body` is the request body. Absent if clients can't request compaction. */
-  writeCompaction?(response: CanonicalResponse, context: WriteContext, body: JsonObject): JsonObject
+  writeCompaction?(response: CanonicalResponse, context: WriterContext, body: JsonObject): JsonObject
   /** Creates a writer for a client's stream, which calls `write` with one complete server-sent event at a time. */
-  createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
+  createWriter(context: WriterContext, write: (event: string) => void): StreamWriter
   /** Writes an error response for a client. */
   writeError(error: CanonicalError): { status: number; headers: Record<string, string>; body: JsonObject }
   /** Parses an error response that clients can't read unchanged. */
@@ -110,7 +110,7 @@ export interface WrittenRequest {
   body: JsonObject
 }
 
-export interface ReadContext {
+export interface ReaderContext {
   /** The origin of all opaque state in the response. */
   origin: Origin
   traits: Traits
@@ -122,7 +122,7 @@ export interface ReadContext {
   hasHosted?: boolean
 }
 
-export interface WriteContext {
+export interface WriterContext {
   /** The client's request, as `parseRequest` returned it. */
   request: CanonicalRequest
   /** The model name that the client sees. */

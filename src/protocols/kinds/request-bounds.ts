@@ -27,7 +27,7 @@ const NO_OUTPUT_BOUND: RequestBound = { hasNoOutput: true }
 const bounds: Readonly<Record<Exclude<OperationName, 'generate'>, RequestBound> & Record<string, RequestBound>> = {
   'count-tokens': FREE_BOUND,
   compact: { inputTokens: (_, estimate) => estimate() + COMPACTION_PROMPT_TOKENS },
-  complete: { answers: (body) => countResponses(body) * countPrompts(body.prompt) },
+  complete: { countResponses: (body) => countResponses(body) * countPrompts(body.prompt) },
   embed: NO_OUTPUT_BOUND,
   moderate: NO_OUTPUT_BOUND,
   image: imageBound,
@@ -49,7 +49,7 @@ const bounds: Readonly<Record<Exclude<OperationName, 'generate'>, RequestBound> 
 const countPages = (pages: unknown): number => (Array.isArray(pages) && pages.length > 0 ? pages.length : 1_000)
 
 const chatBounds: Readonly<Partial<Record<ClientFormat, RequestBound>>> = {
-  'openai-chat': { answers: countResponses },
+  'openai-chat': { countResponses },
   gemini: geminiBound,
 }
 

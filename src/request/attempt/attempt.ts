@@ -51,7 +51,7 @@ export class Attempt {
   run(): Promise<Outcome> {
     const { context, log } = this.#request
     const steps = [...context.aroundAttempt, ...log.aroundAttempt]
-    return steps.length === 0 ? this.#make() : this.#makeWithin(steps)
+    return steps.length === 0 ? this.#execute() : this.#runWithSteps(steps)
   }
 
   /** Resolves when the provider is called. */
@@ -73,7 +73,7 @@ export class Attempt {
     this.#scope.end(SUPERSEDED_REASON)
   }
 
-  async #makeWithin(steps: readonly AttemptStep[]): Promise<Outcome> {
+  async #runWithSteps(steps: readonly AttemptStep[]): Promise<Outcome> {
     const request = this.#request
     const { scope } = request.client
     const loading = loadAttemptSettings()
@@ -87,7 +87,7 @@ export class Attempt {
       if (!isGatewayError(error)) request.context.onError(error)
       return this.#reject(toGatewayError(error), settings.rejectsRequest ? 'request' : 'target')
     }
-    return this.#make()
+    return this.#execute()
   }
 
   /** Ends the attempt without calling the provider. */
@@ -96,7 +96,7 @@ export class Attempt {
     return { kind: 'rejected', route: this.route, error, scope }
   }
 
-  async #make(): Promise<Outcome> {
+  async #execute(): Promise<Outcome> {
     const { client } = this.#request
     const stop = (reason: unknown) => {
       if (client.goneReason && this.#hasStarted) this.#log.recordCancel(client.goneReason) // immediately, because the request's record ends now and must include the attempt
@@ -165,7 +165,7 @@ export class Attempt {
     try {
       for (;;) {
         const response = codec.otherParts
-          ? await this.#receiveDivided(call, codec, codec.otherParts)
+          ? await this.#receiveParts(call, codec, codec.otherParts)
           : await this.#receive(call, codec)
         const renewed = this.#credentialFunctions && (await this.#renewCall(this.#credentialFunctions, response, codec))
         if (renewed) {
@@ -278,7 +278,7 @@ export class Attempt {
   }
 
   /** Combines the responses to all of a split request's calls. The first failure fails the request and cancels the other calls. */
-  async #receiveDivided(
+  async #receiveParts(
     first: UpstreamCall,
     codec: Codec,
     others: readonly CodecPart[],

@@ -43,11 +43,11 @@ async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<
   let size = 0
   let reader = createStartReader(watchStream, options)
   /** Reads the stream again if it may contain an error that couldn't be read. */
-  async function readAgain(isOver: boolean) {
+  async function readAgain(hasEnded: boolean) {
     await loadErrorReaders()
     reader = createStartReader(watchStream, options)
     for (const chunk of head) reader.parser.push(chunk)
-    if (isOver) reader.parser.end()
+    if (hasEnded) reader.parser.end()
   }
 
   for (let chunk = await body.next(); chunk; chunk = await body.next()) {

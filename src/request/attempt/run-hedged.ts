@@ -76,11 +76,11 @@ async function waitUnlessAnswered(
   coming: Promise<Attempt | undefined>,
 ): Promise<Attempt | undefined> {
   const prepared = coming.then(() => false)
-  const isOver = running.then(
+  const runFinished = running.then(
     ({ kind }) => kind === 'answered' || prepared,
     () => true, // the client has disconnected
   )
-  if (!(await Promise.race([prepared, isOver]))) return coming
+  if (!(await Promise.race([prepared, runFinished]))) return coming
   void coming.then((late) => late?.drop())
   return undefined
 }

@@ -6,7 +6,7 @@ import type { CanonicalResponse } from '../../protocols/formats/canonical/canoni
 import type { ItemMemory } from '../../protocols/formats/canonical/item-memory.ts'
 import type { Format, ResponseReader, UpstreamFormat } from '../../protocols/formats/format.ts'
 import type { Operation } from '../../protocols/formats/model-operations.ts'
-import type { WriteContext } from '../../protocols/formats/translator.ts'
+import type { WriterContext } from '../../protocols/formats/translator.ts'
 import type { Catalog, Clock } from '../../types.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { RouteTable } from '../routing/route-table.ts'
@@ -87,7 +87,7 @@ export interface CodecRequest {
   /** The ID of the client's key. Empty if there is none. */
   readonly owner: string
   /** Describes the target in responses, for formats that have a field for it. The returned function takes the response's usage. */
-  describe?(target: RouteTarget): NonNullable<WriteContext['describe']>
+  describe?(target: RouteTarget): NonNullable<WriterContext['describe']>
   /** The maximum number of output tokens, if the gateway sets it instead of the client. */
   readonly outputLimit?: number
   /** Edits the provider's body after translation. Absent if no step edits it. */

@@ -5,7 +5,7 @@ import type { RelayedStream } from './relay.ts'
 /** Converts an event stream to one JSON array of the events' data: Google's streaming format for clients that don't request `alt=sse`. */
 export function toJsonArray(stream: RelayedStream): RelayedStream {
   let isFirst = true
-  let isOver = false
+  let hasEnded = false
 
   function toElements(chunk: Uint8Array): string {
     let text = ''
@@ -22,10 +22,10 @@ export function toJsonArray(stream: RelayedStream): RelayedStream {
     fail: (error) => stream.fail(error),
     cancel: (reason) => stream.cancel(reason),
     async next() {
-      if (isOver) return undefined
+      if (hasEnded) return undefined
       const chunk = await stream.next()
       if (chunk) return encodeUtf8(toElements(chunk) || '\n') // a keep-alive has no data
-      isOver = true
+      hasEnded = true
       return encodeUtf8(isFirst ? '[]' : ']')
     },
   }

@@ -22,7 +22,7 @@ interface Downloads {
   /** Media by part type, media type in the request, and URL, because all three affect how the bytes are interpreted. */
   media: Map<string, Promise<Medium>>
   /** Downloads that are waiting for a free slot. */
-  waiting: (() => void)[]
+  queue: (() => void)[]
   running: number
 }
 
@@ -30,7 +30,7 @@ interface Downloads {
 const downloadsByCall = new WeakMap<ModelCall, Downloads>()
 
 const MAX_MEDIA = 20
-const MAX_AT_ONCE = 4
+const MAX_CONCURRENT = 4
 
 /**
  * Replaces the URLs of `parts` with the downloaded bytes. Each URL is downloaded once per request and declared media type. Rejects a part that can't
@@ -43,7 +43,7 @@ export async function fetchMedia(
 ): Promise<Turn[]> {
   const { scope, call, context } = request
 
-  function refuse(part: UrlPart, url: URL | undefined, problem: string): never {
+  function rejectPart(part: UrlPart, url: URL | undefined, problem: string): never {
     const from = url?.hostname ? ` from "${url.hostname}"` : '' // the path or query may contain a secret
     const reason = `the target does not accept URLs, and the gateway cannot fetch this ${part.type}${from}`
     return warnings.reject(warnings.getPath(part, 'turns'), `${reason}: ${problem}. Send it as base64.`)
@@ -52,9 +52,9 @@ export async function fetchMedia(
   const urls = new Map<UrlPart, URL>()
   for (const part of parts) {
     const url = parseUrl(part)
-    if (!url) return refuse(part, url, 'it is not a valid URL')
+    if (!url) return rejectPart(part, url, 'it is not a valid URL')
     const problem = findUrlProblem(url)
-    if (problem) return refuse(part, url, problem)
+    if (problem) return rejectPart(part, url, problem)
     urls.set(part, url)
   }
   if (!scope) return replaceSources(turns, new Map(parts.map((part) => [part, PLACEHOLDER_SOURCES[part.type]])))
@@ -65,9 +65,9 @@ export async function fetchMedia(
   let remainingBytes = MAX_BYTES_TOGETHER // counts a repeated URL each time, because its bytes are sent each time
   async function load(part: UrlPart, url: URL) {
     const found = await getMedium(part, url, { downloads, options })
-    if (found.problem !== undefined) return refuse(part, url, found.problem)
+    if (found.problem !== undefined) return rejectPart(part, url, found.problem)
     remainingBytes -= found.size
-    if (remainingBytes < 0) return refuse(part, url, 'the files together are too large')
+    if (remainingBytes < 0) return rejectPart(part, url, 'the files together are too large')
     sources.set(part, found.source)
   }
   await Promise.all([...urls].map(([part, url]) => load(part, url)))
@@ -84,7 +84,7 @@ function parseUrl({ source }: UrlPart): URL | undefined {
 function getDownloads(call: ModelCall): Downloads {
   const existing = downloadsByCall.get(call)
   if (existing) return existing
-  const downloads = { allowance: { left: MAX_BYTES_TOGETHER }, media: new Map(), waiting: [], running: 0 }
+  const downloads = { allowance: { left: MAX_BYTES_TOGETHER }, media: new Map(), queue: [], running: 0 }
   downloadsByCall.set(call, downloads)
   return downloads
 }
@@ -113,12 +113,12 @@ async function downloadMedium(part: UrlPart, url: URL, options: DownloadOptions)
 
 /** Runs a few downloads at a time. A finished download passes its slot to the next one. */
 async function runLimited<T>(downloads: Downloads, work: () => Promise<T>): Promise<T> {
-  if (downloads.running < MAX_AT_ONCE) downloads.running++
-  else await new Promise<void>((resolve) => downloads.waiting.push(resolve))
+  if (downloads.running < MAX_CONCURRENT) downloads.running++
+  else await new Promise<void>((resolve) => downloads.queue.push(resolve))
   try {
     return await work()
   } finally {
-    const next = downloads.waiting.shift()
+    const next = downloads.queue.shift()
     if (next) next()
     else downloads.running--
   }

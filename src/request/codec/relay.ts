@@ -264,7 +264,7 @@ class PassThroughStream implements RelayedStream {
     this.#vagueEvents = undefined
     const seen = vagueEvents ? concatBytes([vagueEvents, events]) : events
     const [{ screenEvents }] = await Promise.all([import('./screen-events.ts'), loadErrorReaders()])
-    const { error, bytes, isOver } = await screenEvents(seen, {
+    const { error, bytes, hasEnded } = await screenEvents(seen, {
       format,
       answers,
       secrets: async () => [...secrets, ...(await knownKeys())],
@@ -275,7 +275,7 @@ class PassThroughStream implements RelayedStream {
     })
     this.#tail.add(allBytes)
     if (!error) return bytes
-    if (error.isVague && !isOver && this.#phase === 'reading' && this.#heldChunks++ < MAX_EVENTS_BEFORE_REASON) {
+    if (error.isVague && !hasEnded && this.#phase === 'reading' && this.#heldChunks++ < MAX_EVENTS_BEFORE_REASON) {
       this.#vagueEvents = seen.slice()
       return NOTHING
     }

@@ -20,7 +20,7 @@ interface ScreenedEvents {
   /** The provider's error, which ends the stream. */
   error?: EmbeddedError
   /** Whether the provider indicates that nothing follows. */
-  isOver?: boolean
+  hasEnded?: boolean
   /** Everything up to the error, and nothing after it that could look like a normal end. */
   bytes: Uint8Array
 }
@@ -55,7 +55,7 @@ export async function screenEvents(
   let beforeVague = 0 // the number of events before an error without a reason
   let isReported = false // whether the error was reported in a form that clients recognize
   let isEnded = false // whether the response ended within these events
-  let isOver = false
+  let hasEnded = false
   let passedError: SseEvent | undefined
   let position: StreamPosition = {}
   const events = splitEvents(allBytes)
@@ -65,8 +65,8 @@ export async function screenEvents(
     const isAnswer = !found.error && (found.event !== undefined || found.isBare) && answers.isOwnEvent(bytes)
     const clean = isAnswer ? bytes : redactQuotes(bytes, found.event, secrets)
     all.push(clean)
-    isOver ||= found.ended && !found.error
-    if (!error) isEnded = isOver
+    hasEnded ||= found.ended && !found.error
+    if (!error) isEnded = hasEnded
     if (error?.isVague && found.error && !found.error.isVague) {
       passedEvents.length = beforeVague // the format's own event follows and contains the reason
       isReported = false
@@ -90,7 +90,7 @@ export async function screenEvents(
     const event = errors.event(getErrorFacts(error, errors), { ...before().position, ...position, passedError })
     passedEvents.push(encodeUtf8(maskSecrets(event, secrets)))
   }
-  return { error, isOver, bytes: concatBytes(passedEvents) }
+  return { error, hasEnded, bytes: concatBytes(passedEvents) }
 }
 
 /** Matches an `error` field that isn't null, because some formats have a null `error` in every event. */

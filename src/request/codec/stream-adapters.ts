@@ -15,7 +15,7 @@ import type { Codec, CodecRequest } from './codec.ts'
 import { translateExchange } from './compaction-codec.ts'
 import { createDroppedFieldsComment } from './dropped-fields.ts'
 import { shouldSendArray } from './model-call.ts'
-import { createParseContext, createWriteContext, type TranslationMemory } from './translate-request.ts'
+import { createParseContext, createWriterContext, type TranslationMemory } from './translate-request.ts'
 
 /**
  * Returns the codec for a provider that streams a response that should be complete, which can't be passed through. If the end of the stream contains
@@ -30,7 +30,7 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
   const traits = getTraits(client.traits, { ...target, format: name }, context.catalog)
   const origin = { format: name, account: target.connection.id }
   const responseWarnings = createResponseWarnings()
-  const readContext = { origin, traits, newId, responseWarnings }
+  const readerContext = { origin, traits, newId, responseWarnings }
 
   function parseRequest() {
     const warnings = createWarnings({ isStrict: false }) // the request was sent unchanged, so nothing can have been dropped
@@ -51,10 +51,10 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
       const parsed = parseRequest()
       const response = assembleStream(events, {
         from: client,
-        read: readContext,
+        read: readerContext,
         candidates: parsed.options.candidates,
       })
-      const write = createWriteContext(request, {
+      const write = createWriterContext(request, {
         request: parsed,
         model: response.model ?? target.model,
         responseWarnings,
@@ -77,7 +77,7 @@ export async function adaptToWhole(
   if (request.call.endpoint.operation === operations.complete) return { ...codec, readWhole: writeOnlyEvent }
   if (codec.isPassThrough && codec.format.streamsArrays) return { ...codec, readWhole: createChunkWriter(request) }
   const translated = await translateExchange(request, target, memory)
-  const { client, upstream, parsed, restoration, convertResponse } = translated
+  const { client, upstream, canonicalRequest, restoration, convertResponse } = translated
   const { origin, traits } = translated.target
   const responseWarnings = createResponseWarnings()
   const readContext = { origin, traits, newId, responseWarnings }
@@ -92,7 +92,7 @@ export async function adaptToWhole(
         text += event
       }
       const beforeEnd = () => add(createDroppedFieldsComment(responseWarnings) ?? '') // the headers may already have been sent
-      const write = createWriteContext(request, { request: parsed, model: target.model, responseWarnings })
+      const write = createWriterContext(request, { request: canonicalRequest, model: target.model, responseWarnings })
       const writer = client.createWriter({ ...write, beforeEnd }, add)
       for (const event of toStreamEvents(convertResponse(restoreResponse(response, restoration)))) writer.push(event)
       return encodeUtf8(escapeLineSeparators(text))

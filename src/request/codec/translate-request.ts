@@ -15,7 +15,7 @@ import type {
   ParseContext,
   TargetContext,
   UpstreamTranslator,
-  WriteContext,
+  WriterContext,
 } from '../../protocols/formats/translator.ts'
 import { getTraits } from '../../protocols/providers/provider-traits.ts'
 import { getTargetName } from '../../protocols/providers/target.ts'
@@ -44,7 +44,7 @@ export interface TranslatedRequest extends PreparedRequest {
   /** The target's format. */
   format: UpstreamFormat
   /** The request before it was prepared. */
-  parsed: CanonicalRequest
+  canonicalRequest: CanonicalRequest
   target: TargetContext
 }
 
@@ -80,15 +80,17 @@ export async function prepareForTarget(
   { request, target, memory }: { request: CodecRequest; target: RouteTarget; memory: TranslationMemory },
 ): Promise<TranslatedRequest> {
   const { context, owner, outputLimit } = request
-  const limited =
+  const limitedRequest =
     outputLimit === undefined
       ? original
       : { ...original, options: { ...original.options, maxOutputTokens: outputLimit } }
-  const parsed = target.params ? (await loadEntryParams()).applyEntryParams(limited, request, target) : limited
+  const canonicalRequest = target.params
+    ? (await loadEntryParams()).applyEntryParams(limitedRequest, request, target)
+    : limitedRequest
   const traits = memory.rejectedOptions.removeRejected(target, getTraits(upstream.traits, target, context.catalog))
   const origin = { format: target.format, account: target.connection.id }
   const targetContext = { model: target.model, traits, origin, warnings }
-  const rememberedReasoning = memory.reasoning.recall(owner, parsed.turns, origin)
+  const rememberedReasoning = memory.reasoning.recall(owner, canonicalRequest.turns, origin)
   const missing = context.fetchesMedia ? findPartsToDownload(rememberedReasoning, traits) : []
   const turns =
     missing.length > 0
@@ -96,10 +98,10 @@ export async function prepareForTarget(
       : rememberedReasoning
   return {
     ...prepareRequest(
-      { ...parsed, turns, options: addReasoningSummary(parsed.options, client, upstream) },
+      { ...canonicalRequest, turns, options: addReasoningSummary(canonicalRequest.options, client, upstream) },
       { ...targetContext, supportedOptions: upstream.supportedOptions },
     ),
-    ...{ client, upstream, format, parsed, target: targetContext },
+    ...{ client, upstream, format, canonicalRequest, target: targetContext },
   }
 }
 
@@ -148,10 +150,10 @@ export function createParseContext(
 }
 
 /** Creates the context for writing a response in the client's format, with the current time. */
-export const createWriteContext = (
+export const createWriterContext = (
   { context, owner }: CodecRequest,
-  response: { request: CanonicalRequest } & Pick<WriteContext, 'model' | 'responseWarnings'>,
-): WriteContext => ({
+  response: { request: CanonicalRequest } & Pick<WriterContext, 'model' | 'responseWarnings'>,
+): WriterContext => ({
   ...response,
   newId,
   now: Math.floor(context.clock.now() / 1_000),

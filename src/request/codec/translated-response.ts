@@ -6,7 +6,7 @@ import type { CanonicalResponse } from '../../protocols/formats/canonical/canoni
 import { createResponseWarnings, createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import { checkDepth, parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
 import { assembleStream } from '../../protocols/formats/translate-stream.ts'
-import type { ReadContext } from '../../protocols/formats/translator.ts'
+import type { ReaderContext } from '../../protocols/formats/translator.ts'
 import { getTraits } from '../../protocols/providers/provider-traits.ts'
 import type { CodecRequest, ResponseSource } from './codec.ts'
 import type { BufferedResponse } from './response.ts'
@@ -33,7 +33,7 @@ export async function readAnswer(
 ): Promise<CanonicalResponse | undefined> {
   const { codec } = source
   const from = await codec.format.loadTranslator()
-  const readContext = createReadContext(source, from.traits)
+  const readContext = createReaderContext(source, from.traits)
   try {
     const response = events
       ? assembleStream(events, { from, read: readContext, candidates: undefined })
@@ -49,7 +49,7 @@ export async function isFiltered(head: readonly Uint8Array[], source: ResponseSo
   const { format } = source.codec
   const from = await format.loadTranslator()
   let isSeen = false
-  const reader = from.createReader(createReadContext(source, from.traits), (event) => {
+  const reader = from.createReader(createReaderContext(source, from.traits), (event) => {
     if (event.type === 'finish') isSeen ||= event.finish.reason === 'content-filter'
     if (event.type === 'part-start') isSeen ||= event.part.type === 'refusal'
   })
@@ -58,10 +58,10 @@ export async function isFiltered(head: readonly Uint8Array[], source: ResponseSo
   return isSeen
 }
 
-const createReadContext = (
+const createReaderContext = (
   { codec, request, route: { target } }: ResponseSource,
-  traits: ReadContext['traits'],
-): ReadContext => ({
+  traits: ReaderContext['traits'],
+): ReaderContext => ({
   origin: { format: codec.format.name, account: target.connection.id },
   traits: getTraits(traits, { ...target, format: codec.format.name }, request.context.catalog),
   newId,

@@ -34,7 +34,7 @@ import type { BufferedResponse, FailedResponse } from './response.ts'
 import { adaptToEvents, adaptToWhole } from './stream-adapters.ts'
 import {
   createUntranslatableError,
-  createWriteContext,
+  createWriterContext,
   loadEntryParams,
   prepareForTarget,
   setUpTranslation,
@@ -88,26 +88,26 @@ async function createResponseCodec(
 ): Promise<Codec> {
   const { call, context, owner } = request
   const translated = await translateExchange(request, routeTarget, memory)
-  const { client, upstream, format, parsed, target, restoration } = translated
+  const { client, upstream, format, canonicalRequest, target, restoration } = translated
   const { isPreliminary, convertResponse, convertStream } = translated
   const { origin, traits } = target
   const responseWarnings = createResponseWarnings()
-  const hasHosted = parsed.tools.some(isHosted)
-  const readContext = { origin, traits, newId, responseWarnings, hasHosted }
+  const hasHosted = canonicalRequest.tools.some(isHosted)
+  const readerContext = { origin, traits, newId, responseWarnings, hasHosted }
   const describe = request.describe?.(routeTarget)
   const write = {
-    ...createWriteContext(request, { request: parsed, model: target.model, responseWarnings }),
+    ...createWriterContext(request, { request: canonicalRequest, model: target.model, responseWarnings }),
     requestWarnings: target.warnings.list,
     ...(describe && { describe }),
   }
   const wireRequest = upstream.writeRequest(translated.request, target)
   const isArray = shouldSendArray(request)
-  const remembered = { owner, turns: parsed.turns, origin }
+  const remembered = { owner, turns: canonicalRequest.turns, origin }
 
   const parseResponse = ({ json, bytes, events }: BufferedResponse) =>
     events
-      ? assembleStream(events, { from: upstream, read: readContext, candidates: parsed.options.candidates })
-      : upstream.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), readContext)
+      ? assembleStream(events, { from: upstream, read: readerContext, candidates: canonicalRequest.options.candidates })
+      : upstream.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), readerContext)
 
   async function continueAfterSummary(response: BufferedResponse): Promise<Codec> {
     memory.summaries.set(call, getSummary(parseResponse(response)))
@@ -157,7 +157,7 @@ async function createResponseCodec(
           from: upstream,
           framing: format.framing,
           to: client,
-          read: readContext,
+          read: readerContext,
           write,
           restore: (emit) => restoreStream(restoration)(memory.reasoning.listen(remembered, convertStream(emit))),
         },

@@ -23,7 +23,7 @@ export interface UsageRequests {
 }
 
 export function createUsageRequests(clock: Clock): UsageRequests {
-  const refusals = createExpiringMap<true>({ clock, ttlMs: KEPT_MS, max: MAX_TARGETS })
+  const rejections = createExpiringMap<true>({ clock, ttlMs: KEPT_MS, max: MAX_TARGETS })
 
   return {
     removeOptions: (body, { streamMember = '' }) => withoutMember(body, streamMember),
@@ -31,15 +31,15 @@ export function createUsageRequests(clock: Clock): UsageRequests {
       const { body } = codec.request
       if (typeof body !== 'string' || REJECTS_USAGE_REQUEST.test(target.provider)) return codec
       const key = getTargetKey(target)
-      if (refusals.get(key)) return codec
+      if (rejections.get(key)) return codec
       return {
         ...codec,
         request: { ...codec.request, body: addUsageRequest(body, call.body) },
         async followUp(received) {
-          if (received.kind !== 'failure' || !isRefusal(received)) return undefined
+          if (received.kind !== 'failure' || !isRejection(received)) return undefined
           const { findUnknownFields } = await loadRejectedOptions()
           if (findUnknownFields(received, USAGE_FIELDS).length === 0) return undefined
-          refusals.set(key, true)
+          rejections.set(key, true)
           return codec
         },
         relay: hideUsage(codec.relay),
@@ -60,7 +60,7 @@ const KEPT_MS = 24 * 60 * 60_000
 
 const getTargetKey = ({ connection, model }: RouteTarget) => `${connection.id} ${model}`
 
-const isRefusal = ({ head }: FailedResponse) => head?.status === 400 || head?.status === 422
+const isRejection = ({ head }: FailedResponse) => head?.status === 400 || head?.status === 422
 
 /** Lazy-loaded, because few targets reject options. */
 const loadRejectedOptions = once(() => import('./rejected-options.ts'))

@@ -9,7 +9,7 @@ interface CachedIdentity {
   /** The cache's `version` when your app was called. */
   requestedAt: number
   /** Epoch ms. */
-  until: number
+  expiresAt: number
 }
 
 /** Caches the identities that your app returned recently, by the SHA-256 of the text that determines them. Never caches rejections. */
@@ -41,15 +41,15 @@ export class IdentityCache {
   find(digest: string): Identity | undefined {
     const entry = this.#entries.get(digest)
     if (!entry) return undefined
-    if (entry.until > this.#clock.now() && this.#isCurrent(entry)) return entry.identity
+    if (entry.expiresAt > this.#clock.now() && this.#isCurrent(entry)) return entry.identity
     this.#entries.delete(digest)
     return undefined
   }
 
-  keep(digest: string, entry: Omit<CachedIdentity, 'until'>): void {
+  keep(digest: string, entry: Omit<CachedIdentity, 'expiresAt'>): void {
     if (!this.#isCurrent(entry)) return
     if (!this.#entries.delete(digest)) evictOldest(this.#entries, MAX_ENTRIES)
-    this.#entries.set(digest, { ...entry, until: this.#clock.now() + this.#ttlMs })
+    this.#entries.set(digest, { ...entry, expiresAt: this.#clock.now() + this.#ttlMs })
   }
 
   /** Records that the account with this ref has changed. */

@@ -28,7 +28,7 @@ export function createEarlyReply(
   const keepAlive = encodeUtf8(isArray ? '\n' : format.keepAlive)
   const previousAttempts = createAttemptHeaders(log.steps)[ATTEMPTS_HEADER]
   const pending = `pending=${toHeaderSafe(getTargetName(route.target))}`
-  const followed = answering.then((reply) => {
+  const followedStream = answering.then((reply) => {
     if (!isByteStream(reply.body)) {
       log.reportEnd(body, log.createEnding(reply.status))
       return reply
@@ -37,7 +37,7 @@ export function createEarlyReply(
     log.continueWith(body, rest)
     return { ...reply, body: rest }
   })
-  followed.catch((error) => log.reportEnd(body, log.createErrorEnding(error))) // immediately, even while the client reads nothing
+  followedStream.catch((error) => log.reportEnd(body, log.createErrorEnding(error))) // immediately, even while the client reads nothing
   let hasStarted = false
   let response: ByteStream | undefined
 
@@ -51,7 +51,7 @@ export function createEarlyReply(
   /** Waits for the response. A failure is either a reply with an error body, or thrown. */
   async function open(): Promise<ByteStream> {
     try {
-      const { status, body = '' } = await followed
+      const { status, body = '' } = await followedStream
       if (isByteStream(body)) return body
       if (status === 200) return once(body)
       const { read } = await format.loadErrors()

@@ -142,8 +142,12 @@ function createExhaustedError(
   }: { decisive: FailedAttempt | undefined; headers: Record<string, string>; remark: string },
 ): GatewayError {
   const failures = (decisive ? [decisive] : failed).map(({ failure }) => failure)
-  const are = (failureClass: FailureClass) => failures.every((failure) => failure.class === failureClass)
-  const code = are('timeout') ? 'UPSTREAM_TIMEOUT' : are('context-overflow') ? 'CONTEXT_OVERFLOW' : 'UPSTREAM_FAILED'
+  const allFailedWith = (failureClass: FailureClass) => failures.every((failure) => failure.class === failureClass)
+  const code = allFailedWith('timeout')
+    ? 'UPSTREAM_TIMEOUT'
+    : allFailedWith('context-overflow')
+      ? 'CONTEXT_OVERFLOW'
+      : 'UPSTREAM_FAILED'
   const [first, ...rest] = failures.map(({ status }) => status)
   const status = first !== undefined && rest.every((status) => status === first) ? first : 502
   const all = [`All ${failures.length} targets failed.`, ...listMessages(steps)].join(' ')

@@ -28,7 +28,7 @@ export async function createStreamReply(
   const createFilter = codec.isPassThrough ? await format.loadEventFilter?.() : undefined
   const estimates = context.estimates.loaded ?? (await context.estimates.load())
   const { clock } = context
-  let isOver = false // everything that `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which references the body
+  let hasEnded = false // everything that `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which references the body
   const relayed = codec.relay(response.body, response.start, {
     secrets,
     knownKeys: context.knownKeys.list,
@@ -38,7 +38,7 @@ export async function createStreamReply(
     keep: createFilter?.(),
     header: (name) => response.head.header(name),
     onEnd(end) {
-      isOver = true
+      hasEnded = true
       attempt.recordStreamEnd(end, end.error && toStreamFailure(end.error, clock.now()))
       log.recordStreamEnd(body, end, status)
     },
@@ -47,7 +47,7 @@ export async function createStreamReply(
   const body = allowance && limit && contentFields ? limit(relayed, allowance, contentFields.streamed) : relayed
   log.expectReport(body)
   client.scope.add((reason) => {
-    if (isOver) return
+    if (hasEnded) return
     // A client that has disconnected doesn't read an error. Neither does a client that got another reply from a step.
     if (reason === undefined || isGatewayError(reason, 'CLIENT_CLOSED_REQUEST')) body.cancel(reason)
     else body.fail(reason)

@@ -23,15 +23,15 @@ const SECOND_MS = 1_000
  * first request after a pause.
  */
 export function createRetryBudget(clock: Clock): RetryBudget {
-  let beganAt = Number.NEGATIVE_INFINITY
+  let startedAt = Number.NEGATIVE_INFINITY
   let requests = 0
   let retries = 0
 
   function startSecond() {
     const now = clock.now()
-    const passed = now - beganAt
+    const passed = now - startedAt
     if (passed >= 0 && passed < SECOND_MS) return
-    beganAt = passed >= 0 && passed < 2 * SECOND_MS ? beganAt + SECOND_MS : now
+    startedAt = passed >= 0 && passed < 2 * SECOND_MS ? startedAt + SECOND_MS : now
     requests = retries = 0
   }
 

@@ -106,8 +106,8 @@ export function createCooldowns(
 ): Cooldowns {
   const { records, windows } = dependencies
   const { windowMs } = terms
-  const backOffOfTerms: BackOff = { baseMs: terms.cooldownMs, maxMs: terms.maxCooldownMs }
-  const backOffOfProviders: BackOff = { ...backOffOfTerms, maxMs: Math.min(backOffOfTerms.maxMs, PROVIDER_MAX_MS) }
+  const termsBackOff: BackOff = { baseMs: terms.cooldownMs, maxMs: terms.maxCooldownMs }
+  const providerBackOff: BackOff = { ...termsBackOff, maxMs: Math.min(termsBackOff.maxMs, PROVIDER_MAX_MS) }
 
   const getCounts = (target: HealthTarget, level: SubjectLevel) => windows.getCounts({ target, level, combo })
 
@@ -134,7 +134,7 @@ export function createCooldowns(
     const record = records.getRecord(target, 'connection', combo)
     record.models.add(target.model)
     const isEnough = record.models.size > 1 && isDown(getCounts(target, 'connection'), terms)
-    count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: backOffOfTerms, isEnough })
+    count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: termsBackOff, isEnough })
   }
 
   function countForProvider(target: HealthTarget, failure: FailedCall) {
@@ -144,7 +144,7 @@ export function createCooldowns(
     const affectsManyModels = record.models.size > 1 || record.models.has(ANY_MODEL) // one failing model must not affect other models
     const affectsProvider = affectsManyModels && record.connections.size >= MIN_PROVIDER_CONNECTIONS
     const isEnough = affectsProvider && isDown(getCounts(target, 'provider'), terms)
-    count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: backOffOfProviders, isEnough })
+    count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: providerBackOff, isEnough })
   }
 
   return {
@@ -161,7 +161,7 @@ export function createCooldowns(
       const startsImmediately = isConclusive(failure) || rule.starts === 'at-once'
       const { baseMs, maxMs } = rule
       count(records.getRecord(target, level, startsImmediately ? undefined : combo), failure, {
-        backOff: baseMs !== undefined && maxMs !== undefined ? { baseMs, maxMs } : backOffOfTerms,
+        backOff: baseMs !== undefined && maxMs !== undefined ? { baseMs, maxMs } : termsBackOff,
         isEnough: failure.isCertain || rule.starts === 'at-once' || isFailing(getCounts(target, level), terms),
       })
       if (isNetwork && level === 'model') countForConnection(target, failure)
@@ -173,7 +173,7 @@ export function createCooldowns(
       windows.record({ target, level: 'model', combo }, { failed: true, isRecount, windowMs })
       const record = records.getRecord(target, 'model', combo)
       record.isCut = true
-      count(record, failure, { backOff: backOffOfTerms, isEnough: isFailing(getCounts(target, 'model'), terms) })
+      count(record, failure, { backOff: termsBackOff, isEnough: isFailing(getCounts(target, 'model'), terms) })
     },
     forget(record, target) {
       records.forget(record)

@@ -18,12 +18,12 @@ export function createRepresentatives(catalog: Catalog, resolveModel: (model: st
     representatives.set(name, undefined) // read if a cycle of combos leads back here
     const resolution = resolveModel(name)
     const first =
-      resolution && 'strategy' in resolution ? findFirstOfGroup(resolution, depth + 1) : resolution?.[0]?.target
+      resolution && 'strategy' in resolution ? findFirstInGroup(resolution, depth + 1) : resolution?.[0]?.target
     representatives.set(name, first)
     return first
   }
 
-  function findFirstOfGroup({ strategy, label, entries }: Group, depth: number): RouteTarget | undefined {
+  function findFirstInGroup({ strategy, label, entries }: Group, depth: number): RouteTarget | undefined {
     const getCost = (entry: GroupEntry) => getPrice(findRepresentative(entry, depth))
     for (const entry of getStrategy(strategy).order(entries, { ...NEUTRAL_INPUTS, label, getCost })) {
       const first = findRepresentative(entry, depth)

@@ -38,16 +38,16 @@ const MAX_SESSIONS = 10_000
 
 /** Remembers sessions in memory, for an hour each. */
 export function createServedSessions(clock: Clock): ServedSessions {
-  const sessions = new Map<string, { connectionId: string; until: number }>()
+  const sessions = new Map<string, { connectionId: string; expiresAt: number }>()
   return {
     isServedBy(group, session, connectionId) {
       const existing = sessions.get(getKey(group, session))
-      return existing?.connectionId === connectionId && existing.until > clock.now()
+      return existing?.connectionId === connectionId && existing.expiresAt > clock.now()
     },
     record(group, session, connectionId) {
       const key = getKey(group, session)
       if (!sessions.delete(key)) evictOldest(sessions, MAX_SESSIONS)
-      sessions.set(key, { connectionId, until: clock.now() + TTL_MS }) // keeps the latest session last
+      sessions.set(key, { connectionId, expiresAt: clock.now() + TTL_MS }) // keeps the latest session last
     },
   }
 }

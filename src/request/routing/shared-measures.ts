@@ -24,7 +24,7 @@ const MAX_TARGETS = 1_000
 const MEASURES_PREFIX = 'measures'
 
 /** One instance's measurements. The averages are absent before the first response. */
-interface Published {
+interface PublishedMeasures {
   /** Epoch ms. */
   at: number
   targets: Record<string, PublishedTarget>
@@ -46,8 +46,8 @@ export function createSharedMeasures(
 ): Measures {
   const instanceKey = `${MEASURES_PREFIX}/${crypto.randomUUID()}`
   const picks = { load: new Map<string, RouteTarget>(), average: new Map<string, RouteTarget>() }
-  let published: Published | undefined
-  let othersPublished: Published[] = []
+  let published: PublishedMeasures | undefined
+  let othersPublished: PublishedMeasures[] = []
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
 
@@ -67,7 +67,7 @@ export function createSharedMeasures(
 
   const publisher = createThrottledPublisher(
     async () => {
-      const targets: Published['targets'] = {}
+      const targets: PublishedMeasures['targets'] = {}
       // Targets picked only by their average publish no load, because a change in their load wouldn't be published.
       for (const [key, target] of picks.average) targets[key] = { ...measure(target), load: 0 }
       for (const [key, target] of picks.load) targets[key] = measure(target)
@@ -135,10 +135,10 @@ function getMean(values: ReadonlyArray<number | undefined>): number | undefined 
 }
 
 /** Parses another instance's entry. That instance may run another version. Unreadable parts are dropped. */
-function parsePublished(text: string): Published[] {
+function parsePublished(text: string): PublishedMeasures[] {
   const parsed = tryParseJson(text)
   if (!isObject(parsed) || typeof parsed.at !== 'number' || !isObject(parsed.targets)) return []
-  const targets: Published['targets'] = {}
+  const targets: PublishedMeasures['targets'] = {}
   for (const [key, target] of Object.entries(parsed.targets)) {
     if (!isObject(target)) continue
     const { load, streams, answers } = target

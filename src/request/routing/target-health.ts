@@ -7,7 +7,7 @@ import type { HealthTarget } from './health-subject.ts'
 import { type CircuitPermit, createPermit } from './permit.ts'
 import { defaultHealthTerms } from './request-rules.ts'
 import type * as FailureCode from './unhealthy-targets.ts'
-import type { CooldownState, TermsOfFailures, UnhealthyTargets } from './unhealthy-targets.ts'
+import type { CooldownState, FailureTerms, UnhealthyTargets } from './unhealthy-targets.ts'
 
 /** The health of targets for requests with the same health rules. */
 export interface TargetHealth {
@@ -50,12 +50,12 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   let unhealthy: UnhealthyTargets | undefined
 
   function withSettings(terms: ScopedHealthSettings): TargetHealth {
-    let failures: TermsOfFailures | undefined
+    let failures: FailureTerms | undefined
     const getFailures = () => (failures ??= unhealthy?.withTerms(terms))
     const permitOptions = {
       countSuccess: (target: HealthTarget) => windows.recordAtAllLevels(target, terms),
       getReports: getFailures,
-      reportFailure(report: (failures: TermsOfFailures) => void) {
+      reportFailure(report: (failures: FailureTerms) => void) {
         function reportTo({ createUnhealthyTargets }: typeof FailureCode) {
           unhealthy ??= createUnhealthyTargets({ clock, random, windows, nextOrder: getNextOrder })
           failures ??= unhealthy.withTerms(terms)

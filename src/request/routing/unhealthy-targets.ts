@@ -31,11 +31,11 @@ export interface CooldownState {
 export interface UnhealthyTargets {
   records: HealthRecords
   /** Returns what the failures mean for requests under the given terms. */
-  withTerms(terms: ScopedHealthSettings): TermsOfFailures
+  withTerms(terms: ScopedHealthSettings): FailureTerms
 }
 
 /** The effects of failures on requests with the same terms. */
-export interface TermsOfFailures extends OutcomeReports {
+export interface FailureTerms extends OutcomeReports {
   getCooldown(target: HealthTarget): CooldownState | undefined
   /** Returns the probe that a call to the target starts, or `undefined` if the target is healthy. */
   startProbe(target: HealthTarget): PermittedCall['probe']
@@ -48,11 +48,11 @@ export function createUnhealthyTargets(dependencies: Omit<CooldownDependencies, 
   const records = createHealthRecords()
   return {
     records,
-    withTerms: (terms) => createTermsOfFailures(terms, { ...dependencies, records }),
+    withTerms: (terms) => createFailureTerms(terms, { ...dependencies, records }),
   }
 }
 
-function createTermsOfFailures(terms: ScopedHealthSettings, dependencies: CooldownDependencies): TermsOfFailures {
+function createFailureTerms(terms: ScopedHealthSettings, dependencies: CooldownDependencies): FailureTerms {
   const { combo } = terms
   const { records, clock } = dependencies
   const cooldowns = createCooldowns(terms, dependencies)

@@ -28,8 +28,8 @@ interface KnownCredential {
   /** The credential as text, or `undefined` if the function returned none. */
   text: Promise<string | undefined>
   reason: CredentialRequest['reason']
-  /** Set once the function has returned; `until` is in epoch ms. */
-  settled?: { text: string | undefined; until: number }
+  /** Set once the function has returned; `expiresAt` is in epoch ms. */
+  settled?: { text: string | undefined; expiresAt: number }
 }
 
 const DEFAULT_MS = 5 * 60_000
@@ -60,7 +60,7 @@ export class SourcedCredentials {
   /** Returns the credential. Rejects if the function does, and resolves to `undefined` if it returns nothing. */
   async get(use: CredentialUse): Promise<string | undefined> {
     const cached = this.#known.get(this.#getId(use))
-    if (cached && (!cached.settled || cached.settled.until > this.#clock.now())) return cached.text
+    if (cached && (!cached.settled || cached.settled.expiresAt > this.#clock.now())) return cached.text
     return this.#call(use, cached ? 'expired' : 'first')
   }
 
@@ -176,7 +176,7 @@ export class SourcedCredentials {
         connectionId,
         `must return "expiresAt" in epoch milliseconds, ${isNumber ? 'not in seconds' : 'as a number'}`,
       )
-    return { text, until: expiresAt - EARLY_MS }
+    return { text, expiresAt: expiresAt - EARLY_MS }
   }
 }
 

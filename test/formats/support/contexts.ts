@@ -1,11 +1,11 @@
 import type { CanonicalRequest } from '../../../src/protocols/formats/canonical/canonical-request.ts'
 import { createResponseWarnings, createWarnings } from '../../../src/protocols/formats/canonical/canonical-warnings.ts'
 import type {
-  ReadContext,
+  ReaderContext,
   TargetContext,
   Translator,
   UpstreamTranslator,
-  WriteContext,
+  WriterContext,
 } from '../../../src/protocols/formats/translator.ts'
 import type { Traits } from '../../../src/traits.ts'
 import type { ProviderFormat } from '../../../src/types.ts'
@@ -26,9 +26,9 @@ export function contexts(translator: UpstreamTranslator | Translator, options: C
   let count = 0
   const newId = () => `id${++count}`
   const responseWarnings = createResponseWarnings()
-  const read: ReadContext = { origin, traits, newId, responseWarnings }
+  const read: ReaderContext = { origin, traits, newId, responseWarnings }
   const target: TargetContext = { model: 'm', traits, origin, warnings }
-  const write = (request: Partial<CanonicalRequest> = {}): WriteContext => ({
+  const write = (request: Partial<CanonicalRequest> = {}): WriterContext => ({
     request: { model: 'm', stream: true, streamUsage: true, turns: [], tools: [], options: {}, ...request },
     model: 'm',
     newId,

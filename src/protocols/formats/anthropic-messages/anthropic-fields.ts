@@ -5,7 +5,7 @@ import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-re
 import { createHostedPart } from '../canonical/canonical-tools.ts'
 import { omitUndefined, readStringOrEmpty } from '../canonical/canonical-values.ts'
 import type { Warnings } from '../canonical/canonical-warnings.ts'
-import type { ReadContext, TargetContext } from '../translator.ts'
+import type { ReaderContext, TargetContext } from '../translator.ts'
 import type { WireCacheable, WireCounts, WireStop, WireStopReason, WireUsage } from './anthropic-wire.ts'
 
 /** Maps a provider's `stop_reason` to finish reasons. Any other value is treated as a normal stop. */
@@ -110,7 +110,7 @@ export function writeBreakpoint(
 export type RunningCalls = Map<string, JsonObject>
 
 /** Returns whether the client receives the call in a `server_tool_use` block. All clients receive searches. */
-export const isShown = ({ name }: JsonObject, { hasHosted }: Pick<ReadContext, 'hasHosted'>): boolean =>
+export const isShown = ({ name }: JsonObject, { hasHosted }: Pick<ReaderContext, 'hasHosted'>): boolean =>
   name === 'web_search' || hasHosted === true
 
 /**
@@ -120,7 +120,7 @@ export const isShown = ({ name }: JsonObject, { hasHosted }: Pick<ReadContext, '
 export function parseServerResult(
   block: JsonObject,
   running: RunningCalls,
-  { hasHosted }: Pick<ReadContext, 'hasHosted'>,
+  { hasHosted }: Pick<ReaderContext, 'hasHosted'>,
 ): ServerToolPart | undefined {
   const isSearch = block.type === 'web_search_tool_result'
   if (!isSearch && !(hasHosted && formatScalar(block.type).endsWith('_tool_result'))) return undefined

@@ -12,10 +12,10 @@ export function createMessageFilter(): (events: Uint8Array) => Uint8Array {
   const isRelevant = createFinder(['message_', 'content_block_start"'])
   const trackStart = createMessageStarts()
   let hasStopped = false
-  let isOver = false
+  let hasEnded = false
 
   function keep(bytes: Uint8Array): Uint8Array {
-    if (isOver) return NO_BYTES
+    if (hasEnded) return NO_BYTES
     const event = parseEvent(bytes)
     const message = event && tryParseJson(event.data)
     if (!event || !isObject(message)) return bytes
@@ -25,10 +25,10 @@ export function createMessageFilter(): (events: Uint8Array) => Uint8Array {
       case 'repeated':
         return NO_BYTES
       case 'restart':
-        isOver = true
-        return CUT_EVENT
+        hasEnded = true
+        return ENDED_EARLY_EVENT
       case 'next':
-        isOver = true
+        hasEnded = true
         return hasStopped ? NO_BYTES : STOP_EVENT
       default:
         return bytes
@@ -36,7 +36,7 @@ export function createMessageFilter(): (events: Uint8Array) => Uint8Array {
   }
 
   return (events) => {
-    if (isOver) return NO_BYTES
+    if (hasEnded) return NO_BYTES
     if (!isRelevant(events)) return events
     const originals = splitEvents(events)
     const results = originals.map(keep)
@@ -56,7 +56,7 @@ function parseEvent(bytes: Uint8Array): SseEvent | undefined {
 
 const STOP_EVENT = encodeUtf8(formatSseEvent({ event: 'message_stop', data: '{"type":"message_stop"}' }))
 /** The error event that `messageErrors` would write. That module isn't loaded until the first error. */
-const CUT_EVENT = encodeUtf8(
+const ENDED_EARLY_EVENT = encodeUtf8(
   formatSseEvent({
     event: 'error',
     data: JSON.stringify({ type: 'error', error: { type: 'api_error', message: RESTARTED_MESSAGE }, request_id: null }),

@@ -14,24 +14,24 @@ const MIN_FRAME_BYTES = PRELUDE_BYTES + 4
 export const eventStreamFraming: StreamFraming = (onEvent) => {
   const prelude = new Uint8Array(PRELUDE_BYTES)
   let frame: Uint8Array = prelude // the prelude comes first, and states the frame's length
-  let filled = 0
+  let filledBytes = 0
 
   return {
     push(chunk) {
       let offset = 0
       while (offset < chunk.length) {
-        const piece = chunk.subarray(offset, offset + frame.length - filled)
-        frame.set(piece, filled)
-        filled += piece.length
+        const piece = chunk.subarray(offset, offset + frame.length - filledBytes)
+        frame.set(piece, filledBytes)
+        filledBytes += piece.length
         offset += piece.length
-        if (filled < frame.length) return
+        if (filledBytes < frame.length) return
         if (frame === prelude) {
           frame = new Uint8Array(readLength(prelude))
           frame.set(prelude)
         } else {
           const completeFrame = frame
           frame = prelude
-          filled = 0
+          filledBytes = 0
           onEvent(readEvent(completeFrame))
         }
       }

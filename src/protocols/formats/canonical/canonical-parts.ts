@@ -95,7 +95,7 @@ export interface ToolCallPart {
   isFreeForm?: true
   state?: OpaqueState
   cache?: CacheBreakpoint
-  own?: NativeValue
+  native?: NativeValue
 }
 
 /** A provider-run tool, in a response or in the history. */

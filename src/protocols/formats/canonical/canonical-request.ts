@@ -18,7 +18,7 @@ export interface CanonicalRequest {
   output?: OutputFormat
   options: RequestOptions
   /** Vendor-specific fields to add to the body. */
-  own?: NativeValue
+  native?: NativeValue
   /** Set if the conversation should be compacted. */
   compact?: CompactionMode
   /** Data for writing the response in the client's format. No other code reads it. */
@@ -31,12 +31,12 @@ export const omitTurns = (request: CanonicalRequest): CanonicalRequest => ({ ...
 /** Adds the request's vendor-specific fields for this format. Merges nested objects and lists. */
 export function mergeVendorFields<Body extends object>(
   body: Body,
-  { own }: CanonicalRequest,
+  { native }: CanonicalRequest,
   format: WireFormat,
 ): Body {
-  if (own?.format !== format) return body
+  if (native?.format !== format) return body
   const bodyFields = new Map<string, unknown>(Object.entries(body))
-  const fields = Object.entries(own.value).map(([name, value]) => {
+  const fields = Object.entries(native.value).map(([name, value]) => {
     const other = bodyFields.get(name)
     if (Array.isArray(value) && Array.isArray(other)) return [name, [...new Set([...other, ...value])]]
     return [name, isObject(value) && isObject(other) ? { ...other, ...value } : value]

@@ -30,8 +30,8 @@ export function createSequence(
   let usage: TokenUsage | undefined
   let hasReported = false
   let isStarted = false
-  let isOver = false
-  let vague: CanonicalError | undefined // a failure without a reason, which a later event may explain
+  let hasEnded = false
+  let vagueError: CanonicalError | undefined // a failure without a reason, which a later event may explain
   let eventsSinceVague = 0
 
   function take(event: ReaderEvent) {
@@ -40,14 +40,14 @@ export function createSequence(
   }
 
   function passDelta(event: PartDeltaEvent) {
-    if (vague) fail(vague)
-    else if (!isOver && open.has(event.key)) emit(event)
+    if (vagueError) fail(vagueError)
+    else if (!hasEnded && open.has(event.key)) emit(event)
   }
 
   function takeOther(event: Exclude<ReaderEvent, PartDeltaEvent>) {
     if (event.type === 'usage') return count(event.usage) // usage counts even after an error
-    if (isOver) return
-    if (vague && event.type !== 'start' && event.type !== 'error') return fail(vague)
+    if (hasEnded) return
+    if (vagueError && event.type !== 'start' && event.type !== 'error') return fail(vagueError)
     switch (event.type) {
       case 'start':
         usage = updateUsage(usage, event.usage)
@@ -71,7 +71,7 @@ export function createSequence(
         return
       case 'error':
         if (!isVague(event.error)) return fail(event.error)
-        vague ??= event.error
+        vagueError ??= event.error
         return
       case 'unreadable': // ignored before the response starts and after it finishes
         if (isStarted && !isComplete())
@@ -107,11 +107,11 @@ export function createSequence(
   const isComplete = () => candidates.length > 0 && candidates.every(({ finish }) => finish)
 
   function complete() {
-    if (isOver) return
+    if (hasEnded) return
     start()
     const broken = candidates.find(({ finish }) => finish?.reason === 'malformed-call')?.finish
     if (broken) return fail({ ...MALFORMED_ERROR, ...(broken.explanation && { message: broken.explanation }) })
-    isOver = true
+    hasEnded = true
     for (const key of open) emit({ type: 'part-end', key })
     const finishes = candidates.map(({ finish, hasToolCalls }) => resolveFinish(finish, hasToolCalls))
     if (finishes.length === 0) finishes.push({ reason: 'stop' })
@@ -119,8 +119,8 @@ export function createSequence(
   }
 
   function fail(error: CanonicalError) {
-    if (isOver) return
-    isOver = true
+    if (hasEnded) return
+    hasEnded = true
     emit(usage ? { type: 'error', error, usage } : { type: 'error', error })
   }
 
@@ -134,12 +134,12 @@ export function createSequence(
       return hasReported
     },
     passEvent() {
-      if (vague && ++eventsSinceVague > MAX_EVENTS_BEFORE_REASON) fail(vague)
+      if (vagueError && ++eventsSinceVague > MAX_EVENTS_BEFORE_REASON) fail(vagueError)
     },
     end() {
-      if (vague) fail(vague)
+      if (vagueError) fail(vagueError)
       else if (isComplete()) complete()
-      else fail({ kind: 'server', status: 502, code: 'UPSTREAM_CUT', message: CUT_MESSAGE })
+      else fail({ kind: 'server', status: 502, code: 'UPSTREAM_CUT', message: ENDED_EARLY_MESSAGE })
     },
   }
 }
@@ -158,4 +158,4 @@ const MALFORMED_ERROR = {
   message: 'The model made a malformed tool call.',
 } as const
 const UNREADABLE_MESSAGE = 'The provider sent a malformed event.'
-const CUT_MESSAGE = 'The provider ended the stream before the response was complete.'
+const ENDED_EARLY_MESSAGE = 'The provider ended the stream before the response was complete.'

@@ -17,7 +17,7 @@ export interface FunctionTool {
   examples?: JsonObject[]
   cache?: CacheBreakpoint
   /** The vendor's own declaration for a tool that the client's vendor defines. */
-  own?: NativeValue
+  native?: NativeValue
   /** Set if the vendor runs the tool. Only targets that recognize `own` support it. */
   isHosted?: true
 }

@@ -47,7 +47,7 @@ export interface ToolResult {
   isError?: true
   isFreeForm?: true
   cache?: CacheBreakpoint
-  own?: NativeValue
+  native?: NativeValue
 }
 
 export type Turn = SystemTurn | UserTurn | AssistantTurn | ToolTurn

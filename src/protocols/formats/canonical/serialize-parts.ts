@@ -3,12 +3,12 @@ import type { StreamEvent } from './canonical-stream.ts'
 /** Emits one part at a time and buffers other parts' events, for formats that don't support overlapping parts. */
 export function serializeParts(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   let current: number | undefined
-  const waiting = new Map<number, StreamEvent[]>() // events by part key, in the order in which the parts started
+  const pendingEvents = new Map<number, StreamEvent[]>() // events by part key, in the order in which the parts started
 
   function next() {
     current = undefined
-    for (const [key, events] of waiting) {
-      waiting.delete(key)
+    for (const [key, events] of pendingEvents) {
+      pendingEvents.delete(key)
       for (const event of events) emit(event)
       if (events.at(-1)?.type === 'part-end') continue
       current = key
@@ -22,8 +22,8 @@ export function serializeParts(emit: (event: StreamEvent) => void): (event: Stre
     if (event.key === current) {
       emit(event)
       if (event.type === 'part-end') next()
-    } else if (event.type === 'part-start') waiting.set(event.key, [event])
-    else waiting.get(event.key)?.push(event)
+    } else if (event.type === 'part-start') pendingEvents.set(event.key, [event])
+    else pendingEvents.get(event.key)?.push(event)
   }
 
   // Checked here, because nearly all events are deltas, and engines inline this short function but not `serialize`.

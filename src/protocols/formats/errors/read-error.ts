@@ -98,10 +98,10 @@ function readOuterError(body: unknown): ProviderError {
   }
   const raw = isObject(error.metadata) && isText(error.metadata.raw) ? error.metadata.raw : ''
   const text = [error.message, error.detail].find(isText) ?? '' // Brave's `detail`
-  const quoted = parseQuotedError(text) ?? parseQuotedError(raw)
+  const quotedError = parseQuotedError(text) ?? parseQuotedError(raw)
   return {
-    text: quoted?.text || removeQuotes(`${text}${raw === '' || quoted ? '' : `\n${raw}`}`),
-    codes: [...listCodes(error), ...(quoted?.codes ?? [])],
+    text: quotedError?.text || removeQuotes(`${text}${raw === '' || quotedError ? '' : `\n${raw}`}`),
+    codes: [...listCodes(error), ...(quotedError?.codes ?? [])],
     quotas: listQuotas(error),
     ...readParam(error),
     ...(envelope.type === 'error' && toMember('type', error.type)),

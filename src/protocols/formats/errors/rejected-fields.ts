@@ -3,7 +3,7 @@ import { readProviderError } from './read-error.ts'
 /** Finds the fields that an error rejects because the provider doesn't support them. Ignores fields with invalid values. */
 export function findRejectedFields(body: unknown, fields: readonly string[]): string[] {
   const { message: fullMessage = '', param } = readProviderError(body)
-  const message = fullMessage.slice(0, MAX_READ)
+  const message = fullMessage.slice(0, MAX_READ_CHARACTERS)
   if (VALUE_ERROR_PATTERN.test(message)) return []
   return fields.filter((field) => {
     const last = field.slice(field.lastIndexOf('.') + 1) // some vendors name a nested field without its path
@@ -12,7 +12,7 @@ export function findRejectedFields(body: unknown, fields: readonly string[]): st
   })
 }
 
-const MAX_READ = 2_000
+const MAX_READ_CHARACTERS = 2_000
 
 const VALUE_ERROR_PATTERN = /\b(?:unsupported|invalid|illegal) values?\b/i
 

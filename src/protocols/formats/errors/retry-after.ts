@@ -115,11 +115,11 @@ function getInnerHeader(error: JsonObject): WaitSource['header'] {
 
 /** Reads the time until the exhausted limit resets, in ms from `now` (epoch ms). Supports vendor headers and the headers of IETF drafts. */
 function readReset(header: WaitSource['header'], now: number): number | undefined {
-  const separate: Limit[] = RESET_NAMES.map((names) => ({
+  const separateLimits: Limit[] = RESET_NAMES.map((names) => ({
     remaining: header(names.remaining),
     reset: header(names.reset),
   }))
-  const waits = [...separate, ...parseJoinedLimits(header('ratelimit'))].flatMap(({ reset, remaining }) => {
+  const waits = [...separateLimits, ...parseJoinedLimits(header('ratelimit'))].flatMap(({ reset, remaining }) => {
     const wait = parseWaitValue(reset, now)
     return wait === undefined ? [] : [{ wait, left: remaining === undefined ? undefined : Number(remaining) }]
   })

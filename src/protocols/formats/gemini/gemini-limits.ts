@@ -24,7 +24,7 @@ export const geminiOutputLimit: OutputLimit = {
 
 /** Bounds requests by the number of candidates that they request. */
 export const geminiBound: RequestBound = {
-  answers: (body) =>
+  countResponses: (body) =>
     Math.max(
       ...listConfigs(body).flatMap(({ candidateCount, candidate_count: count }) => [
         readResponseCount(candidateCount),

@@ -141,7 +141,7 @@ export function parseClientTool(tool: Fields): FunctionTool | undefined {
     description,
     ...(skillList.length > 0 ? ['Skills, to be read before use:', ...skillList] : []),
   ].join('\n')
-  return { type: 'function', name: type, description: fullDescription, schema, own: createNativeValue(tool.value) }
+  return { type: 'function', name: type, description: fullDescription, schema, native: createNativeValue(tool.value) }
 }
 
 /** Parses a call in a client's input or in OpenAI's response. Returns `undefined` for other items. */
@@ -149,7 +149,7 @@ export function parseClientCall(item: JsonObject): Omit<ToolCallPart, 'id'> | un
   const kind = getItemKind(item.type, '_call')
   if (!kind) return undefined
   const text = JSON.stringify(definitions[kind].getArguments(item))
-  return { type: 'tool-call', name: kind, arguments: text, own: createNativeValue(item) }
+  return { type: 'tool-call', name: kind, arguments: text, native: createNativeValue(item) }
 }
 
 /** Parses the output of a client-run tool. Returns `undefined` for other items. */
@@ -162,7 +162,7 @@ export function parseClientResult(item: JsonObject): Omit<ToolResult, 'callId'> 
     name: kind,
     content: [{ type: 'text', text }],
     ...(isFailed && { isError: true }),
-    own: createNativeValue(item),
+    native: createNativeValue(item),
   }
 }
 

@@ -22,7 +22,7 @@ const TOKENS_PER_INPUT_IMAGE = 7_000
 /** Bounds a request by its output images (at most ten) and its input images. */
 export const imageBound: RequestBound = {
   isBilledOnce: true,
-  answers: readCount,
+  countResponses: readCount,
   inputTokens: ({ prompt, image, images, input_references: references, files: inJson }, _, files = []) => {
     const inBody = [image, images, references, inJson].flat().filter((item) => (item ?? null) !== null).length
     const imageCount = Math.max(files.length, inBody)

@@ -15,7 +15,7 @@ export type GoogleTokens = (account: ServiceAccount, fetch: UpstreamFetch) => Pr
 interface KnownToken {
   token: Promise<string>
   /** When the token expires, in epoch ms; infinite while it is being requested. */
-  until: number
+  expiresAt: number
 }
 
 /** Creates the token cache. Requests each token once for all concurrent calls, and a new one a minute before it expires. */
@@ -24,12 +24,12 @@ export function createGoogleTokens(clock: Clock): GoogleTokens {
 
   function requestToken(account: ServiceAccount, fetch: UpstreamFetch): KnownToken {
     const exchanged = exchangeAssertion(account, { fetch, clock })
-    const knownToken: KnownToken = { token: exchanged.then(({ token }) => token), until: Number.POSITIVE_INFINITY }
+    const knownToken: KnownToken = { token: exchanged.then(({ token }) => token), expiresAt: Number.POSITIVE_INFINITY }
     evictOldest(tokens, MAX_ACCOUNTS)
     tokens.set(account.privateKey, knownToken)
     exchanged.then(
       ({ seconds }) => {
-        knownToken.until = clock.now() + (seconds - EXPIRY_MARGIN_S) * 1_000
+        knownToken.expiresAt = clock.now() + (seconds - EXPIRY_MARGIN_S) * 1_000
       },
       () => tokens.delete(account.privateKey),
     )
@@ -38,7 +38,7 @@ export function createGoogleTokens(clock: Clock): GoogleTokens {
 
   return (account, fetch) => {
     const cached = tokens.get(account.privateKey)
-    return (cached && clock.now() < cached.until ? cached : requestToken(account, fetch)).token
+    return (cached && clock.now() < cached.expiresAt ? cached : requestToken(account, fetch)).token
   }
 }
 

@@ -21,7 +21,7 @@ export function parseHostedTool(
   if (!value || (format !== 'anthropic-messages' && format !== 'openai-responses' && format !== 'gemini'))
     return undefined
   const name = typeof value.name === 'string' ? value.name : type
-  return { type: 'function', name, isHosted: true, own: { format, value } }
+  return { type: 'function', name, isHosted: true, native: { format, value } }
 }
 
 const formats: Readonly<Record<string, ProviderFormat>> = {

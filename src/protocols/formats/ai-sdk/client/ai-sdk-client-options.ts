@@ -21,7 +21,7 @@ interface ParsedOptions {
   /** `instructions` of the AI SDK's OpenAI provider. */
   instructions: SystemTurn | undefined
   /** Options that only the target's vendor supports. */
-  own: NativeValue | undefined
+  native: NativeValue | undefined
 }
 
 interface OptionContext {
@@ -88,7 +88,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   const instructions: SystemTurn | undefined = text
     ? { role: 'system', as: 'instructions', content: [{ type: 'text', text }] }
     : undefined
-  return { options, isStrict, instructions, own: vendorOptions }
+  return { options, isStrict, instructions, native: vendorOptions }
 }
 
 type Providers = 'openai' | 'anthropic' | 'google' | 'gateway'

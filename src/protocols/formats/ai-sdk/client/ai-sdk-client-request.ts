@@ -35,7 +35,7 @@ export function parseRequest(
   }
   const body = readFields(json, '', warnings)
   const { tools, toolChoice, search, hosted } = parseTools(body, { warnings, targetFormat })
-  const { options, isStrict, instructions, own } = parseOptions(body, { warnings, targetFormat })
+  const { options, isStrict, instructions, native } = parseOptions(body, { warnings, targetFormat })
   const conversation = parsePrompt(body, { warnings, targetFormat, tools })
   const turns = instructions ? [instructions, ...conversation] : conversation
   const client = omitUndefined<AiSdkClient>({
@@ -54,7 +54,7 @@ export function parseRequest(
     toolChoice,
     output: parseOutput(body, isStrict, warnings),
     options,
-    own,
+    native,
     client: { ...client },
   })
   body.ignore('headers', 'model', 'stream') // the body's `headers` belong to the client's own request

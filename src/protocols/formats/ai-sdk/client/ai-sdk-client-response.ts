@@ -4,7 +4,7 @@ import type { AssistantPart, Citation, HostedCall, ServerToolPart } from '../../
 import type { CanonicalResponse, Finish, FinishReason, TokenUsage } from '../../canonical/canonical-response.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
-import type { WriteContext } from '../../translator.ts'
+import type { WriterContext } from '../../translator.ts'
 import type {
   WireCitation,
   WireCompletePart,
@@ -23,7 +23,7 @@ import { writeState, writeTextMetadata } from './ai-sdk-client-metadata.ts'
 import { type AiSdkClient, getClient } from './ai-sdk-client-request.ts'
 
 /** Writes a complete response for a client. */
-export function writeResult({ choices, usage, id }: CanonicalResponse, context: WriteContext): WireResult {
+export function writeResult({ choices, usage, id }: CanonicalResponse, context: WriterContext): WireResult {
   const { content, finish } = choices[0] ?? { content: [], finish: { reason: 'stop' as const } }
   const client = getClient(context.request)
   const sources = createSources(client, context)
@@ -43,7 +43,7 @@ export function writeResult({ choices, usage, id }: CanonicalResponse, context: 
 interface PartContext {
   client: AiSdkClient
   sources: Sources
-  context: Pick<WriteContext, 'newId' | 'responseWarnings'>
+  context: Pick<WriterContext, 'newId' | 'responseWarnings'>
 }
 
 function writePart(part: AssistantPart, { client, sources, context }: PartContext): WireContent[] {
@@ -166,7 +166,7 @@ export interface Sources {
 
 export function createSources(
   { documents }: AiSdkClient,
-  { responseWarnings }: Pick<WriteContext, 'responseWarnings'>,
+  { responseWarnings }: Pick<WriterContext, 'responseWarnings'>,
 ): Sources {
   const sourcesByKey = new Map<string, WireSource>()
   let count = 0
@@ -260,17 +260,17 @@ export function writeUsage(usage: TokenUsage | undefined): WireUsage {
 }
 
 /** Reports the fields that the request's translation dropped as AI SDK warnings. */
-export const writeRequestWarnings = ({ requestWarnings }: WriteContext): WireWarning[] =>
+export const writeRequestWarnings = ({ requestWarnings }: WriterContext): WireWarning[] =>
   writeWarnings(requestWarnings?.() ?? [])
 
-export const writeResponse = (id: string | undefined, { newId, now, model }: WriteContext) => ({
+export const writeResponse = (id: string | undefined, { newId, now, model }: WriterContext) => ({
   id: id ?? `sbx_${newId()}`,
   timestamp: new Date(now * 1_000).toISOString(),
   modelId: model,
 })
 
 /** Writes metadata about a response: its target, the earlier attempts, the cost, and the fields dropped in translation. */
-export const writeResponseMetadata = (usage: TokenUsage | undefined, context: WriteContext): WireMetadata =>
+export const writeResponseMetadata = (usage: TokenUsage | undefined, context: WriterContext): WireMetadata =>
   writeSignalboxMetadata({
     droppedFields: context.requestWarnings?.() ?? [],
     responseDroppedFields: context.responseWarnings.list(),

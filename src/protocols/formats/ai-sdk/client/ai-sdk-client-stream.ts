@@ -5,7 +5,7 @@ import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { OpaqueState } from '../../canonical/canonical-state.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
 import { COMMENT_KEEP_ALIVE } from '../../keep-alive-texts.ts'
-import type { StreamWriter, WriteContext } from '../../translator.ts'
+import type { StreamWriter, WriterContext } from '../../translator.ts'
 import type { WirePart } from '../ai-sdk-wire.ts'
 import { writeError } from './ai-sdk-client-error.ts'
 import { writeState, writeTextMetadata } from './ai-sdk-client-metadata.ts'
@@ -29,8 +29,8 @@ interface OpenStreamPart {
 }
 
 /** Writes a stream's parts: the warnings, the response metadata, the content, and the finish reason. */
-export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
-  const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }
+export function createWriter(fullContext: WriterContext, write: (event: string) => void): StreamWriter {
+  const context: WriterContext = { ...fullContext, request: omitTurns(fullContext.request) }
   const client = getClient(context.request)
   const sources = createSources(client, context)
   const parts = new Map<number, OpenStreamPart>()

@@ -103,7 +103,7 @@ function parseAnthropicTool(id: string, name: string, args: JsonObject): Functio
   const [vendor, type = ''] = id.split('.', 2)
   const tool = vendor === 'anthropic' ? toClientTool({ type, name, ...snakeCaseKeys(args) }) : undefined
   if (!tool || vendorNames.some(([start, toolName]) => type.startsWith(start) && toolName === name)) return tool
-  const { own: _, ...fields } = tool
+  const { native: _, ...fields } = tool
   return fields
 }
 
@@ -112,7 +112,7 @@ function parseComputerTool(id: string, name: string, args: JsonObject): OfferedT
   const type = id.slice('anthropic.'.length)
   const nativeValue = { format: 'anthropic-messages' as const, value: { type, name, ...snakeCaseKeys(args) } }
   return name === 'computer' && getBeta(type) !== undefined
-    ? { type: 'function', name, description: 'Shows and controls the screen of the user.', own: nativeValue }
+    ? { type: 'function', name, description: 'Shows and controls the screen of the user.', native: nativeValue }
     : {
         type: 'vendor',
         name,

@@ -111,14 +111,14 @@ function parsePart(block: Fields, { running, paths }: Searches, warnings: Warnin
       return { type, source: parseSource(block, warnings) }
     case 'web_search_tool_result':
       paths.delete(block.string('tool_use_id') ?? '')
-      return parseServerResult(ignoreAll(block), running, {})
+      return parseServerResult(ignoreAllFields(block), running, {})
     case 'fallback': // marks where another Anthropic model took over
-      ignoreAll(block)
+      ignoreAllFields(block)
       return void warnings.noteDropped(block.at)
     case 'server_tool_use':
       if (block.string('name') === 'web_search') {
         const id = block.string('id') ?? ''
-        running.set(id, ignoreAll(block))
+        running.set(id, ignoreAllFields(block))
         paths.set(id, block.at)
         return undefined
       }
@@ -139,14 +139,14 @@ function parseCall(block: Fields, warnings: Warnings): ToolCallPart {
 
 /** Replaces a block about an Anthropic-run tool with its readable text, for models without that tool. */
 function parseServerBlock(block: Fields, warnings: Warnings): AssistantPart | undefined {
-  const text = getServerToolText(ignoreAll(block))
+  const text = getServerToolText(ignoreAllFields(block))
   if (text === undefined)
     return warnings.reject(block.path('type'), `content of type "${block.string('type')}" is not supported.`)
   warnings.noteChanged(block.at, text === '' ? 'dropped' : 'replaced')
   return text === '' ? undefined : { type: 'text', text }
 }
 
-function ignoreAll(block: Fields) {
+function ignoreAllFields(block: Fields) {
   block.ignore(...Object.keys(block.value))
   return block.value
 }

@@ -4,14 +4,14 @@ import type { AssistantPart, ServerToolPart, ToolCallPart } from '../../canonica
 import type { CanonicalResponse } from '../../canonical/canonical-response.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { moveStateToReasoning } from '../../canonical/state-in-reasoning.ts'
-import type { WriteContext } from '../../translator.ts'
+import type { WriterContext } from '../../translator.ts'
 import { writeCitation } from '../anthropic-citations.ts'
 import { writeStop, writeUsage } from '../anthropic-fields.ts'
 import type { WireBlock, WireMessage, WireSearch, WireSearchResults, WireToolUse } from '../anthropic-wire.ts'
 import { writeReasoning } from './anthropic-client-reasoning.ts'
 
 /** Writes a complete response for a client. */
-export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse, context: WriteContext): WireMessage {
+export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse, context: WriterContext): WireMessage {
   const { content, finish } = choices[0] ?? { content: [], finish: { reason: 'stop' } }
   const options = { isHidden: hidesReasoning(context), responseWarnings: context.responseWarnings }
   const hasRefusal = content.some((part) => part.type === 'refusal')
@@ -24,7 +24,7 @@ export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse
 }
 
 /** Creates the response fields that are known before the content. */
-export function createEmptyMessage({ newId, model }: WriteContext) {
+export function createEmptyMessage({ newId, model }: WriterContext) {
   return {
     id: `msg_${newId()}`,
     type: 'message' as const,
@@ -40,7 +40,7 @@ export function createEmptyMessage({ newId, model }: WriteContext) {
 }
 
 /** Returns whether the client set `thinking.display` to "omitted". */
-export const hidesReasoning = ({ request }: WriteContext): boolean => request.options.reasoning?.show === 'none'
+export const hidesReasoning = ({ request }: WriterContext): boolean => request.options.reasoning?.show === 'none'
 
 /** How to write blocks. `isHidden` means that the client wants reasoning signatures without the text. */
 export interface BlockOptions {

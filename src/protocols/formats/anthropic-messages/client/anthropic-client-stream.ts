@@ -9,7 +9,7 @@ import { serializeParts } from '../../canonical/serialize-parts.ts'
 import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
 import { estimateTokens } from '../../estimate-tokens.ts'
 import { PING_KEEP_ALIVE } from '../../keep-alive-texts.ts'
-import type { StreamWriter, WriteContext } from '../../translator.ts'
+import type { StreamWriter, WriterContext } from '../../translator.ts'
 import { writeCitation } from '../anthropic-citations.ts'
 import { writeError } from '../anthropic-errors.ts'
 import { writeStop, writeTokenCounts, writeUsage } from '../anthropic-fields.ts'
@@ -27,8 +27,8 @@ import {
  * Writes named events: the start of the message, one block after another, and the stop reason with all counts. Clients use the counts at the start to
  * show how full the context is, so those are estimated if the provider hasn't reported them yet.
  */
-export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
-  const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }
+export function createWriter(fullContext: WriterContext, write: (event: string) => void): StreamWriter {
+  const context: WriterContext = { ...fullContext, request: omitTurns(fullContext.request) }
   const { turns, tools, output } = fullContext.request
   const estimatedTokens = estimateTokens({ turns, tools, output })
   const options = { isHidden: hidesReasoning(context), responseWarnings: context.responseWarnings }

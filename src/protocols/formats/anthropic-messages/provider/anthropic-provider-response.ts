@@ -4,13 +4,13 @@ import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart, TextPart } from '../../canonical/canonical-parts.ts'
 import { type CanonicalResponse, resolveFinish } from '../../canonical/canonical-response.ts'
 import { omitUndefined, readStringOrEmpty } from '../../canonical/canonical-values.ts'
-import type { ReadContext } from '../../translator.ts'
+import type { ReaderContext } from '../../translator.ts'
 import { parseCitations } from '../anthropic-citations.ts'
 import { isShown, parseServerResult, parseStop, parseTier, type RunningCalls } from '../anthropic-fields.ts'
 import { parseMessageUsage } from '../anthropic-response.ts'
 
 /** Parses a provider's message. */
-export function parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse {
+export function parseResponse(body: JsonObject, context: ReaderContext): CanonicalResponse {
   if (!Array.isArray(body.content))
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a message without content.' })
   const running: RunningCalls = new Map()
@@ -26,7 +26,7 @@ export function parseResponse(body: JsonObject, context: ReadContext): Canonical
   })
 }
 
-function parseBlock(block: JsonObject, running: RunningCalls, context: ReadContext): AssistantPart[] {
+function parseBlock(block: JsonObject, running: RunningCalls, context: ReaderContext): AssistantPart[] {
   const { origin, newId, responseWarnings } = context
   switch (block.type) {
     case 'text': {

@@ -14,7 +14,7 @@ import {
   type PartEvents,
 } from '../../canonical/stream-reader.ts'
 import { restartError } from '../../restart-detector.ts'
-import type { ReadContext, StreamReader } from '../../translator.ts'
+import type { ReaderContext, StreamReader } from '../../translator.ts'
 import { parseCitation } from '../anthropic-citations.ts'
 import { parseStreamError } from '../anthropic-errors.ts'
 import { isShown, parseServerResult, parseStop, type RunningCalls } from '../anthropic-fields.ts'
@@ -25,7 +25,7 @@ import { createMessageStarts, hasCounts, mergeCounts } from '../anthropic-stream
  * Reads named events from `message_start` to `message_stop`. Some vendors send blocks without a start, or send the start twice. A message that restarts
  * is an error.
  */
-export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
+export function createReader(context: ReaderContext, emit: (event: ReaderEvent) => void): StreamReader {
   const blocks = createBlocks()
   const counts: JsonObject = {}
   const trackStart = createMessageStarts()
@@ -115,7 +115,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   return { observe, end: blocks.endAll }
 }
 
-interface BlockContext extends ReadContext, PartEvents {
+interface BlockContext extends ReaderContext, PartEvents {
   running: RunningCalls
 }
 

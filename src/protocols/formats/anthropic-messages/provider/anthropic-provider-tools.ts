@@ -17,8 +17,8 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): WireT
 }
 
 function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
-  if (target.traits.ownTools && tool.own?.format === 'anthropic-messages')
-    return { ...tool.own.value, ...writeBreakpoint(tool.cache, target) } as WireTool // unchanged from the client's declaration
+  if (target.traits.ownTools && tool.native?.format === 'anthropic-messages')
+    return { ...tool.native.value, ...writeBreakpoint(tool.cache, target) } as WireTool // unchanged from the client's declaration
   const { name, description, schema, strict, outputSchema, examples, cache } = tool
   const path = target.warnings.getPath(tool, 'tools')
   if (outputSchema) target.warnings.noteDropped(target.warnings.getPath(tool, 'tools', 'outputSchema'))

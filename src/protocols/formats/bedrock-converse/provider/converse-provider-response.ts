@@ -5,10 +5,10 @@ import type { AssistantPart, Citation, ReasoningPart } from '../../canonical/can
 import { type CanonicalResponse, resolveFinish } from '../../canonical/canonical-response.ts'
 import { omitUndefined, readString, readStringOrEmpty } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
-import type { ReadContext } from '../../translator.ts'
+import type { ReaderContext } from '../../translator.ts'
 import { parseStop, readConverseUsage } from '../converse-fields.ts'
 
-export function parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse {
+export function parseResponse(body: JsonObject, context: ReaderContext): CanonicalResponse {
   const message = isObject(body.output) ? body.output.message : undefined
   const blocks = isObject(message) ? message.content : undefined
   if (!Array.isArray(blocks))
@@ -24,7 +24,7 @@ export function parseResponse(body: JsonObject, context: ReadContext): Canonical
   })
 }
 
-function parseBlock(block: JsonObject, { origin, newId, responseWarnings }: ReadContext): AssistantPart[] {
+function parseBlock(block: JsonObject, { origin, newId, responseWarnings }: ReaderContext): AssistantPart[] {
   const { toolUse, reasoningContent, citationsContent } = block
   if (typeof block.text === 'string') return block.text === '' ? [] : [{ type: 'text', text: block.text }]
   if (isObject(citationsContent)) return parseCitedText(citationsContent, responseWarnings)
@@ -62,7 +62,7 @@ function parseCitedText({ content, citations }: JsonObject, responseWarnings: Re
 
 function parseReasoning(
   { reasoningText, redactedContent }: JsonObject,
-  origin: ReadContext['origin'],
+  origin: ReaderContext['origin'],
 ): ReasoningPart[] {
   if (typeof redactedContent === 'string')
     return [{ type: 'reasoning', text: '', state: { origin, kind: 'redacted', data: redactedContent } }]

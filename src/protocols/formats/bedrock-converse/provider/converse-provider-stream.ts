@@ -12,13 +12,13 @@ import {
   type PartEvents,
 } from '../../canonical/stream-reader.ts'
 import { RestartDetector, restartError } from '../../restart-detector.ts'
-import type { ReadContext, StreamReader } from '../../translator.ts'
+import type { ReaderContext, StreamReader } from '../../translator.ts'
 import { parseStreamError, readException } from '../converse-errors.ts'
 import { parseStop, readConverseUsage } from '../converse-fields.ts'
 import { parseCitation, SERVER_TOOL } from './converse-provider-response.ts'
 
 /** Creates a reader for events from `messageStart` to `metadata`. Only tool calls have a start event. Other blocks start with their first delta. */
-export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
+export function createReader(context: ReaderContext, emit: (event: ReaderEvent) => void): StreamReader {
   const blocks = createBlocks()
   const starts = new RestartDetector()
   const blockContext = { ...context, ...createPartEvents(emit) }
@@ -69,7 +69,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   return { observe, end: blocks.endAll }
 }
 
-interface ConverseBlockContext extends ReadContext, PartEvents {}
+interface ConverseBlockContext extends ReaderContext, PartEvents {}
 
 /** Creates a reader for a block. Its type is known from its start, or from its first delta if it has no start. */
 function createBlockReader(block: JsonObject, context: ConverseBlockContext): BlockReader {

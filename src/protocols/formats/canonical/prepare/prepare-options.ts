@@ -12,23 +12,27 @@ export function prepareOptions(
     warnings,
   }: Pick<TargetContext, 'traits' | 'warnings'> & { supportedOptions: ReadonlySet<OptionName> },
 ): RequestOptions {
-  const accepted: RequestOptions = { ...options }
-  if (accepted.candidates === 1) delete accepted.candidates
-  if (accepted.modalities?.every((modality) => modality === 'text')) delete accepted.modalities
+  const acceptedOptions: RequestOptions = { ...options }
+  if (acceptedOptions.candidates === 1) delete acceptedOptions.candidates
+  if (acceptedOptions.modalities?.every((modality) => modality === 'text')) delete acceptedOptions.modalities
   const isAccepted = (name: OptionName) => supportedOptions.has(name) && !traits.lacks.includes(name)
-  if (accepted.cacheRetention !== undefined && isAccepted('cacheOptions') && supportedOptions.has('cacheRetention'))
-    resolveRetention(accepted, isAccepted('cacheRetention'), warnings)
-  for (const name of Object.keys(accepted) as OptionName[]) {
+  if (
+    acceptedOptions.cacheRetention !== undefined &&
+    isAccepted('cacheOptions') &&
+    supportedOptions.has('cacheRetention')
+  )
+    resolveRetention(acceptedOptions, isAccepted('cacheRetention'), warnings)
+  for (const name of Object.keys(acceptedOptions) as OptionName[]) {
     // `RequestOptions` has no other keys
     if (isAccepted(name)) continue
-    if (!isDefault(name, accepted[name])) {
+    if (!isDefault(name, acceptedOptions[name])) {
       if (ESSENTIAL_OPTIONS.has(name)) warnings.reject(name, 'the target does not support this.')
       warnings.noteDropped(name)
     }
-    delete accepted[name]
+    delete acceptedOptions[name]
   }
-  clamp(accepted, traits, warnings)
-  return accepted
+  clamp(acceptedOptions, traits, warnings)
+  return acceptedOptions
 }
 
 /** Converts the cache retention to the newer `cacheOptions` if the target supports only those. OpenAI rejects requests with both. */

@@ -11,45 +11,45 @@ import { CONTINUE_TEXT, type SystemTurn, type Turn, type UserTurn } from '../can
  */
 export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetContext): Turn[] {
   const first = turns.findIndex(({ role }) => role !== 'system')
-  const fitted: Turn[] = []
-  let waiting: SystemTurn[] = []
+  const fittedTurns: Turn[] = []
+  let pendingTurns: SystemTurn[] = []
   /** Adds the pending instructions. They come as late as possible, but before the response that they apply to. */
   const flush = () => {
-    if (waiting.length === 0) return
-    const isAfterUser = fitted.at(-1)?.role !== 'assistant'
-    if (traits.lateSystem && isAfterUser) fitted.push(...waiting)
+    if (pendingTurns.length === 0) return
+    const isAfterUser = fittedTurns.at(-1)?.role !== 'assistant'
+    if (traits.lateSystem && isAfterUser) fittedTurns.push(...pendingTurns)
     else {
       warn()
-      fitted.push(wrapInstructions(waiting))
+      fittedTurns.push(wrapInstructions(pendingTurns))
     }
-    waiting = []
+    pendingTurns = []
   }
   const warn = () => {
-    for (const turn of waiting) warnings.noteChanged(warnings.getPath(turn, 'turns'), 'moved')
+    for (const turn of pendingTurns) warnings.noteChanged(warnings.getPath(turn, 'turns'), 'moved')
   }
   turns.forEach((turn, index) => {
     if (turn.role === 'system') {
       const systemTurn: SystemTurn = turn.as === 'developer' && !traits.developerRole ? { ...turn, as: 'system' } : turn
-      if (traits.lateSystem === true || first === -1 || index < first) fitted.push(systemTurn)
-      else waiting.push(systemTurn)
+      if (traits.lateSystem === true || first === -1 || index < first) fittedTurns.push(systemTurn)
+      else pendingTurns.push(systemTurn)
       return
     }
     if (traits.lateSystem === 'before-answer' && turn.role !== 'assistant') {
       warn()
-      fitted.push(turn)
+      fittedTurns.push(turn)
       return
     }
-    if (turn.role === 'user' && waiting.length > 0) {
+    if (turn.role === 'user' && pendingTurns.length > 0) {
       warn()
-      fitted.push({ ...turn, content: [...wrapInstructions(waiting).content, ...turn.content] })
-      waiting = []
+      fittedTurns.push({ ...turn, content: [...wrapInstructions(pendingTurns).content, ...turn.content] })
+      pendingTurns = []
       return
     }
     flush()
-    fitted.push(turn)
+    fittedTurns.push(turn)
   })
   flush()
-  return fitted
+  return fittedTurns
 }
 
 /** Removes Claude Code's billing line from the first instructions. It isn't content, so no warning names it. */

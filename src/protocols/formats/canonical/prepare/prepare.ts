@@ -49,26 +49,26 @@ export function prepareRequest(request: CanonicalRequest, target: PrepareContext
   ])
   const rename = createRenamer(names, traits.toolNames)
 
-  const unbilled = ignoresBilling(origin.format, target.model) ? prepared.turns : dropBilling(prepared.turns)
-  const readableTurns = keepVendorState(fitServerTools(unbilled, warnings), origin, traits.reasoning.replay)
+  const turnsWithoutBilling = ignoresBilling(origin.format, target.model) ? prepared.turns : dropBilling(prepared.turns)
+  const readableTurns = keepVendorState(fitServerTools(turnsWithoutBilling, warnings), origin, traits.reasoning.replay)
   const readable = fitInputs(readableTurns, target)
-  const paired = moveBlankBreakpoints(pairTools(readable, warnings), target)
-  const unique = makeIdsUnique(dropEmpty(paired, target))
-  const renameId = createRenamer(collectCalls(unique).ids, traits.toolIds)
-  const conversation = fitCalls(unique, { renameTool: rename, renameId, freeFormTools: traits.freeFormTools })
+  const pairedTurns = moveBlankBreakpoints(pairTools(readable, warnings), target)
+  const uniqueTurns = makeIdsUnique(dropEmpty(pairedTurns, target))
+  const renameId = createRenamer(collectCalls(uniqueTurns).ids, traits.toolIds)
+  const conversation = fitCalls(uniqueTurns, { renameTool: rename, renameId, freeFormTools: traits.freeFormTools })
 
-  const chosen = chooseTools(request, prepared.tool, conversation, { ...target, rename })
+  const chosenTools = chooseTools(request, prepared.tool, conversation, { ...target, rename })
   const {
     tools,
-    turns: fitted,
+    turns: fittedTurns,
     auto,
   } = fitCacheBreakpoints(
-    { tools: chosen.tools, turns: fitSystem(conversation, target), auto: request.options.cacheOptions?.auto },
+    { tools: chosenTools.tools, turns: fitSystem(conversation, target), auto: request.options.cacheOptions?.auto },
     { ...target, acceptsAuto: target.supportedOptions.has('cacheOptions') && !traits.lacks.includes('cacheOptions') },
   )
-  const turns = fitEnd(fitted, target)
+  const turns = fitEnd(fittedTurns, target)
   const options = prepareOptions(updateAutoBreakpoint(request.options, auto), target)
-  const toolChoice = resolveReasoning({ options, tools, toolChoice: chosen.toolChoice }, target)
+  const toolChoice = resolveReasoning({ options, tools, toolChoice: chosenTools.toolChoice }, target)
   if (tools.length === 0) delete options.parallelToolCalls
 
   return {

@@ -12,8 +12,8 @@ export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   const groups = new Map<AssistantTurn, Map<string, ToolResult>>()
   const orphans = new Map<Turn, ToolResult[]>()
   const callers = new Map<string, AssistantTurn>() // the last turn that used each call ID, because IDs may repeat
-  const joining = new Map<AssistantTurn, AssistantPart[]>() // content that precedes the results, by the turn with the calls
-  const joined = new Set<Turn>()
+  const partsToJoin = new Map<AssistantTurn, AssistantPart[]>() // content that precedes the results, by the turn with the calls
+  const joinedTurns = new Set<Turn>()
   let caller: AssistantTurn | undefined
   let pending: AssistantTurn[] = [] // assistant turns after the caller's; they join it if another of its calls gets its first result
   const listOrphans = (turn: Turn) => {
@@ -24,11 +24,11 @@ export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
 
   function join() {
     if (!caller || pending.length === 0) return
-    const content = joining.get(caller) ?? []
-    joining.set(caller, content)
+    const content = partsToJoin.get(caller) ?? []
+    partsToJoin.set(caller, content)
     for (const turn of pending) {
       content.push(...turn.content)
-      joined.add(turn)
+      joinedTurns.add(turn)
     }
     pending = []
   }
@@ -58,10 +58,10 @@ export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   return turns.flatMap((turn, index): Turn[] => {
     if (turn.role === 'tool') return (orphans.get(turn) ?? []).map((result) => toUserTurn(result, warnings))
     if (turn.role !== 'assistant') return [turn]
-    if (joined.has(turn)) return []
+    if (joinedTurns.has(turn)) return []
     const results = groups.get(turn)
     if (!results) return [turn]
-    const addedResults = joining.get(turn)
+    const addedResults = partsToJoin.get(turn)
     const merged = addedResults ? { ...turn, content: [...turn.content, ...addedResults] } : turn
     return addResults(merged, results, { isLast: index === turns.length - 1, warnings })
   })

@@ -4,7 +4,7 @@ import { parseArguments } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart } from '../../canonical/canonical-parts.ts'
 import { type CanonicalResponse, type Choice, type Finish, warnAboutEnd } from '../../canonical/canonical-response.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
-import type { WriteContext } from '../../translator.ts'
+import type { WriterContext } from '../../translator.ts'
 import { writeGrounding } from '../gemini-citations.ts'
 import { writeFinishReason, writeLogprobs, writeUsage } from '../gemini-fields.ts'
 import { writeMedia } from '../gemini-media.ts'
@@ -12,7 +12,7 @@ import { writeSignature } from '../gemini-reasoning.ts'
 import type { WireCandidate, WirePart, WireResponse } from '../gemini-wire.ts'
 
 /** Writes a complete response for a client. */
-export function writeResponse({ choices, usage }: CanonicalResponse, context: WriteContext): WireResponse {
+export function writeResponse({ choices, usage }: CanonicalResponse, context: WriterContext): WireResponse {
   return omitUndefined<WireResponse>({
     candidates: choices.map((choice, index) => writeChoice(choice, index, context)),
     usageMetadata: usage && writeUsage(usage),
@@ -21,7 +21,7 @@ export function writeResponse({ choices, usage }: CanonicalResponse, context: Wr
   })
 }
 
-function writeChoice({ content, finish }: Choice, index: number, context: WriteContext): WireCandidate {
+function writeChoice({ content, finish }: Choice, index: number, context: WriterContext): WireCandidate {
   const parts: WirePart[] = []
   const tokens = content.flatMap((part) => (part.type === 'text' ? (part.logprobs ?? []) : []))
   const texts = content.flatMap((part) => {
@@ -41,7 +41,7 @@ function writeChoice({ content, finish }: Choice, index: number, context: WriteC
 }
 
 /** Writes how a response finished. A refusal becomes a finish reason, because the format has no part for it. */
-export function writeFinish(finish: Finish, hasRefused: boolean, { request, responseWarnings }: WriteContext) {
+export function writeFinish(finish: Finish, hasRefused: boolean, { request, responseWarnings }: WriterContext) {
   const { explanation, ...end } = finish
   warnAboutEnd(end, request, responseWarnings)
   const finishReason = writeFinishReason(hasRefused && end.reason === 'stop' ? 'content-filter' : end.reason)
@@ -49,7 +49,7 @@ export function writeFinish(finish: Finish, hasRefused: boolean, { request, resp
 }
 
 /** Writes a part of a response. State from any vendor is sealed and sent on the part itself. */
-export function writePart(part: AssistantPart, { request, responseWarnings }: WriteContext): WirePart[] {
+export function writePart(part: AssistantPart, { request, responseWarnings }: WriterContext): WirePart[] {
   const signature = 'state' in part && part.state ? { thoughtSignature: writeSignature(part.state) } : {}
   switch (part.type) {
     case 'text':

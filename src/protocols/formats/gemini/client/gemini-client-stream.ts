@@ -5,7 +5,7 @@ import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { OpaqueState } from '../../canonical/canonical-state.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
 import { BLANK_KEEP_ALIVE } from '../../keep-alive-texts.ts'
-import type { StreamWriter, WriteContext } from '../../translator.ts'
+import type { StreamWriter, WriterContext } from '../../translator.ts'
 import { type CitedTextPart, writeGrounding } from '../gemini-citations.ts'
 import { writeError } from '../gemini-errors.ts'
 import { writeLogprobs, writeUsage } from '../gemini-fields.ts'
@@ -41,8 +41,8 @@ interface CandidateState {
 }
 
 /** Writes chunks. Each is a response with additional parts: text as it arrives, or complete calls. Finish reasons, sources, and usage come last. */
-export function createWriter(baseContext: WriteContext, write: (event: string) => void): StreamWriter {
-  const context: WriteContext = { ...baseContext, request: omitTurns(baseContext.request) }
+export function createWriter(baseContext: WriterContext, write: (event: string) => void): StreamWriter {
+  const context: WriterContext = { ...baseContext, request: omitTurns(baseContext.request) }
   const { request, model } = context
   const frame = request.client?.isArray === true ? createArrayFrame() : sseFrame
   const tail = `"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(context.newId())}}`

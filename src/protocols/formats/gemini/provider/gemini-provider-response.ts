@@ -10,12 +10,12 @@ import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
 import { omitUndefined, readString, readTokenCount } from '../../canonical/canonical-values.ts'
 import { updateUsage } from '../../canonical/reported-usage.ts'
 import { createPartCollector } from '../../canonical/response-events.ts'
-import type { ReadContext } from '../../translator.ts'
+import type { ReaderContext } from '../../translator.ts'
 import { parseServedTier } from '../gemini-fields.ts'
 import { createResponseReader } from './gemini-provider-stream.ts'
 
 /** Parses a provider's complete response as a stream with one chunk, so that both give the same result. */
-export function parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse {
+export function parseResponse(body: JsonObject, context: ReaderContext): CanonicalResponse {
   const parts = createPartCollector()
   const finishes: (Finish | undefined)[] = []
   let usage: TokenUsage | undefined

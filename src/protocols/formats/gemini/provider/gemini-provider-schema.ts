@@ -200,7 +200,7 @@ const LIMIT_KEYWORDS = [
 const SUPPORTED_FORMATS: ReadonlySet<string> = new Set(['date-time', 'int32', 'int64', 'float', 'double'])
 
 /** A schema without references and `allOf`, and the list of references that were followed. */
-interface Resolved {
+interface ResolvedSchema {
   schema: JsonObject
   refs: readonly string[]
 }
@@ -208,9 +208,9 @@ interface Resolved {
 /** Replaces references and `allOf` with their content, because Google's older `Schema` supports neither. */
 interface Resolver {
   /** Returns `undefined` if the schema is circular or grows too large. Calls `noteDropped` if two constraints contradict each other. */
-  enter(schema: JsonObject, noteDropped: (keyword: string) => void): Resolved | undefined
+  enter(schema: JsonObject, noteDropped: (keyword: string) => void): ResolvedSchema | undefined
   /** Call this once the schema is written, so that its references may be followed again. */
-  leave(resolved: Resolved): void
+  leave(resolved: ResolvedSchema): void
 }
 
 function createResolver(root: JsonObject): Resolver {

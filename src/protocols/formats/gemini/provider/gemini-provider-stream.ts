@@ -9,7 +9,7 @@ import { createHostedPart } from '../../canonical/canonical-tools.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import { parseExactly } from '../../canonical/exact-json.ts'
 import { readCandidateIndex } from '../../canonical/stream-reader.ts'
-import type { ReadContext, StreamReader } from '../../translator.ts'
+import type { ReaderContext, StreamReader } from '../../translator.ts'
 import { type CitedText, hasSources, parseGrounding } from '../gemini-citations.ts'
 import { parseStreamError } from '../gemini-errors.ts'
 import { isUnspecifiedReason, parseBlockedPrompt, parseFinish, parseLogprobs } from '../gemini-fields.ts'
@@ -18,7 +18,7 @@ import { toMediaPart } from '../gemini-media.ts'
 import { readGeminiUsage } from '../gemini-response.ts'
 
 /** Creates a reader for chunks. Usage is cumulative, a blocked prompt has no candidates, and only a finish reason marks the end. */
-export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
+export function createReader(context: ReaderContext, emit: (event: ReaderEvent) => void): StreamReader {
   const { observe, end } = createResponseReader(context, emit)
   return {
     end,
@@ -32,7 +32,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 }
 
 /** Creates a reader for parsed chunks. */
-export function createResponseReader(context: ReadContext, emit: (event: ReaderEvent) => void) {
+export function createResponseReader(context: ReaderContext, emit: (event: ReaderEvent) => void) {
   const candidates: (CandidateReader | undefined)[] = []
   const shared = { ...context, keys: { next: 0 }, ids: new Set<string>() }
   let isStarted = false
@@ -82,7 +82,7 @@ interface CandidateReader {
   end(): void
 }
 
-interface CandidateContext extends ReadContext {
+interface CandidateContext extends ReaderContext {
   candidate: number
   /** The next part key. All candidates share one numbering. */
   keys: { next: number }
@@ -240,7 +240,7 @@ const toMalformedError = (explanation = 'The model made a malformed function cal
   ({ kind: 'server', status: 502, code: MALFORMED_CALL, message: explanation }) as const
 
 /** Parses a part. Returns `undefined` for a call or an empty part. Google only shows reasoning summaries, and its own tools only appear in text. */
-function parsePart(part: JsonObject, { origin, responseWarnings }: ReadContext): AssistantPart | undefined {
+function parsePart(part: JsonObject, { origin, responseWarnings }: ReaderContext): AssistantPart | undefined {
   const { text, thought, thoughtSignature, functionCall, inlineData } = part
   if (functionCall !== undefined) return undefined
   const state: OpaqueState | undefined =

@@ -18,7 +18,7 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): WireT
   const wireTools: WireTool[] = [
     ...(functions.length > 0 ? [{ functionDeclarations: functions }] : []),
     ...(search ? [writeSearch(search, target)] : []),
-    ...tools.flatMap((tool) => (isHosted(tool) && tool.own ? [tool.own.value as WireTool] : [])),
+    ...tools.flatMap((tool) => (isHosted(tool) && tool.native ? [tool.native.value as WireTool] : [])),
   ]
   return wireTools.length > 0 ? wireTools : undefined
 }

@@ -12,7 +12,7 @@ import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { moveStateToReasoning } from '../../canonical/state-in-reasoning.ts'
 import { writeTokens } from '../../openai-fields.ts'
-import type { WriteContext } from '../../translator.ts'
+import type { WriterContext } from '../../translator.ts'
 import { joinTexts, wireFinishReasons, writeCall, writeUsage } from '../chat-fields.ts'
 import type {
   WireAnnotation,
@@ -25,7 +25,7 @@ import type {
 import { createPartIndexer, writeDetail } from './chat-client-reasoning-details.ts'
 
 /** Writes a complete response for a client. */
-export function writeResponse({ choices, usage }: CanonicalResponse, context: WriteContext): JsonObject {
+export function writeResponse({ choices, usage }: CanonicalResponse, context: WriterContext): JsonObject {
   return omitUndefined<WireResponse>({
     id: `chatcmpl-${context.newId()}`,
     object: 'chat.completion',
@@ -39,7 +39,7 @@ export function writeResponse({ choices, usage }: CanonicalResponse, context: Wr
 function writeChoice(
   { content, finish }: Choice,
   index: number,
-  context: WriteContext,
+  context: WriterContext,
 ): WireResponse['choices'][number] {
   const tokens = content.flatMap((part) => (part.type === 'text' ? (part.logprobs ?? []) : []))
   const isLegacy = context.request.client?.functions === true
@@ -53,7 +53,7 @@ function writeChoice(
 }
 
 /** Writes a choice's finish reason, and warns if the format can't express how the response ended. */
-export function writeFinish(finish: Finish, { request, responseWarnings }: WriteContext): WireFinish {
+export function writeFinish(finish: Finish, { request, responseWarnings }: WriterContext): WireFinish {
   warnAboutEnd(finish, request, responseWarnings)
   warnAboutPause(finish, responseWarnings)
   const reason = wireFinishReasons[finish.reason]

@@ -7,7 +7,7 @@ import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/cano
 import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
 import { COMMENT_KEEP_ALIVE } from '../../keep-alive-texts.ts'
 import { writeError } from '../../openai-errors.ts'
-import type { StreamWriter, WriteContext } from '../../translator.ts'
+import type { StreamWriter, WriterContext } from '../../translator.ts'
 import { writeUsage } from '../chat-fields.ts'
 import type { WireAnnotation, WireDelta, WireDetail } from '../chat-wire.ts'
 import { createPartIndexer, writeDetail } from './chat-client-reasoning-details.ts'
@@ -55,8 +55,8 @@ interface Candidate {
  * Writes chunks: the role, the content, the details and annotations, the finish reason, the usage if the client requested it, and `[DONE]`. A call's
  * ID, type, and name are sent once.
  */
-export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
-  const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }
+export function createWriter(fullContext: WriterContext, write: (event: string) => void): StreamWriter {
+  const context: WriterContext = { ...fullContext, request: omitTurns(fullContext.request) }
   const { request, model, now, responseWarnings } = context
   const isLegacy = request.client?.functions === true
   const head = `data: {"id":${JSON.stringify(`chatcmpl-${context.newId()}`)},"object":"chat.completion.chunk","created":${now},"model":${JSON.stringify(model)},`

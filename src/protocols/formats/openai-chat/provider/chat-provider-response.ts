@@ -15,12 +15,12 @@ import { omitUndefined, readString } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { parseEmbeddedError } from '../../errors/parse-error.ts'
 import { parseTokens } from '../../openai-fields.ts'
-import type { ReadContext } from '../../translator.ts'
+import type { ReaderContext } from '../../translator.ts'
 import { getContentText, getToolType, parseDetail, parseFinish, readGoogleSignature } from '../chat-fields.ts'
 import { getChoiceError, parseChatUsage } from '../chat-response.ts'
 
 /** Parses a provider's chat completion. */
-export function parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse {
+export function parseResponse(body: JsonObject, context: ReaderContext): CanonicalResponse {
   const choices = Array.isArray(body.choices) ? body.choices.filter(isObject) : []
   if (choices.length === 0)
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a response without choices.' })
@@ -37,7 +37,7 @@ export function parseResponse(body: JsonObject, context: ReadContext): Canonical
   })
 }
 
-interface ChoiceContext extends ReadContext {
+interface ChoiceContext extends ReaderContext {
   /** The response's citations outside its choices. */
   sources: Citation[]
   ids: Set<string>
@@ -63,7 +63,7 @@ function parseChoice(choice: JsonObject, context: ChoiceContext): Choice {
   return { content, finish: resolveFinish(finish, calls.length > 0) }
 }
 
-function parseReasoning(message: JsonObject, { origin }: ReadContext): AssistantPart[] {
+function parseReasoning(message: JsonObject, { origin }: ReaderContext): AssistantPart[] {
   const details = Array.isArray(message.reasoning_details) ? message.reasoning_details.filter(isObject) : []
   const text = details.length > 0 && hasReadableDetails(details) ? '' : getReasoningText(message)
   const part: AssistantPart = { type: 'reasoning', text, state: { origin, kind: 'text', data: '' } }

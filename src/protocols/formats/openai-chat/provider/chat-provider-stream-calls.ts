@@ -5,11 +5,11 @@ import type { AssistantPart, ToolCallPart } from '../../canonical/canonical-part
 import type { OpaqueState } from '../../canonical/canonical-state.ts'
 import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
 import { readStringOrEmpty } from '../../canonical/canonical-values.ts'
-import type { ReadContext } from '../../translator.ts'
+import type { ReaderContext } from '../../translator.ts'
 import { getToolType, readGoogleSignature } from '../chat-fields.ts'
 
 /** The context that all of a candidate's readers share. */
-export interface StreamChoiceContext extends ReadContext {
+export interface StreamChoiceContext extends ReaderContext {
   candidate: number
   /** The next part key. All candidates share one numbering. */
   keys: { next: number }

@@ -7,7 +7,7 @@ import { readString } from '../../canonical/canonical-values.ts'
 import { parseExactObject } from '../../canonical/exact-json.ts'
 import { readCandidateIndex } from '../../canonical/stream-reader.ts'
 import { parseEmbeddedError } from '../../errors/parse-error.ts'
-import type { ReadContext, StreamReader } from '../../translator.ts'
+import type { ReaderContext, StreamReader } from '../../translator.ts'
 import { getContentText, parseFinish } from '../chat-fields.ts'
 import { getChoiceError, getChunkError } from '../chat-response.ts'
 import { createUsageReader, getNamedError, parseChunk } from '../chat-stream-state.ts'
@@ -25,7 +25,7 @@ import { createReasoningReader } from './chat-provider-stream-reasoning.ts'
  * Reads chunks with `choices[].delta` from OpenAI and compatible vendors. Choices can be empty or lack a delta, `[DONE]` can be missing, and any
  * chunk can contain the usage.
  */
-export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
+export function createReader(context: ReaderContext, emit: (event: ReaderEvent) => void): StreamReader {
   const readers: (ChoiceReader | undefined)[] = []
   const keys = { next: 0 }
   const readUsage = createUsageReader()

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { getKeptTokens, keepLast } from '../../canonical/canonical-compaction.ts'
 import type { CompactionPart } from '../../canonical/canonical-parts.ts'
 import type { CanonicalResponse } from '../../canonical/canonical-response.ts'
-import type { WriteContext } from '../../translator.ts'
+import type { WriterContext } from '../../translator.ts'
 import { writeUsage } from '../responses-fields.ts'
 import { writeCompactionItem } from './responses-client-response.ts'
 import {
@@ -16,7 +16,7 @@ import {
 /** Writes the response to a compaction request: the client's last messages, and the compaction. */
 export function writeCompaction(
   { choices, usage }: CanonicalResponse,
-  context: WriteContext,
+  context: WriterContext,
   { input }: JsonObject,
 ): JsonObject {
   const items: unknown[] = typeof input === 'string' ? [{ role: 'user', content: input }] : []
@@ -39,7 +39,7 @@ export function writeCompaction(
 const isClientMessage = ({ type = 'message', role }: JsonObject) =>
   type === 'message' && (role === 'user' || role === 'system' || role === 'developer')
 
-function completeMessage({ id, role, content }: JsonObject, { newId }: WriteContext): JsonObject {
+function completeMessage({ id, role, content }: JsonObject, { newId }: WriterContext): JsonObject {
   const parts = typeof content === 'string' ? [{ type: 'input_text', text: content }] : content
   return { type: 'message', id: id ?? `msg_${newId()}`, status: 'completed', role, content: parts }
 }

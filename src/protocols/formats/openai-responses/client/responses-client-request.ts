@@ -35,7 +35,7 @@ export function parseRequest(original: JsonObject, context: ParseContext): Canon
   const toolChoice = parseToolChoice(body, warnings)
   const allTools = removeRepeatedTools([...requestTools, ...inputTools], warnings)
   const tools = dropVendorTools(allTools, toolChoice, warnings)
-  const vendorTools = tools.flatMap((tool) => (tool.type === 'function' && tool.own ? [tool.name] : []))
+  const vendorTools = tools.flatMap((tool) => (tool.type === 'function' && tool.native ? [tool.name] : []))
   const text = body.fields('text')
   const stream = body.boolean('stream') ?? false
   const request = omitUndefined<CanonicalRequest>({

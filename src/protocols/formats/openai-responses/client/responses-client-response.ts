@@ -21,7 +21,7 @@ import { sealSummary } from '../../canonical/canonical-state.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { moveStateToReasoning } from '../../canonical/state-in-reasoning.ts'
 import { writeTokens } from '../../openai-fields.ts'
-import type { WriteContext } from '../../translator.ts'
+import type { WriterContext } from '../../translator.ts'
 import { type ClientToolKind, createClientCall, isClientTool } from '../responses-client-run-tools.ts'
 import { getPhase, wireEndings, writeAnnotation, writeUsage } from '../responses-fields.ts'
 import { writeReasoning } from '../responses-reasoning.ts'
@@ -40,7 +40,7 @@ import type {
 import { getClientName } from './responses-client-tools.ts'
 
 /** Writes a complete response for a client. */
-export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse, context: WriteContext): JsonObject {
+export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse, context: WriterContext): JsonObject {
   const [{ content, finish } = { content: [], finish: { reason: 'stop' as const } }] = choices
   const outcome = writeOutcome(finish, usage, context)
   const status = outcome.status === 'completed' ? 'completed' : 'incomplete'
@@ -52,7 +52,7 @@ export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse
 }
 
 /** Writes the response fields that don't depend on the outcome: the ID, the model, and the fields that echo the request. */
-export function writeHead(context: WriteContext) {
+export function writeHead(context: WriterContext) {
   return {
     id: `resp_${context.newId()}`,
     object: 'response' as const,
@@ -67,7 +67,7 @@ export function writeHead(context: WriteContext) {
 export function writeOutcome(
   finish: Finish,
   usage: TokenUsage | undefined,
-  { now, request, responseWarnings }: WriteContext,
+  { now, request, responseWarnings }: WriterContext,
 ): WireOutcome {
   const { status, incomplete_details } = wireEndings[finish.reason]
   if (status !== 'failed') warnAboutEnd(finish, request, responseWarnings)
@@ -124,7 +124,7 @@ function omitNull(object: JsonObject): JsonObject {
 function writeOutput(
   content: readonly AssistantPart[],
   status: WireItemStatus,
-  context: WriteContext,
+  context: WriterContext,
 ): WireOutputItem[] {
   const items: WireOutputItem[] = []
   for (const part of content.flatMap((part) => replaceAudio(part, context.responseWarnings))) {
@@ -150,7 +150,7 @@ function replaceAudio(part: AssistantPart, responseWarnings: ResponseWarnings): 
   return isEmpty ? [] : [result]
 }
 
-function writeItem(part: Exclude<WritablePart, TextPart | RefusalPart>, context: WriteContext): WireOutputItem[] {
+function writeItem(part: Exclude<WritablePart, TextPart | RefusalPart>, context: WriterContext): WireOutputItem[] {
   switch (part.type) {
     case 'reasoning':
       return part.text || part.state ? [writeReasoning(`rs_${context.newId()}`, part.text, part.state)] : []
@@ -184,14 +184,14 @@ export function writeContent(part: TextPart | RefusalPart, responseWarnings: Res
 }
 
 /** Returns the tool's type if the client declared a tool under this name that has its own item type. */
-export const getClientToolKind = ({ request: { client } }: WriteContext, name: string): ClientToolKind | undefined =>
+export const getClientToolKind = ({ request: { client } }: WriterContext, name: string): ClientToolKind | undefined =>
   isClientTool(name) && Array.isArray(client?.ownTools) && client.ownTools.includes(name) ? name : undefined
 
 /** Writes a call to a tool with its own item type. Returns `undefined` for other tools, or if the arguments don't fit the tool. */
 export function writeClientCall(
   { id, name }: ToolCallPart,
   input: string,
-  context: WriteContext,
+  context: WriterContext,
 ): WireClientCall | undefined {
   const kind = getClientToolKind(context, name)
   const call = kind && createClientCall(kind, input)
@@ -201,7 +201,7 @@ export function writeClientCall(
 const ID_PREFIX = { shell_call: 'sh', local_shell_call: 'lsh', apply_patch_call: 'apc' } as const
 
 /** Writes a call to a function or custom tool. A function's missing arguments become `{}`. */
-export function writeCall({ id, name, isFreeForm }: ToolCallPart, input: string, context: WriteContext): WireCall {
+export function writeCall({ id, name, isFreeForm }: ToolCallPart, input: string, context: WriterContext): WireCall {
   const names = getClientName(context.request, name)
   if (isFreeForm) return { type: 'custom_tool_call', id: `ctc_${context.newId()}`, call_id: id, ...names, input }
   return {
@@ -211,14 +211,14 @@ export function writeCall({ id, name, isFreeForm }: ToolCallPart, input: string,
 }
 
 /** Writes a web search. */
-export function writeSearch({ query, error, results }: ServerToolPart, { newId }: WriteContext): WireOutputItem {
+export function writeSearch({ query, error, results }: ServerToolPart, { newId }: WriterContext): WireOutputItem {
   const sources = results.map(({ url }) => ({ type: 'url' as const, url }))
   const action = { type: 'search' as const, query, sources }
   return { type: 'web_search_call', id: `ws_${newId()}`, status: error === undefined ? 'completed' : 'failed', action }
 }
 
 /** Writes a model-generated image. The format only supports base64. */
-export function writeImage({ source }: ImagePart, { newId, responseWarnings }: WriteContext): WireOutputItem[] {
+export function writeImage({ source }: ImagePart, { newId, responseWarnings }: WriterContext): WireOutputItem[] {
   if (source.type === 'base64')
     return [{ type: 'image_generation_call', id: `ig_${newId()}`, status: 'completed', result: source.data }]
   responseWarnings.noteDropped('image')

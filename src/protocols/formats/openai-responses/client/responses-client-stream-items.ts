@@ -9,7 +9,7 @@ import type {
   ToolCallPart,
 } from '../../canonical/canonical-parts.ts'
 import type { OpaqueState } from '../../canonical/canonical-state.ts'
-import type { WriteContext } from '../../translator.ts'
+import type { WriterContext } from '../../translator.ts'
 import { getPhase } from '../responses-fields.ts'
 import { writeReasoning } from '../responses-reasoning.ts'
 import type { WireCall, WireClientCall, WireContent, WireItemStatus, WireOutputItem } from '../responses-wire.ts'
@@ -46,7 +46,7 @@ export const stringifyItem = (item: WireOutputItem): WrittenItem => ({ id: item.
 
 /** The context of an item writer. */
 export interface ItemPosition {
-  context: WriteContext
+  context: WriterContext
   events: EventWriter
   /** The index among the output items. */
   index: number

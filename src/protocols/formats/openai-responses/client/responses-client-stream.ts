@@ -8,7 +8,7 @@ import { serializeParts } from '../../canonical/serialize-parts.ts'
 import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
 import { COMMENT_KEEP_ALIVE } from '../../keep-alive-texts.ts'
 import { writeOpenAIError } from '../../openai-errors.ts'
-import type { StreamWriter, WriteContext } from '../../translator.ts'
+import type { StreamWriter, WriterContext } from '../../translator.ts'
 import { inProgress } from '../responses-stream-state.ts'
 import type { WireItemStatus, WireOutcome, WireOutputItem } from '../responses-wire.ts'
 import { createCompactionWriter } from './responses-client-compaction.ts'
@@ -27,8 +27,8 @@ import {
  * Writes the items sequentially, and the complete response at the end. An item stays open until the next one begins, which proves that the item
  * wasn't cut off.
  */
-export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
-  const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }
+export function createWriter(fullContext: WriterContext, write: (event: string) => void): StreamWriter {
+  const context: WriterContext = { ...fullContext, request: omitTurns(fullContext.request) }
   const events = createEventWriter(write)
   const head = `"response":${JSON.stringify(writeHead(context)).slice(0, -1)},` // stringified once, because it is sent three times
   const output: string[] = [] // the items as JSON, because each is sent twice

@@ -128,12 +128,12 @@ function writeOtherPart(part: Exclude<AssistantPart, TextPart | RefusalPart>, ta
 
 /** Returns the client's item for an OpenAI-defined tool, for targets that support the tool. Omits the ID, which only stored items have. */
 function getOriginalItem(
-  { own }: ToolCallPart | ToolResult,
+  { native }: ToolCallPart | ToolResult,
   callId: string,
   { traits }: TargetContext,
 ): JsonObject | undefined {
-  if (!traits.ownTools || own?.format !== 'openai-responses') return undefined
-  const { id: _, ...item } = own.value
+  if (!traits.ownTools || native?.format !== 'openai-responses') return undefined
+  const { id: _, ...item } = native.value
   return item.type === 'local_shell_call_output' ? { ...item, id: callId } : { ...item, call_id: callId }
 }
 

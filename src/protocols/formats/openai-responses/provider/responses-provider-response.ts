@@ -10,14 +10,14 @@ import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { parseExactly } from '../../canonical/exact-json.ts'
 import { parseEmbeddedError } from '../../errors/parse-error.ts'
 import { parseTokens } from '../../openai-fields.ts'
-import type { ReadContext } from '../../translator.ts'
+import type { ReaderContext } from '../../translator.ts'
 import { parseClientCall } from '../responses-client-run-tools.ts'
 import { parseAnnotations, parseFinish, parseGeneratedImage, parseSearch } from '../responses-fields.ts'
 import { parseReasoningItem } from '../responses-reasoning.ts'
 import { parseResponseUsage } from '../responses-response.ts'
 
 /** Parses a provider's complete response. Throws `UPSTREAM_FAILED` if the response failed, even if it has output. */
-export function parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse {
+export function parseResponse(body: JsonObject, context: ReaderContext): CanonicalResponse {
   if (body.status === 'failed' || body.status === 'cancelled') {
     const { message, status } = parseEmbeddedError(body.error)
     throw gatewayError('UPSTREAM_FAILED', { message, status })
@@ -51,7 +51,7 @@ export function findResponse(events: readonly SseEvent[]): JsonObject | undefine
 const END_EVENTS: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
 
 /** Creates a parser for one response's items. It gives each call a unique ID. */
-export function createOutputParser({ origin, newId, responseWarnings, hasHosted }: ReadContext) {
+export function createOutputParser({ origin, newId, responseWarnings, hasHosted }: ReaderContext) {
   const ids = new Set<string>()
 
   /** Parses an item, and warns about items for tools that the request didn't offer. */

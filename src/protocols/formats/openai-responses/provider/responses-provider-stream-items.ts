@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { isEmptyArguments, stringifyObject } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart, ReasoningPart, ToolCallPart } from '../../canonical/canonical-parts.ts'
 import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
-import type { ReadContext } from '../../translator.ts'
+import type { ReaderContext } from '../../translator.ts'
 import { parseReasoningItem, readReasoningState, SUMMARY_SEPARATOR } from '../responses-reasoning.ts'
 import type { createOutputParser } from './responses-provider-response.ts'
 
@@ -19,7 +19,7 @@ export interface ItemReader {
 }
 
 /** The context that all item readers share. */
-export interface ItemContext extends ReadContext {
+export interface ItemContext extends ReaderContext {
   parser: ReturnType<typeof createOutputParser>
   /** Begins a part and returns its key. */
   start(part: AssistantPart): number

@@ -4,7 +4,7 @@ import type { AssistantPart } from '../../canonical/canonical-parts.ts'
 import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
 import { parseEmbeddedError } from '../../errors/parse-error.ts'
 import { RestartDetector, restartError } from '../../restart-detector.ts'
-import type { ReadContext, StreamReader } from '../../translator.ts'
+import type { ReaderContext, StreamReader } from '../../translator.ts'
 import { parseFinish } from '../responses-fields.ts'
 import { parseEventUsage } from '../responses-stream-state.ts'
 import { createOutputParser } from './responses-provider-response.ts'
@@ -21,7 +21,7 @@ import { createMessageReader } from './responses-provider-stream-messages.ts'
  * Reads item events. Events may be missing if a later one repeats their content. The shortest stream is a single event with the complete response. A
  * response that restarts is an error.
  */
-export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
+export function createReader(context: ReaderContext, emit: (event: ReaderEvent) => void): StreamReader {
   const items = createItemRegistry()
   const parser = createOutputParser(context)
   const starts = new RestartDetector()

@@ -13,7 +13,9 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): (Wire
 
 /** Returns the client's declaration of an OpenAI-defined tool, for targets that support the tool. */
 const getOriginalTool = (tool: Tool, { traits }: TargetContext): JsonObject | undefined =>
-  tool.type === 'function' && traits.ownTools && tool.own?.format === 'openai-responses' ? tool.own.value : undefined
+  tool.type === 'function' && traits.ownTools && tool.native?.format === 'openai-responses'
+    ? tool.native.value
+    : undefined
 
 function writeTool(tool: Tool, target: TargetContext): WireTool {
   switch (tool.type) {
