@@ -9,6 +9,6 @@ export interface OpenApiDocument {
   tags: { name: string; description: string }[]
   /** Operations by path and lowercase method. */
   paths: Record<string, Record<string, JsonObject>>
-  /** By kind and name. */
+  /** Reusable components by type, such as `schemas`, and name. */
   components: Record<string, Record<string, JsonObject>>
 }

@@ -191,7 +191,7 @@ export interface SignalboxImageModel<S extends Specification> {
     isRetryable?: boolean
     usage?: { inputTokens: number | undefined; outputTokens: number | undefined; totalTokens: number | undefined }
     warnings: UnsupportedWarning[]
-    /** `images` has metadata about each image. */
+    /** `images` contains metadata about each image. */
     providerMetadata: { signalbox: JsonMap & { images: Json[] } }
     response: ModelResponse
   }>

@@ -10,9 +10,9 @@ export interface CodeRecords {
   readonly settings: JsonObject
   /** Credentials, and functions that return them, by `codeSecretId`. They aren't part of the records, so they are never stored. */
   readonly secrets: Map<string, CodeSecret>
-  /** Functions that decide whether a request uses an entry. In `when.function`, the first function is number 1. */
+  /** Functions that determine whether a request uses a combo entry. `when.function` refers to them by number, starting at 1. */
   readonly conditions: readonly ConditionFunction[]
-  /** Functions that decide whether a response is unwanted, by the combo's name. */
+  /** Functions that determine whether a response is unwanted, by the combo's name. */
   readonly responseConditions: ReadonlyMap<string, readonly ResponseFunction[]>
   /** What happens to a request if such a function fails. */
   readonly onRouteError?: 'fail' | 'ignore' | undefined

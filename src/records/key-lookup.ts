@@ -34,7 +34,7 @@ export interface KeyLookupDependencies {
  */
 export class KeyLookup {
   readonly #deps: KeyLookupDependencies
-  /** Each key's latest combination with its group. */
+  /** For each cached key, the last `ClientKey` that was created from it and its group. */
   readonly #withGroups = new WeakMap<CachedKey, ClientKey>()
   /** Returns the promise that `find` returns for a cached key. */
   readonly #toPromise = memoizeByObject((key: ClientKey) => createResolvedPromise(key))

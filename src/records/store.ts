@@ -30,7 +30,7 @@ export interface Store {
   settings: SettingsStore
   /** Keys by the digest of their value. */
   keys: Records<KeyRecord>
-  /** Previous values of keys, by their digests. */
+  /** Keys' previous values, by digest. */
   previousKeys: Records<PreviousKeyRecord>
   /** Groups by ID. */
   groups: Records<GroupRecord>

@@ -109,7 +109,7 @@ export class AttemptLog {
     return this.#spending
   }
 
-  /** Called when a response's events are read. The usage that they report counts even if the attempt fails. */
+  /** Follows the usage that a response's events report, which counts even if the attempt fails. */
   followProgress(progress: { readonly usage: TokenUsage | undefined }): void {
     this.#following = progress
   }

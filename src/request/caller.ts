@@ -44,7 +44,7 @@ export interface CallerAccount {
   readonly limits?: UsageLimits | undefined
   /** The account's own lists, in addition to its plan's. Each list must allow a request. Absent if there are no restrictions. */
   readonly allowed?: ReadonlyArray<ModelPermissions> | undefined
-  /** Whether the account's prompts are cached. If absent, the plan decides. */
+  /** Whether the account's prompts are cached. If absent, the plan's setting applies. */
   readonly promptCaching?: PromptCaching | undefined
   /** The data policies of the identity, the account, and the plan. Absent if there are none. */
   readonly require?: ReadonlyArray<Readonly<DataTags>> | undefined

@@ -37,7 +37,7 @@ export interface Identity {
 
 /** Rejects a request with a message. */
 export interface Refusal {
-  /** The message that the client gets, in its own format. */
+  /** The message of the error, which is sent in the client's format. */
   refuse: string
   /** The HTTP status. Default: 401. */
   status?: 401 | 402 | 403 | 429 | undefined
@@ -45,7 +45,7 @@ export interface Refusal {
   retryAfterS?: number | undefined
 }
 
-/** Facts about a request that `identify` gets in addition to the Fetch request. */
+/** Facts about a request that are passed to `identify` in addition to the Fetch request. */
 export interface IdentifyContext {
   /** The endpoint's path. Absent if no endpoint has this path. */
   endpoint?: string | undefined

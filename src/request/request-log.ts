@@ -244,7 +244,7 @@ export class RequestLog {
     return { status, end: this.target || status < 400 ? 'complete' : 'failed' }
   }
 
-  /** Creates the ending for a request whose client gets a gateway error. */
+  /** Creates the ending for a request that fails with a gateway error. */
   createErrorEnding(error: unknown): RequestEnding {
     const { code, status, message } = toGatewayError(error)
     const isRefusal = this.attempts.length === 0 && code !== 'INTERNAL'

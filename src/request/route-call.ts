@@ -134,7 +134,7 @@ export interface RoutedModels {
   getName(route: Route): string
 }
 
-/** Calls `route` for a request. Resolves to `undefined` if `route` returns nothing, and rejects with `ROUTE_FAILED`. `onError` gets the cause. */
+/** Calls `route` for a request. Resolves to `undefined` if `route` returns nothing, and rejects with `ROUTE_FAILED`. `onError` receives the cause. */
 export type ChooseModels = (
   request: RoutableRequest,
   onError: (error: unknown) => void,

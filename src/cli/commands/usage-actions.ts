@@ -75,7 +75,7 @@ function formatCsv(
   return formatCsvHeader(columns) + formatCsvLines(addNames(list, names), columns)
 }
 
-/** Shared by both listings: the `--csv` option, and a call that omits it, because the gateway doesn't support it. */
+/** Shared by both listings: adds `--csv`, and removes it from the call because the gateway doesn't support it. */
 const listing = {
   fields: { csv: createFlagOption('csv', true, 'Print CSV') },
   run: async ({ input: { csv: _, ...query } }, { perform, format }) => format(await perform(query)),

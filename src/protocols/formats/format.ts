@@ -125,7 +125,7 @@ export interface ResponseReader {
   loadWatcher(): Promise<StreamWatcher>
   /** Returns whether these bytes are a complete event from a response. May accept other events too. */
   isOwnEvent(event: Uint8Array): boolean
-  /** Whether to assemble the response from events if a provider streams although the request didn't ask for it. */
+  /** Whether to assemble the response from events if a provider streams although the request didn't ask for a stream. */
   readonly assemblesEvents: boolean
   /** The fields with a response's content, including tool calls. Absent if there is no content. */
   readonly contentFields?: ContentFields

@@ -18,7 +18,7 @@ export interface Operation {
   readonly kind: Kind
   /** Other kinds of models that also support it. */
   readonly alsoServes?: readonly Kind[]
-  /** Returns whether this chat model also supports it. */
+  /** Returns whether this chat model also supports the operation. */
   isServedBy?(target: { format: ProviderFormat; model: string }): boolean
   /** Returns whether this failure ends the request, so that no other target is tried. */
   endsAt(failure: EndingFailure): boolean
@@ -28,7 +28,7 @@ export interface Operation {
   readonly isPaidOnAcceptance?: true
   /** Limits that replace the gateway's defaults. Limits in the options or in a rule take precedence. */
   readonly limits?: OperationLimits
-  /** Handles providers without an endpoint for it. If absent, their error is treated like any other. */
+  /** Handles providers without an endpoint for the operation. If absent, their errors are treated like any others. */
   readonly missing?: MissingEndpoint
 }
 

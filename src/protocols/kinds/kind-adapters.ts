@@ -134,8 +134,8 @@ export type JobState = 'open' | 'done' | 'failed' | 'refused'
 /** How to poll a job for its result. */
 export interface JobPolling {
   /**
-   * The vendor's domain. If the job was started there, the domain's https URLs also get the credential. Default: only URLs with the same origin get
-   * it.
+   * The vendor's domain. If the job was started on this domain, the domain's https URLs also get the credential. Default: only URLs with the same
+   * origin get it.
    */
   readonly domain?: string
   /** Finds where to poll the job in the response of `requestUrl`, or returns `undefined` if the response isn't a job. */

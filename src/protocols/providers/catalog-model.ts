@@ -8,7 +8,7 @@ export interface ModelReference {
   model: string
   /** The operator's prices, which replace the catalog's prices. */
   ownPrice?: Price | undefined
-  /** The connection, which may have prices for other models. */
+  /** The connection, which may define prices for other models. */
   connection?:
     | { readonly prices?: Readonly<Record<string, Price>> | undefined; readonly updatedAt?: string }
     | undefined

@@ -6,7 +6,7 @@ import type { Select } from '../routing/select.ts'
 /** Maximum number of routes to arrange per entry. The others follow unchanged. */
 const MAX_ARRANGED = 1_000
 
-/** Arranges each outermost entry's routes. The entries keep their order. */
+/** Arranges the routes within each outermost entry, without changing the order of the entries. */
 export async function* arrangeRoutes(
   routes: AsyncIterable<Route>,
   arrangement: TargetOrder,

@@ -75,7 +75,7 @@ function isError(bare: string, state: StreamState): boolean {
   return true
 }
 
-/** Returns whether the rest ends in two carriage returns. The event was held back because the last one could have been half of a CRLF. */
+/** Returns whether the rest ends in two carriage returns. Such an event was held back because its last return could have been half of a CRLF. */
 const isClosedByReturns = (rest: Uint8Array) => rest.at(-1) === CR && rest.at(-2) === CR
 
 const CR = 0x0d

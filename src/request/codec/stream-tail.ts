@@ -73,7 +73,7 @@ function findLastEvents(events: Uint8Array): number {
   return 0
 }
 
-/** A larger chunk, in bytes, has events that don't need to be kept. */
+/** The size in bytes above which only a chunk's last events are kept. */
 const LARGE_PIECE_BYTES = 4 * 1024
 
 /** How many events to keep. These include the last content, the end of the response, its usage, and the end mark. */

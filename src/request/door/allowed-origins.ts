@@ -1,4 +1,4 @@
-/** The origins of other sites whose pages may call model endpoints, and whether their requests may have cookies. */
+/** The origins of other sites whose pages may call model endpoints, and whether their requests may contain cookies. */
 export type AllowedOrigins = ReadonlyMap<string, { readonly hasCredentials: boolean }>
 
 /** An entry of the `allowedOrigins` option. */

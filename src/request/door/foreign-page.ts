@@ -1,8 +1,8 @@
 import type { Exchange } from '../../lib/exchange.ts'
 
 /**
- * Returns whether the request comes from another site's page. `Sec-Fetch-Site`, which only browsers set, decides. Without it, `Origin` must equal
- * `publicOrigin`, or else name the same host as `Host`, which a proxy may have rewritten.
+ * Returns whether the request comes from another site's page. Relies on `Sec-Fetch-Site`, which only browsers set. If it is absent, `Origin` must
+ * equal `publicOrigin`, or else name the same host as `Host`, which a proxy may have rewritten.
  */
 export function isCrossSite(exchange: Exchange, publicOrigin?: string): boolean {
   const site = exchange.header('sec-fetch-site')

@@ -25,7 +25,7 @@ const READ_TIMEOUT_MS = 2_000
 
 /**
  * Creates the `/health` handler: 200 with `status` "ok" and the version, or 503 with "closing" or "store unreadable". It calls no provider and sends
- * no CORS headers. `onError` gets the reason once when the storage becomes unreadable.
+ * no CORS headers. `onError` is called once with the reason when the storage becomes unreadable.
  */
 export function createHealthCheck({ settings, clock, isClosed, onError }: HealthCheckDependencies): HealthResponder {
   let last: { at: number; isReadable: Promise<boolean> } | undefined

@@ -199,7 +199,7 @@ function withoutCookies(request: Request): Request {
 /** Hides the platform's own request, which also contains the cookies, but not Workers bindings. */
 const withoutHeaders = (platform: unknown) => (isObject(platform) && 'headers' in platform ? undefined : platform)
 
-/** The request facts that `identify` gets. Its signal is created on first use. */
+/** The request facts that are passed to `identify`. The signal is created on first use. */
 class RequestContext implements IdentifyContext {
   declare readonly endpoint: string | undefined
   declare readonly kind: Kind | undefined

@@ -19,7 +19,7 @@ import type { Measures, RunningCall } from './target-stats.ts'
 
 /** Applies the groups' strategies, with the state that they need. */
 export interface Chooser {
-  /** Starts the selection for one request. It takes turns and counts as load. */
+  /** Starts the selection for one request. Selecting takes round-robin turns and counts as load. */
   startSelection(facts: RequestFacts, health: Pick<TargetHealth, 'getCooldown'>): GroupSelection
   /** Returns the order that `startSelection` would, without changing state, to explain a request. */
   previewSelection(facts: RequestFacts, health: Pick<TargetHealth, 'getCooldown'>): Select
@@ -31,8 +31,8 @@ export interface GroupSelection {
   /** Releases the load reserved by the choice, because from now on, the request itself counts toward its target's load. Must always be called. */
   releaseLoad(): void
   /**
-   * Ends the selection. If a route responded, moves its groups' turns to it, and moves the session if its own entry led to one of the routes in
-   * `failed`. Groups whose targets all failed get their turns back.
+   * Ends the selection. If a route responded, moves its groups' turns to it. Also moves the session to it if the session's previous entry led to a
+   * route in `failed`. Groups whose targets all failed get their turns back.
    */
   settle(route: Route | undefined, failed: readonly Route[]): Promise<void>
   /** Returns whether the request's session was moved to this route, or served by its connection on this instance, within the last hour. */
@@ -66,7 +66,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   }
 }
 
-/** Starts the selection for one request, which takes turns and counts as load. */
+/** Starts the selection for one request. Selecting takes round-robin turns and counts as load. */
 function startSelection(request: SelectionRequest, dependencies: ChooserDependencies): GroupSelection {
   const { facts, isHealthy } = request
   const { roundRobin, affinity, servedSessions, measures } = dependencies

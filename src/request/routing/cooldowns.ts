@@ -29,7 +29,7 @@ export interface HealthFailure {
 
 /** A failed call. */
 interface FailedCall extends HealthFailure {
-  /** The call's number in the order of all calls and cooldowns. */
+  /** The call's position in the order of all calls and cooldowns. */
   began: number
   /** Whether the call was counted as a success when its stream began. */
   isCounted?: boolean

@@ -41,7 +41,7 @@ interface FailureRule {
   fault: 'client' | 'account' | 'model' | 'provider' | 'gateway'
   /** The cooldown for such failures. If absent, they don't affect health. */
   cooldown?: CooldownRule
-  /** Whether such failures count against the entire provider if several of its connections have them. */
+  /** Whether such failures count against the entire provider if they occur on several of its connections. */
   affectsProvider?: true
   /** Whether no other call to the target can succeed before its cooldown is over. */
   isLasting?: true

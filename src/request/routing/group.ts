@@ -48,7 +48,7 @@ export interface Group {
   arrangement?: TargetOrder
   /** The names of the combo's guards. */
   guards?: readonly string[] | undefined
-  /** The combo's own rules for requests to it. */
+  /** The rules for requests to the combo. */
   rules?: RequestRules | undefined
 }
 
@@ -83,7 +83,7 @@ export interface GroupEntry {
 export interface StrategyInputs {
   /** Returns a random number in [0, 1). */
   random(): number
-  /** The index of the entry that has the turn. */
+  /** The index of the entry whose turn it is. */
   turn: number
   /** The group's label, so that a session starts at a different entry in each group. */
   label: string

@@ -19,13 +19,13 @@ export interface Subject {
   provider: string
   connectionId?: string
   model?: string
-  /** The combo with its own health terms, if only its requests count. Absent if all requests count. */
+  /** The combo whose own health rules apply: only its requests count. Absent if all requests count. */
   combo?: string
   /** The connection's `updatedAt` at the time of the call. */
   updatedAt?: string
 }
 
-/** Returns a target's subject at one level. `combo` is the combo with its own health rules. */
+/** Returns a target's subject at one level. `combo` is the combo whose own health rules apply, if any. */
 export function getSubject(
   { provider, model, connection }: HealthTarget,
   level: SubjectLevel,

@@ -26,6 +26,6 @@ export function isKnownName(name: string, table: RouteTable): boolean {
   return isKnown
 }
 
-/** Caches known names that were requested, because finding a name's targets takes longer than the rest of the measuring. */
+/** Caches known names that were requested, because finding a name's targets takes longer than all other measurement work. */
 const knownNamesByTable = new WeakMap<RouteTable, Set<string>>()
 const MAX_NAMES = 2_000

@@ -52,8 +52,8 @@ export const servesKind = ({ operation }: RequestedEndpoint, kind: Kind): boolea
   operation.kind === kind || (operation.alsoServes?.includes(kind) ?? false)
 
 /**
- * Returns whether only another endpoint supports the kind. Requests for a kind that no endpoint supports yet are sent to chat providers, because some
- * of them respond with images and speech there, and the others reject it.
+ * Returns whether only another endpoint supports the kind. Requests for a kind that no endpoint supports yet are sent to chat providers: some of them
+ * respond with images or speech, and the others reject the request.
  */
 export const needsOtherEndpoint = (endpoint: RequestedEndpoint, kind: Kind): boolean =>
   !servesKind(endpoint, kind) && (findEndpoint(kind) !== undefined || endpoint.operation.kind !== 'llm')

@@ -14,7 +14,7 @@ export interface CircuitPermit {
    */
   breakOff(failure: HealthFailure): void
   fail(failure: HealthFailure): void
-  /** Reports an unknown outcome, because the client didn't wait for it. */
+  /** Releases the permit without an outcome, for example if the client disconnected. */
   drop(): void
 }
 

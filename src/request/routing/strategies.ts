@@ -27,7 +27,7 @@ export const strategies: Readonly<Record<Strategy, StrategyDefinition>> = {
   /** Keeps the listed order. Under every strategy, entries whose `when` doesn't match are excluded beforehand. */
   conditional: { order: keepOrder, reason: explainListed },
 
-  /** Keeps the listed order, starting at the entry that has the turn. */
+  /** Keeps the listed order, starting at the entry whose turn it is. */
   'round-robin': {
     order: (entries, { turn }) => [
       ...entries.filter(({ index }) => index >= turn),

@@ -151,7 +151,7 @@ interface TurnOptions {
 
 interface TurnDependencies extends TurnOptions {
   clock: Clock
-  /** The combo whose own health terms apply to the request. */
+  /** The combo whose own health rules apply to the request. */
   combo: string | undefined
   records: HealthRecords
   getCooldown(target: HealthTarget): CooldownState | undefined

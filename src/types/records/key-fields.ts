@@ -41,7 +41,7 @@ export const keyFields = {
   kinds: { shape: allowedKinds, isOptional: true, guard: 2, inputs: removable },
   /** The ID of the key's group. All keys in a group share its limits. */
   group: { shape: storedId, isOptional: true, guard: 2, inputs: removable },
-  /** The ref of the account that the key belongs to, whose limits also apply. A key has either a group or an account. Not synced. */
+  /** The ref of the account that the key belongs to, whose limits also apply. A key can't belong to both a group and an account. Not synced. */
   account: {
     shape: storedId,
     isOptional: true,

@@ -28,7 +28,7 @@ type WireWebCitation = {
 
 export type WireThinking = { type: 'thinking'; thinking: string; signature: string }
 export type WireRedacted = { type: 'redacted_thinking'; data: string }
-/** Text. As in Anthropic's own responses, it omits empty `citations`, because AI SDK 5 and 6 reject null there. */
+/** Text. As in Anthropic's own responses, empty `citations` are omitted, because AI SDK 5 and 6 reject null citations. */
 export type WireText = { type: 'text'; text: string; citations?: WireCitation[] }
 /** The start of a text part in a stream. Its citations follow. */
 export type WireTextStart = { type: 'text'; text: ''; citations: null }

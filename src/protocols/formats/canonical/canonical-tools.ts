@@ -122,7 +122,7 @@ export function readTools(owner: Fields, name: string, warnings: Warnings): Fiel
   })
 }
 
-/** Labels the path of a declared tool with its name or type, for errors about it and its fields. */
+/** Labels the path of a declared tool with its name or type, for errors about the tool and its fields. */
 export function labelTool({ value, at }: Fields, warnings: Warnings): void {
   const callee = [value, value.function, value.custom].find((part) => isObject(part) && typeof part.name === 'string')
   const name = isObject(callee) ? callee.name : value.type

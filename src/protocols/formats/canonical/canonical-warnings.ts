@@ -151,7 +151,7 @@ const NO_WARNINGS: readonly string[] = []
 /** The format's names for a canonical field, with `.` before nested fields. If a request contains several of them, the first one counts. */
 export type Synonyms = Readonly<Record<string, readonly string[]>>
 
-/** Notes which names the client used, for warnings. */
+/** Records which of each field's names the client used, so warnings can quote them. */
 export function noteNames(body: JsonObject, synonyms: Synonyms, warnings: Warnings): void {
   for (const [field, names] of Object.entries(synonyms)) {
     const name = names.find((path) => getValue(body, path) !== undefined)

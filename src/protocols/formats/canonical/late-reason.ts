@@ -30,7 +30,7 @@ const UNRELATED_FIELDS: ReadonlySet<string> = new Set([
   'choices',
 ])
 
-/** Picks a stream's error after another event. An error with a reason replaces one without. */
+/** Picks the error to report for a stream: the earlier one, unless it gave no reason and the later one does. */
 export const pickStreamError = (
   earlier: EmbeddedError | undefined,
   found: EmbeddedError | undefined,

@@ -8,7 +8,10 @@ interface OperatorAdvice {
   message: string
 }
 
-/** Returns advice for the operator if the error message doesn't help or may reveal part of a key. For all other errors, clients get the message. */
+/**
+ * Returns advice for the operator if the error message doesn't help or may reveal part of a key. For all other errors, clients get the provider's
+ * message.
+ */
 export function getOperatorAdvice(
   kind: ProviderErrorKind,
   status: number,

@@ -117,7 +117,7 @@ export const isWebPage = ({ text, codes }: ProviderError): boolean => codes.leng
 export const isServiceQuotaExceeded = ({ codes }: ProviderError): boolean =>
   codes.includes('ServiceQuotaExceededException')
 
-/** Returns whether the model failed. Bedrock returns a 424. */
+/** Returns whether the model failed, which Bedrock reports with a 424. */
 export const isModelFailure = ({ codes }: ProviderError): boolean => codes.includes('ModelErrorException')
 
 /** Returns whether a limit applies to only one model, so the account can still use other models. */

@@ -11,7 +11,7 @@ export interface ProviderError {
   /** The beginning of the message, without quotations that may repeat the request. */
   text: string
   codes: readonly string[]
-  /** Set if a router quotes another provider's error. Then the error is about the router's account there, not the user's. */
+  /** Set if a router quotes another provider's error. In that case, the error concerns the router's account at that provider, not the user's. */
   isSecondHand?: boolean
   /** The IDs of violated quotas (Google). */
   quotas: readonly string[]

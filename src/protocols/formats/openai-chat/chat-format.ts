@@ -16,7 +16,7 @@ import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
 import { findChoiceError, getChunkError, parseChatUsage } from './chat-response.ts'
 
-/** Returns whether a request neither asks for usage nor opts out of it. Providers reject a value of another type. */
+/** Returns whether a request neither asks for usage nor opts out of it. Malformed options are left for the provider to reject. */
 const mayRequestUsage = ({ stream_options: options = null }: JsonObject): boolean =>
   options === null || (isObject(options) && (options.include_usage ?? false) === false)
 

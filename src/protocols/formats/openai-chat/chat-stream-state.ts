@@ -28,7 +28,7 @@ const hasMetadata = ({ choices }: JsonObject): boolean => {
   return isObject(choice) && isObject(choice.delta) && 'provider_metadata' in choice.delta
 }
 
-/** Parses a chunk's usage. Groq and Moonshot have their own fields for it. */
+/** Parses a chunk's usage. Groq and Moonshot report it in fields of their own. */
 function parseChunkUsage({ usage, x_groq, choices }: JsonObject): TokenUsage | undefined {
   if (usage) return parseChatUsage(usage)
   if (isObject(x_groq) && x_groq.usage) return parseChatUsage(x_groq.usage)

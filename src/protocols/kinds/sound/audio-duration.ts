@@ -1,6 +1,6 @@
 /**
  * Returns the duration in seconds, from the headers of a WAV, FLAC, Ogg, MP4, or WebM file, or from an MP3's frames. Returns `undefined` if it can't
- * be determined. For a truncated WAV or MP3 file, measures only the audio that is there.
+ * be determined. For a truncated WAV or MP3 file, measures only the audio that is present.
  */
 export function getDuration(file: Uint8Array): number | undefined {
   if (file.length < 16) return undefined
@@ -111,7 +111,7 @@ function getMp4Duration(file: Uint8Array): number | undefined {
   return scale > 0 && length > 0 ? length / scale : undefined
 }
 
-/** Reads the duration from the header if it's there. Browsers omit it. */
+/** Reads the duration from the header, if present. Recordings made in browsers omit it. */
 function getWebmDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, '\u001aE\u00df\u00a3', 0)) return undefined
   const view = toView(file)

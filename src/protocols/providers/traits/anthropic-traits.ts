@@ -33,7 +33,7 @@ export const anthropic: readonly TargetDifference[] = [
   },
   // Up to Opus 4.7, instructions must come first. Sonnet 5 accepts later ones, but doesn't follow them.
   { formats, models: /^claude-(?:[a-z]+-4(?![-.]8)|sonnet-5(?![-.]\d(?!\d)))/, lateSystem: false },
-  // The last models that accept sampling parameters, and the first that decide how much to think.
+  // The last models that accept sampling parameters, and the first with adaptive thinking.
   {
     formats,
     models: /^claude-[a-z]+-4[-.]6/,

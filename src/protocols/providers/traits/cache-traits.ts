@@ -1,6 +1,6 @@
 import type { ProviderFormat } from '../../../types.ts'
 
-/** How a target caches prompts, and how the gateway asks for it. */
+/** How a target caches prompts, and how the gateway requests caching. */
 export interface CacheTraits {
   /** Where cache breakpoints can be. Absent if the target doesn't support them. */
   breakpoints?: BreakpointTraits

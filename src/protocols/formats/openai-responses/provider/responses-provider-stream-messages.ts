@@ -121,7 +121,7 @@ const TAIL_LENGTH = 256
  */
 const MAX_PIECES = 128
 
-/** Returns the text that follows the emitted pieces. It is empty if the text doesn't continue them. */
+/** Returns the part of the text that hasn't been emitted, or an empty string if the text doesn't continue the emitted pieces. */
 function getRest(
   text: unknown,
   { length, lastPieces }: Pick<StreamText, 'length' | 'lastPieces'> = EMPTY_TEXT,

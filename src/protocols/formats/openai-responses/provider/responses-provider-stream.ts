@@ -133,7 +133,7 @@ interface KnownItem {
   kind: unknown
   reader: ItemReader
   itemKey: unknown
-  /** True once the complete item has arrived. Later events can't be about it. */
+  /** True once the complete item has arrived. Later events can't refer to it. */
   isDone: boolean
 }
 
@@ -148,7 +148,7 @@ function createItemRegistry() {
   let last: KnownItem | undefined
   const readersByKind = new Map<unknown, ItemReader[]>() // readers by item type, in order
 
-  /** Returns the key of the last item of a kind if an event with unknown IDs may be about it. */
+  /** Returns the key of the last item of a kind if an event with unknown IDs may refer to it. */
   function findLastItemKey(event: JsonObject, kind: unknown): unknown {
     const lastKey = lastByKind.get(kind)
     return !lastKey || lastKey.isDone || lastKey.reader.isPast?.(event) ? undefined : lastKey.itemKey
