@@ -32,7 +32,7 @@ export function createAccess(catalog: Catalog): AccessFeature {
   }
 }
 
-/** Returns whether the key, its group, the token, the account, or its plan allows only some models or kinds. */
+/** Returns whether the key, its group, the token, the account, or its plan restricts models or kinds. */
 export const isRestricted = ({ key, account, token }: Caller): boolean =>
   limitsModels(key) ||
   limitsModels(key?.group) ||

@@ -10,7 +10,7 @@ export interface RestrictedCall {
 }
 
 /**
- * Returns an error if the request could make some providers use other models than the requested one, or add paid services. Model allowlists and the
+ * Returns an error if the request could make some providers use models other than the requested one or add paid services. Model allowlists and the
  * worst-case estimate don't cover these models and services. The rule applies to every target, because any connection may lead to one of these
  * providers.
  */

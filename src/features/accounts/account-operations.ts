@@ -120,7 +120,7 @@ interface AccountOperationsDependencies {
   revokeTokens(ref: string): Promise<void>
 }
 
-/** Creates the account operations, and the lookup functions that key and usage operations need. */
+/** Creates the account operations and the lookup functions that key and usage operations need. */
 export function createAccountOperations(deps: AccountOperationsDependencies): {
   operations: AccountOperations<unknown>
   names: AccountNames
@@ -251,7 +251,7 @@ async function showAccount(record: AccountRecord, { keyring }: Pick<WritableStor
   return { ...account, ...(!isValid && { error: UNSIGNED_ACCOUNT_MESSAGE }) }
 }
 
-/** Reads accounts until the page is full, or until `MAX_PAGES` reads. */
+/** Reads accounts until the page is full or `MAX_PAGES` pages have been read. */
 async function findPage(
   storage: Storage,
   { limit = 100, after: start, state, plan }: AccountsQuery,
@@ -303,7 +303,7 @@ async function hasAccounts(
   }
 }
 
-/** Records per read, and maximum reads for one page of a filtered list. */
+/** Records per read, and maximum reads per page of a filtered list. */
 const PAGE_SIZE = 1_000
 const MAX_PAGES = 20
 

@@ -8,7 +8,7 @@ import type { Keyring } from '../../records/keyring.ts'
  * nobody can read them from the storage.
  */
 
-/** Computes the refs of accounts. */
+/** Computes account refs. */
 export interface AccountRefs {
   /** Returns the ref for an account's ID: `a_` and 26 base32 characters. The ref stays the same as long as the storage has the same keyring. */
   find(id: string): Promise<string>

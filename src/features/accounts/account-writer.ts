@@ -61,7 +61,7 @@ export class AccountWriter {
     })
   }
 
-  /** Removes an account. With `keep`, retains its ID as long as usage totals are retained by default, so they can still show it. */
+  /** Removes an account. With `keep`, retains its ID for the default retention period of usage totals, so they can still show it. */
   async remove(record: AccountRecord, usage: 'keep' | 'erase'): Promise<void> {
     const { storage, keyring } = this.#store
     const { ref, createdAt } = record

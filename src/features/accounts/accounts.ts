@@ -44,7 +44,7 @@ export interface Accounts {
    * `getAccount`, with `CALLER_UNUSABLE` if the key's account doesn't exist, and with `INVALID_REQUEST` if `requestedAccount` isn't a valid ID.
    */
   getKeyAccount(key: Pick<ClientKey, 'name' | 'account' | 'actsFor'>, requestedAccount?: string): Promise<CallerAccount>
-  /** Records that an account's request was sent to a provider. Writes at most once a day, and never rejects. */
+  /** Records that an account's request was sent to a provider. Writes at most once a day. Never rejects. */
   markSeen(account: CallerAccount): Promise<void>
   /** Returns the error that must end in-flight requests, if any: `ACCOUNT_PAUSED`. Rejects if the storage can't be read. */
   findRejection(ref: string, planId: string | undefined): Promise<GatewayError | undefined>
@@ -53,7 +53,7 @@ export interface Accounts {
    * if the storage can't be read.
    */
   findPlanAndLimits(ref: string): Promise<Pick<CallerAccount, 'plan' | 'limits'> | undefined>
-  /** Calls `listener` with each account's ref that the management API changes, on this instance or another. */
+  /** Calls `listener` with the ref of each account that the management API changes, on this instance or another. */
   onChange(listener: (ref: string) => void): void
   /** Call this after changing the account's record on this instance. */
   changed(ref: string): void

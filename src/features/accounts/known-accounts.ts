@@ -12,7 +12,7 @@ import { createStaleFallback } from '../../records/storage-access.ts'
 import type { Store } from '../../records/store.ts'
 import type { Clock } from '../../types.ts'
 
-/** The fields of an account that a request needs. */
+/** The account fields that a request needs. */
 export interface KnownAccount
   extends AccountProfile,
     Pick<

@@ -4,7 +4,7 @@ import type { Storage } from '../../types.ts'
 import type { ModelLists } from './compare-models.ts'
 import type { CatalogChange, CatalogGeneration } from './live-types.ts'
 
-/** The stored state: two generations, and the changes on hold. */
+/** The stored state: two generations and the changes on hold. */
 export interface CatalogState {
   current?: StoredGeneration
   previous?: StoredGeneration
@@ -17,7 +17,7 @@ export interface CatalogState {
   ignored?: string
 }
 
-/** A generation, and the location of its data. */
+/** A generation and the location of its data. */
 export interface StoredGeneration extends CatalogGeneration {
   /** The hash of its source. */
   sourceSha256: string

@@ -37,7 +37,9 @@ const MAX_GONE_SHARE = 0.2
 const MIN_SIZE = 0.5
 /** If there are at least four prices and more than this share of them is suspicious, the copy probably uses different units. */
 const MAX_HELD = 0.5
-/** Maximum characters of the changes on hold. A longer list is impractical to review, and may exceed a store's maximum value size. */
+/**
+ * Maximum length of the list of changes on hold, in characters. A longer list is impractical to review and may exceed a store's maximum value size.
+ */
 export const MAX_HELD_CHARACTERS = 30_000
 /** Matches a valid model ID. */
 const MODEL_ID = /^[^\s\p{C}]{1,200}$/u

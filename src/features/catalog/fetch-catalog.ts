@@ -56,7 +56,7 @@ const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/
 
 const fail = (problem: string) => gatewayError('UPSTREAM_FAILED', { message: `The catalog source ${problem}.` })
 
-/** Explains why a source failed. Doesn't include the original message, which may quote a URL with a key, or an entire page. */
+/** Explains why a source failed. Doesn't include the original message, which may quote a URL with a key or an entire page. */
 function describeFailure(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : {}
   const reasons = [message, cause instanceof Error ? cause.message : undefined].filter(Boolean).join(': ')

@@ -27,7 +27,7 @@ export interface LiveCatalogDependencies {
 const POLL_MS = 10_000
 const MAX_APPLIED = 100
 const MAX_LINE = 200
-/** Minimum number of characters to keep of a rejected copy's changes. */
+/** Minimum number of characters to keep from a rejected copy's changes. */
 const MIN_REJECTED_CHARACTERS = 10_000
 /** Maximum number of unknown models named in an error. */
 const MAX_NAMED = 5

@@ -84,7 +84,7 @@ export interface CatalogReview {
 
 /** Reviews and refreshes the catalog. */
 export interface CatalogOperations<Input = never> {
-  /** Returns the copy in use, and the changes on hold. */
+  /** Returns the copy in use and the changes on hold. */
   review(): Promise<CatalogReview>
   /** Fetches the source now. Rejects with `UPSTREAM_FAILED` if it can't be used. */
   refresh(): Promise<CatalogReview>

@@ -56,7 +56,7 @@ export const selections: Readonly<Record<string, Selection>> = {
   },
   anthropic: {
     from: 'anthropic',
-    // These prices are for the beta of the one-million-token context window, which the source omits.
+    // These prices are for the one-million-token context window beta, which the source omits.
     added: Object.fromEntries(
       ['claude-sonnet-4-5', 'claude-sonnet-4-5-20250929'].map((id) => [
         id,
@@ -69,7 +69,7 @@ export const selections: Readonly<Record<string, Selection>> = {
     // These models don't support plain content requests, and `-latest` names have no fixed price.
     drop: /live|deep-research|computer-use|robotics|lyria|customtools|-latest$|image-preview$/,
     // The source has only image prices. Text is priced like the text models of the same generation: https://ai.google.dev/gemini-api/docs/pricing.
-    // The 12 is from https://modelpedia.dev/google/gemini-3-pro-image-preview, 2026.
+    // The price of 12 is from https://modelpedia.dev/google/gemini-3-pro-image-preview, 2026.
     added: {
       'gemini-3-pro-image': { output: 12 },
       'gemini-3.1-flash-image': { output: 3 },

@@ -209,7 +209,7 @@ export class StateApplier {
     return parked === true ? unchanged : parked
   }
 
-  /** Parks a record: moves it from a slot that another record needs into its shadow. */
+  /** Parks a record: moves it into its shadow, because another record needs its slot. */
   async #park(where: StateId, slot: string): Promise<boolean | RejectedVerdict> {
     const { collection } = where
     const { shadows, tables } = this.#scanner

@@ -2,7 +2,7 @@ import { decodeUtf8, encodeUtf8, fromBase64, toBase64, toHex } from '../../lib/b
 import { decryptBytes, encryptBytes, sha256Hex } from '../../records/keyring.ts'
 
 /*
- * The cryptography of the cloud protocol, using only WebCrypto: ECDSA P-256 authenticates a gateway, and ECDH P-256 derives a key per session. Binary
+ * The cloud protocol's cryptography, using only WebCrypto: ECDSA P-256 authenticates a gateway, and ECDH P-256 derives a key per session. Binary
  * values are canonical base64; anything else is rejected, so each byte sequence has only one encoding.
  */
 

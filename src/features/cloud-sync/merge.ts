@@ -2,7 +2,7 @@ import type { Collection, Revision } from './protocol.ts'
 import type { Conflict, Side } from './sync-types.ts'
 
 /*
- * Compares two states of a record, and merges concurrent ones. A state has two registers, each with its own revision: one for the content and, for
+ * Compares two states of a record and merges concurrent ones. A state has two registers, each with its own revision: one for the content and, for
  * keys and connections, one for whether they are active.
  */
 
@@ -37,11 +37,11 @@ export function compareRevisions(a: Revision, b: Revision): 'same' | 'newer' | '
 
 const isAtMost = (a: Revision, b: Revision) => a[0] <= b[0] && a[1] <= b[1]
 
-/** Returns the revision that follows a change by one side. `atLeast` is the minimum count, in case lower counts have already been used. */
+/** Returns the revision after a change by one side. `atLeast` is the minimum count, in case lower counts have already been used. */
 export const advanceRevision = ([gateway, cloud]: Revision, side: Side, atLeast = 0): Revision =>
   side === 'gateway' ? [Math.max(gateway + 1, atLeast), cloud] : [gateway, Math.max(cloud + 1, atLeast)]
 
-/** Returns the register that follows a change by one side. */
+/** Returns the register after a change by one side. */
 export const advanceRegister = ({ revision, base = revision }: Register, side: Side, atLeast?: number): Register => ({
   revision: advanceRevision(revision, side, atLeast),
   base,

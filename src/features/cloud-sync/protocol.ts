@@ -2,8 +2,8 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { IsoTime } from '../../types/plain-types.ts'
 
 /*
- * The protocol between a gateway and a cloud proxy; see docs/src/content/docs/reference/cloud-protocol.md. All bodies are JSON. The bodies of signed requests and
- * of their responses are encrypted for the session (`EncryptedBody`). Errors are `{ error, code }`, unencrypted, with a non-2xx status.
+ * The protocol between a gateway and a cloud proxy; see docs/src/content/docs/reference/cloud-protocol.md. All bodies are JSON. The bodies of signed
+ * requests and their responses are encrypted for the session (`EncryptedBody`). Errors are `{ error, code }`, unencrypted, with a non-2xx status.
  */
 
 /** The protocol version. A proxy serves it under `/cloud/1`. */
@@ -45,7 +45,7 @@ export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 /** How long a session may be idle before the proxy discards it, in ms. */
 export const SESSION_MS = 24 * 60 * 60 * 1000
 
-/** The error codes of the protocol. */
+/** The protocol's error codes. */
 export type CloudCode =
   /** 401: unknown session, or wrong signature, counter, or challenge. The gateway then tries once with a new session. */
   | 'SESSION_INVALID'
@@ -242,7 +242,7 @@ export const getSignedText = (request: {
 export const getRequestContext = (session: string, counter: number) => `cloud request ${session} ${counter}`
 export const getResponseContext = (session: string, counter: number) => `cloud answer ${session} ${counter}`
 
-/** Returns the string that the signature of an `OpenSession` covers. */
+/** Returns the string that an `OpenSession` signature covers. */
 export const getOpeningText = ({
   challenge,
   publicKey,

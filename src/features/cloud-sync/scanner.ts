@@ -12,7 +12,7 @@ import type { Rejection, ReplicaOptions, Side, StateId } from './sync-types.ts'
 export interface RecordObservation {
   hash: string | null
   isActive?: boolean
-  /** Identifies the last call that wrote the settings, or that set whether the record is active. */
+  /** Identifies the last call that wrote the settings or set whether the record is active. */
   edit?: string
 }
 

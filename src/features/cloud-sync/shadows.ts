@@ -33,8 +33,8 @@ export interface ShadowState extends Registers {
   /** Whether this side may have been restored from an old copy since the other side confirmed a state. */
   isUncertain?: boolean
   /**
-   * Identifies the last call that wrote the settings, or that set whether the record is active. A different call counts as a change, even with the
-   * same values.
+   * Identifies the last call that wrote the settings or set whether the record is active. A different call counts as a change, even with the same
+   * values.
    */
   edit?: string
 }
@@ -178,7 +178,7 @@ export class Shadows {
     return entry
   }
 
-  /** Removes the shadows of all other replicas. */
+  /** Removes all other replicas' shadows. */
   async removeOthers(): Promise<void> {
     const { storage, nextTurn } = this.#store
     for (let after: string | undefined; ; ) {

@@ -111,12 +111,12 @@ export function createGuardCodec({
       return plainCodec.read({ ...item, record: await decryptHeaders(keyring, guard) })
     },
     async buildRecord(content, before) {
-      return encryptHeaders(keyring, (await plainCodec.buildRecord(content, before)) as PlainGuard) // validated by the schema of guards
+      return encryptHeaders(keyring, (await plainCodec.buildRecord(content, before)) as PlainGuard) // validated by the guard schema
     },
   }
 }
 
-/** Creates the codec for connections, including their credentials. Each side encrypts a credential for its destination. */
+/** Creates the codec for connections, including their credentials. Each side encrypts credentials itself. */
 export function createConnectionCodec(store: Pick<WritableStore, 'keyring' | 'code'>): SyncCodec {
   const { keyring } = store
   return {
@@ -133,7 +133,7 @@ export function createConnectionCodec(store: Pick<WritableStore, 'keyring' | 'co
     },
     async buildRecord({ record: { apiKey, ...fields }, isActive = true }, before) {
       const { sealedApiKey, ...next } = replaceFields(before?.record, fields, CONNECTION_FIELDS)
-      const record = { ...next, isActive } as ConnectionRecord // the schema of connections validates it
+      const record = { ...next, isActive } as ConnectionRecord // the connection schema validates it
       if (typeof apiKey !== 'string') return record
       return { ...record, sealedApiKey: await (await keyring()).encrypt(getApiKeyContext(record), apiKey) }
     },

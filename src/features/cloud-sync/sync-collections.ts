@@ -254,7 +254,7 @@ function createCombosTable(records: WritableRecords<ComboRecord>, codec: SyncCod
       return found
     },
     getSlot: async ({ record }) => String(record.name),
-    write: (before, { record }) => combos.replace(getEntry(before), record as ComboRecord), // the codec of this table built the record
+    write: (before, { record }) => combos.replace(getEntry(before), record as ComboRecord), // this table's codec built the record
     remove: (item) => combos.replace(getEntry(item), undefined),
   }
 }

@@ -11,8 +11,8 @@ import { isRejection } from './proxy-calls.ts'
 import type { Conflict, Rejection, Replica, StateId, SyncOptions, SyncResult } from './sync-types.ts'
 
 /**
- * Syncs all changes by both sides until neither side has more. Runs on the gateway. Rejects with the errors of `send`, but doesn't undo changes that
- * were already synced. Doesn't write any records after the signal is aborted.
+ * Syncs all changes by both sides until neither side has more. Runs on the gateway. Rejects with the same errors as `send`, but doesn't undo changes
+ * that were already synced. Doesn't write any records after the signal is aborted.
  */
 export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   const { send, save, refresh, create = false, onConflict = async () => {}, signal } = options

@@ -15,7 +15,7 @@ import type {
 export interface Replica {
   /**
    * Applies the other side's states. Skips states that this side already has in the same or a later revision, and states of records with changes that
-   * the other side hasn't seen. Doesn't merge. Resolves to the verdicts, in the order of the states.
+   * the other side hasn't seen. Doesn't merge. Resolves to the verdicts in the same order.
    */
   accept(states: readonly RecordState[]): Promise<Verdict[]>
   /**
@@ -40,7 +40,7 @@ export interface Replica {
    * have all states. Resolves to whether there were any collisions.
    */
   resolveCollisions(report?: (conflict: Conflict) => Promise<void>): Promise<boolean>
-  /** Removes the shadows of other replicas. Call this once the other side has confirmed this replica. */
+  /** Removes other replicas' shadows. Call this once the other side has confirmed this replica. */
   forgetOthers(): Promise<void>
 }
 

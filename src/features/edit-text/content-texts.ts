@@ -21,7 +21,7 @@ export interface ContentText {
 /** The strings in a response or an event. */
 export interface TextList {
   texts: readonly ContentText[]
-  /** The choices in the response or event, or `undefined` if there are none, or if the format has only one choice. */
+  /** The choices in the response or event, or `undefined` if there are none or if the format has only one choice. */
   choices: ReadonlySet<string> | undefined
   /** The choices that end with the response or event. */
   ended: ReadonlySet<string>

@@ -79,7 +79,7 @@ async function editContentText(
 interface UnfinishedText {
   choice: string
   editor: TextEditor | undefined
-  /** The event with the text's last piece, and the index of that piece among the event's pieces. */
+  /** The event with the text's last piece, and that piece's index among the event's pieces. */
   event: SseEvent
   at: number
 }

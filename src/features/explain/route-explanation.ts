@@ -43,7 +43,7 @@ export interface RoutingInput {
   promptCaching: Pick<PromptCachingFeature, 'load'>
 }
 
-/** The allowed models and kinds of a caller. */
+/** The models and kinds that a caller may use. */
 interface CallerAccess {
   allowsKind(kind: Kind): boolean
   allowsModel(model: string, table: RouteTable): boolean

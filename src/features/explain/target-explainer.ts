@@ -16,7 +16,7 @@ import type { getCachingMode } from '../prompt-caching/caching-mode.ts'
 import type { PromptCachingFeature } from '../prompt-caching/prompt-caching-feature.ts'
 import { explainPromptCaching, hasContent } from './explain-prompt-caching.ts'
 
-/** A request that isn't sent. */
+/** A request that is only explained, not sent. */
 export interface UnsentRequest extends CodecRequest {
   context: PipelineContext
   /** How the explanation refers to the caller: `API key` or `account`. */
@@ -32,7 +32,7 @@ export interface UnsentRequest extends CodecRequest {
 export const createNotAllowedError = (subject: string, name: string) =>
   gatewayError('MODEL_NOT_ALLOWED', { message: `The ${subject} is not allowed to use the model "${name}".` })
 
-/** Explains how a request would use each of its routes, and which error the client would get if none of them works. */
+/** Explains how a request would use each of its routes and which error the client would get if none of them works. */
 export class TargetExplainer {
   readonly #routes: readonly Route[]
   readonly #request: UnsentRequest
@@ -127,7 +127,7 @@ export class TargetExplainer {
     }
   }
 
-  /** Returns the error that the client would get; `undefined` if a target can be called, or if there is a default response. */
+  /** Returns the error that the client would get, or `undefined` if a target can be called or there is a default response. */
   #findError(): GatewayError | undefined {
     const { call } = this.#request
     const rejection = this.#rejection

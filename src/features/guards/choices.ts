@@ -10,7 +10,7 @@ export const listEndedChoices = ({ choices }: JsonObject): string[] =>
     ? choices.flatMap((choice) => (isObject(choice) && choice.finish_reason ? [getChoice(choice)] : []))
     : []
 
-/** Removes choices from a chat event. Returns whether the event had any of them. */
+/** Removes choices from a chat event. Returns whether the event had any. */
 export function dropChoices(json: JsonObject, rejected: ReadonlySet<string>): boolean {
   const { choices } = json
   if (!Array.isArray(choices)) return false

@@ -29,7 +29,7 @@ export class EncodedParts<Place extends { value: JsonObject | undefined }> {
     this.#add(string, { role, kind: 'tool-call', text, write })
   }
 
-  /** Adds the content of a data URL. Returns `false` if the string must also be checked as text, because models read it as such. */
+  /** Adds the content of a data URL. Returns `false` if the string must also be checked as text, because models also read it that way. */
   addDataUrl(string: JsonString<Place>, role: GuardRole): boolean {
     const { field, place } = string
     const comma = string.text.indexOf(',')

@@ -34,13 +34,13 @@ interface EventQueueOptions {
   observe(event: JsonObject): void
 }
 
-/** Strings to check: the text of channels so far, and complete strings. */
+/** Strings to check: the channels' text so far and complete strings. */
 export interface UncheckedTexts {
   channels: ReadonlyArray<{ channel: Channel; part: GuardPart }>
   strings: ReadonlyArray<{ heldEvent: HeldEvent; string: HeldString }>
 }
 
-/** The events of a stream that are waiting for a verdict, in order. */
+/** The stream events that are waiting for a verdict, in order. */
 export class EventQueue {
   readonly #options: EventQueueOptions
   readonly #channels = new Map<string, Channel>()
@@ -178,7 +178,7 @@ export class EventQueue {
     if (previousText !== '') this.#addString(heldEvent, 'tool-call', { ...piece, text, replace() {} })
   }
 
-  /** Adds a non-data line of an event. The line is dropped if a guard changes it. */
+  /** Adds an event's non-data line. The line is dropped if a guard changes it. */
   #addLine(heldEvent: HeldEvent, line: string) {
     const replace = () => {
       heldEvent.event = { data: heldEvent.event?.data ?? '', event: undefined }
@@ -242,7 +242,7 @@ export class EventQueue {
       if (mustCheck(channel)) yield { text: joinPieces(channel).slice(channel.checkedTo), hasEnded: channel.hasEnded }
   }
 
-  /** Lists the unchecked strings of the first `count` events (default: all). */
+  /** Lists the unchecked strings in the first `count` events (default: all). */
   listUnchecked(count = this.#events.length): UncheckedTexts {
     const events = this.#events.slice(0, count)
     const isAll = count === this.#events.length

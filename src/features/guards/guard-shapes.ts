@@ -23,8 +23,7 @@ export function checkOptions(kind: GuardKind, options: object): void {
 }
 
 /**
- * Throws a TypeError for headers that can't be sent. The message doesn't quote header values. `place` is the name of the option, such as
- * `http().headers`.
+ * Throws a TypeError for headers that can't be sent. The message doesn't quote header values. `place` is the option's name, such as `http().headers`.
  */
 export function checkHeaders(place: string, headers: Readonly<Record<string, string>>): void {
   const names = new Set<string>()

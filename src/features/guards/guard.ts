@@ -33,7 +33,7 @@ export interface Guard {
    */
   readonly older?: 'remove' | 'refuse'
   /**
-   * How to handle a failure of the guard. `refuse` (the default) rejects the request with a 503. `pass` lets the request continue. The gateway's
+   * How to handle a failure of this guard. `refuse` (the default) rejects the request with a 503. `pass` lets the request continue. The gateway's
    * `onError` gets the cause either way.
    */
   readonly onError?: 'refuse' | 'pass'
@@ -95,13 +95,13 @@ export type GuardPartKind =
 export interface GuardContext {
   /** Aborts when the client disconnects, when another guard rejects the content, or after the timeout. */
   readonly signal: AbortSignal
-  /** Data that all guards of a request share from the request check to the end of the response. */
+  /** Data that a request's guards share from the request check to the end of the response. */
   readonly memory: Map<unknown, unknown>
-  /** The request without its content. The content is in the parts. */
+  /** The request without its content, which is in the parts. */
   readonly request: GuardedRequest
   /**
-   * Calls a model endpoint of this gateway with a JSON body, such as `/v1/moderations`, and resolves to the JSON of its response. The call needs no
-   * key, doesn't count toward any limit, and isn't guarded. Rejects unless the status is 200.
+   * Calls one of this gateway's model endpoints with a JSON body, such as `/v1/moderations`, and resolves to the JSON of its response. The call needs
+   * no key, doesn't count toward any limit, and isn't guarded. Rejects unless the status is 200.
    */
   callModel(path: string, body: JsonObject): Promise<JsonObject>
   /** The gateway's own `fetch`. Pass it the `signal`. */

@@ -187,10 +187,10 @@ function createStream(body: string | Uint8Array): RelayedStream {
   }
 }
 
-/** Matches media types of responses without text. */
+/** Matches the media types of responses that contain no text. */
 const MEDIA_TYPE_PATTERN = /^(?:audio\/|video\/|image\/(?!svg)|application\/octet-stream)/i
 
-/** The new text of changed parts, or the reason that no provider is called. */
+/** The new text of changed parts, or why no provider is called. */
 type CheckedRequest =
   | { readonly changed: ReadonlyMap<string, string> }
   | { readonly refused: Guard; readonly category: string | undefined }

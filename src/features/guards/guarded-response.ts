@@ -76,7 +76,7 @@ const listCallParts = (json: JsonObject, run: GuardRun): ReadPart[] =>
 
 const EMPTY_PARTS: ReadonlySet<ReadPart> = new Set()
 
-/** Finds the strings outside the output of a Responses object that repeat the request. */
+/** Finds strings that repeat the request outside a Responses object's output. */
 function findEchoes(json: string, parts: readonly ReadPart[], isSent: ResponseCheck['isSent']): ReadonlySet<ReadPart> {
   const { spans } = scanTopLevel(json, ['output'])
   const isOutput = ({ start }: ReadPart) => spans.some((span) => start >= span.start && start < span.end)
@@ -97,7 +97,7 @@ function dropTokens(json: string): string {
   return JSON.stringify(exact)
 }
 
-/** Checks the parts, and then each message's consecutive strings joined together. */
+/** Checks the parts, then each message's consecutive strings joined together. */
 export async function checkParts(parts: readonly ReadPart[], run: GuardRun): Promise<GuardDecision> {
   const decision = await run.check({ parts, stage: 'answer', final: true })
   if (decision.kind !== 'passed') return decision
@@ -135,7 +135,7 @@ async function checkChoices(
   return rejected.size > 0 ? { choices: rejected, texts } : nothing
 }
 
-/** Writes the new text of parts into their JSON, without changing any other character. Throws if a string can't be replaced. */
+/** Writes the parts' new text into their JSON without changing any other character. Throws if a string can't be replaced. */
 export function writeParts(json: string, parts: readonly ReadPart[], texts: ReadonlyMap<string, string>): string {
   let out = ''
   let position = 0

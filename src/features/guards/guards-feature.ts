@@ -24,7 +24,7 @@ export function listCodeGuards(configured: unknown = []): readonly Guard[] {
   return guards.map(([, guard]) => guard)
 }
 
-/** Returns whether a guard in code has a `check` function. If not, it is a record. */
+/** Returns whether a guard in code has a `check` function, as opposed to being a record. */
 export const isGuard = (value: unknown): value is Guard => isObject(value) && typeof value.check === 'function'
 
 const hasGuardRecords = ({ values }: CodeRecords) => [...values.keys()].some((key) => key.startsWith(GUARDS_PREFIX))

@@ -34,7 +34,7 @@ export interface HeldEvent {
   event: SseEvent | undefined
   readonly json: JsonObject | undefined
   readonly channels: Set<Channel>
-  /** Complete strings that need a check, which no later event continues. */
+  /** Complete strings that need a check. No later event continues them. */
   strings: HeldString[]
   /** The tool calls that the event begins or continues, and those that it ends. The event is sent once the calls are complete. */
   readonly startedCalls: readonly string[]

@@ -10,7 +10,7 @@ import {
   QUOTE,
 } from '../../lib/json-scan.ts'
 
-/** A string in JSON: a value, or a field name. */
+/** A string in JSON: a value or a field name. */
 export interface JsonString<Place> {
   /** `json.slice(start, end)` includes the quotes. */
   readonly start: number
@@ -19,18 +19,18 @@ export interface JsonString<Place> {
   /** The field that contains the string, or the field name itself. Empty in an array. */
   readonly field: string
   readonly isName: boolean
-  /** The place of the object or array that contains the string. */
+  /** The place of the string's object or array. */
   readonly place: Place
 }
 
 interface JsonFrame<Place> {
   place: Place
   value: unknown
-  /** The names of an object and how many of them have been visited. `undefined` for an array. */
+  /** The object's field names and how many have been visited. `undefined` for an array. */
   names: readonly string[] | undefined
   count: number
   start: number
-  /** The current field, or the index of the current element. */
+  /** The current field or the current element's index. */
   key: string
   index: number
   isBeforeValue: boolean
@@ -45,7 +45,7 @@ export interface StringVisitor<Place> {
   visit(string: JsonString<Place>): void
   /** Returns whether a field name can be skipped. */
   isPlainName?(name: string, place: Place): boolean
-  /** Returns whether a value doesn't need a visit. It must not contain a colon. */
+  /** Returns whether a value can be skipped. It must not contain a colon. */
   isPlainValue?(field: string, text: string, place: Place): boolean
 }
 

@@ -1,13 +1,13 @@
 /**
- * Returns whether a string is a known keyword of a format, such as `text` in `type: "text"`. Unknown keywords are read like any other text. A dated
- * type such as `web_search_20250305` is known if the undated type is.
+ * Returns whether a string is a format's known keyword, such as `text` in `type: "text"`. Unknown keywords are read like any other text. A dated type
+ * such as `web_search_20250305` is known if the undated type is.
  */
 export const isKeyword = (field: string, text: string): boolean =>
   field.length <= MAX_FIELD_LENGTH &&
   isField(field) &&
   (isValue(text) || KEYWORD_VALUES.has(text.replace(/_20\d{6}$/, '')))
 
-/** Returns whether a name is a known field of a format. Unknown names are read as strings, because a client can hide text in them. */
+/** Returns whether a name is one of a format's known fields. Unknown names are read as strings, because a client can hide text in them. */
 export const isKnownName = (name: string): boolean => isName(name)
 
 /** Returns whether a string looks like a base64 image or audio file. */

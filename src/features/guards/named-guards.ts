@@ -24,7 +24,7 @@ export async function createGuard(record: UntimedGuard): Promise<Guard> {
 
 const VERSION_HASH_FACTOR = 0x01000197
 
-/** A record's guard, or the reason that it can't be used. */
+/** A record's guard, or why it can't be used. */
 type NamedGuard = { readonly guard: Guard } | { readonly problem: unknown }
 
 /** Creates guards from records and caches them until the records change. */

@@ -11,11 +11,11 @@ import { isBinary, isKeyword } from './keywords.ts'
 export interface OtherText {
   readonly text: string
   readonly choice: string
-  /** Set for a field of a Responses object outside its output, because that field may repeat the request. */
+  /** Set for fields outside a Responses object's output, because they may repeat the request. */
   readonly isEcho: boolean
   /** Set for a tool's name in a call. */
   readonly isToolName?: boolean
-  /** Identifies the tool call, whose name later events may continue. */
+  /** Identifies the tool call. Later events may continue its name. */
   readonly call?: string | undefined
   /** The path of field names to the string. Set if the same field in later events may continue the string. */
   readonly path?: string | undefined
@@ -98,7 +98,7 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
 const isToolName = (holder: object, key: string): boolean =>
   key === 'toolName' || (key === 'name' && ['arguments', 'input', 'args'].some((field) => field in holder))
 
-/** Renames a field and keeps the order of the fields. Does nothing if the object already has a field with the new name. */
+/** Renames a field without changing the field order. Does nothing if the object already has a field with the new name. */
 function renameField(holder: object, name: string, to: string) {
   if (Object.hasOwn(holder, to)) return
   for (const [key, value] of Object.entries(holder)) {

@@ -6,7 +6,7 @@ import { type JsonString, type StringVisitor, visitStrings, visitValues } from '
 import { isKeyword, isKnownName } from './keywords.ts'
 import { FOUND, type TextScreen, UNCLEAR } from './text-screen.ts'
 
-/** A part, with its position in the JSON. */
+/** A part with its position in the JSON. */
 export interface ReadPart extends GuardPart {
   readonly start: number
   readonly end: number
@@ -194,15 +194,15 @@ const NO_TYPE: JsonObject = {}
 /** Returns whether a model reads adjacent strings of a kind as continuous text. */
 const isJoined = (kind: GuardPartKind) => kind === 'text' || kind === 'tool-result' || kind === 'reasoning'
 
-/** Fields that contain the strings of a list. Other fields between them don't separate the strings. */
+/** Fields that contain a list's strings. Other fields between them don't separate the strings. */
 const TEXT_FIELDS = new Set(['', 'text', 'content', 'thinking', 'reasoning', 'refusal', 'output', 'token'])
 
-/** Root fields of a request that contain system instructions. */
+/** A request's root fields with system instructions. */
 const SYSTEM_FIELDS = new Set(['system', 'instructions', 'systemInstruction', 'system_instruction'])
 const BLOCK_FIELDS = new Set(['content', 'output'])
 const TURN_FIELDS = new Set(['messages', 'input', 'contents', 'prompt'])
 
-/** Root fields of a request or response that contain text by people or models. */
+/** Root fields with text written by people or models, in a request or response. */
 const CONTENT_FIELDS = new Set([
   ...[
     'messages',

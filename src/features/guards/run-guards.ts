@@ -8,7 +8,7 @@ import { checksCalls, isRestoring } from './kinds/finding-guard.ts'
 import type { ReadPart } from './read-parts.ts'
 import { getVerdictMemory } from './verdict-memory.ts'
 
-/** The combined decision of the guards. */
+/** The guards' combined decision. */
 export type GuardDecision =
   /** The new text of each changed part, by part ID. */
   | { readonly kind: 'passed'; readonly texts: ReadonlyMap<string, string> }
@@ -20,7 +20,7 @@ export type GuardDecision =
     }
   | { readonly kind: 'answered'; readonly guard: Guard; readonly text: string }
 
-/** The decision that rejects content. */
+/** A decision that rejects content. */
 export type RejectionDecision = Extract<GuardDecision, { kind: 'refused' }>
 
 /** A guard's verdict, for the header and for records. Never contains the checked text. */
@@ -47,7 +47,7 @@ interface RunDependencies {
   signal: AbortSignal
   onError(error: unknown): void
   fetch: GuardContext['fetch']
-  /** Calls a model endpoint of this gateway. */
+  /** Calls one of this gateway's model endpoints. */
   callModel(path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject>
 }
 
@@ -56,7 +56,7 @@ export class GuardRun {
   readonly notes: GuardNote[] = []
   /** Each guard's checks, by stage and name. */
   readonly checks = new Map<string, GuardCheck>()
-  /** The longest time that an event of the stream has been held back, or `undefined` if the response isn't a stream. */
+  /** The longest time that a stream event has been held back, or `undefined` if the response isn't a stream. */
   heldMs: number | undefined = undefined
   readonly #guards: readonly Guard[]
   readonly #deps: RunDependencies
@@ -238,7 +238,7 @@ const createGuardError = (name: string, cause: unknown): GatewayError =>
     headers: { 'x-should-retry': 'true' },
   })
 
-/** Throws for an invalid verdict. */
+/** Converts a verdict to a decision. Throws if the verdict is invalid. */
 function toDecision(
   guard: Guard,
   verdict: GuardVerdict | undefined,

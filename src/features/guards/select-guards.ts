@@ -62,7 +62,7 @@ function listGuardNames({ caller, request }: Pick<CallRequest, 'caller' | 'reque
   return nameLists.flatMap((names) => names ?? []).filter((name) => !excluded.has(name))
 }
 
-/** Lists the guards of all combos that the request can reach, directly or through aliases and nested combos. */
+/** Lists the guards for all combos that the request can reach, directly or through aliases and nested combos. */
 function listComboGuards({ call, list, table }: Pick<ModelRequest, 'call' | 'list' | 'table'>): string[] {
   const found: string[] = [...(list?.guards ?? [])] // a model list can have guards, like a combo
   const seen = new Set<string>()

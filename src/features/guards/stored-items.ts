@@ -3,7 +3,9 @@ import { withMember } from '../../lib/json-edit.ts'
 import { isReference } from '../../protocols/formats/openai-responses/responses-references.ts'
 import type { ModelRequest } from '../../request/model-request.ts'
 
-/** Replaces references to items of earlier responses with the items themselves, so guards can read them. The provider would get the items anyway. */
+/**
+ * Replaces references to items from earlier responses with the items themselves, so guards can read them. The provider would get the items anyway.
+ */
 export function expandItems({ call, owner, context }: Pick<ModelRequest, 'call' | 'owner' | 'context'>): {
   text: string
   body: JsonObject

@@ -1,4 +1,4 @@
-/** Joins the strings in the same field of a stream's events, because a reader may see them as one string. */
+/** Joins the strings in the same field of several stream events, because a reader may see them as one string. */
 export class StringJoiner {
   readonly #fields = new Map<string, { last: string; tail: string }>()
 

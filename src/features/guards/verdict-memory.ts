@@ -24,7 +24,7 @@ class VerdictMemory {
     this.#clock = clock
   }
 
-  /** Returns the known rejection of older parts, if any, and the parts that need a check. */
+  /** Returns the cached rejection of older parts, if any, and the parts that need a check. */
   async recall(parts: readonly GuardPart[]): Promise<{ rejection?: GuardVerdict; unknown: readonly GuardPart[] }> {
     const verdicts = await Promise.all(parts.map((part) => (part.isOlder ? this.#find(part) : undefined)))
     const rejected = parts.filter((_, index) => verdicts[index]?.isRejected)

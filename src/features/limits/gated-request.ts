@@ -42,7 +42,7 @@ export class GatedRequest {
    * the request ends.
    */
   readonly #limitedUsageUnits: ReadonlySet<LimitUnit>
-  /** The reservation of `requests` and `parallel`. `not-stored` if the storage is unavailable and the settings allow such requests. */
+  /** The reservation for `requests` and `parallel`. `not-stored` if the storage is unavailable and the settings allow such requests. */
   #requestReservation: Reservation | 'not-stored' | undefined = undefined
   /** The units of `#requestReservation` that settle when the request ends. */
   #requestUnits: readonly LimitUnit[] = []

@@ -10,7 +10,7 @@ export interface Holders {
   plan?: string | undefined
 }
 
-/** What a rejected request would have used. */
+/** Details of a rejected request, for its error. */
 interface RejectedRequest {
   /** The amount needed in the limit's unit, such as tokens or US dollars. */
   need: number

@@ -85,7 +85,7 @@ function formatWait(ms: number): string {
   return `${hoursText}${seconds >= 60 ? `${minutes}m` : ''}${seconds % 60}s`
 }
 
-/** Removes the headers with a provider's limits, because they don't describe the client's limits. */
+/** Removes a provider's limit headers, because they don't describe the client's limits. */
 export function dropProviderLimits(headers: Record<string, string>): void {
   for (const name in headers) if (isProviderHeader(name)) delete headers[name]
 }

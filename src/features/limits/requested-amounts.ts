@@ -33,7 +33,7 @@ export function estimateRequestedAmounts(
   }
 }
 
-/** Throws `REQUEST_TOO_EXPENSIVE` if a field of the request makes the price unknown. */
+/** Throws `REQUEST_TOO_EXPENSIVE` if a request field makes the price unknown. */
 export function requireKnownPrice(
   target: AttemptControls['target'],
   surcharge: Surcharge | undefined,
@@ -42,7 +42,7 @@ export function requireKnownPrice(
   if (surcharge && whenPriceUnknown !== 'allow') throw createUnknownPriceError(getTargetName(target), surcharge.field)
 }
 
-/** Returns the least that a request needs in a unit. */
+/** Returns the minimum amount of a unit that a request needs. */
 export function getMinimumAmount(unit: LimitUnit, { fixed, output }: RequestedAmounts): number {
   if (unit !== 'tokens' && unit !== 'usd') return 1
   const { minTokens: least = 0, usdPerToken = 0 } = output ?? {}

@@ -6,7 +6,7 @@ import { createJsonReply } from '../../request/door/reply.ts'
 import type { UnrecordedRequest } from '../../request/feature-requests.ts'
 import type { ListingPath, ListingRoutesOptions } from './listing-routes.ts'
 
-/** Replies with a list of models, or with one model, in the caller's format. */
+/** Replies with a list of models or a single model, in the caller's format. */
 export async function replyWithList(
   { exchange, caller, params, query }: UnrecordedRequest,
   { path, kinds, version }: ListingPath,

@@ -53,9 +53,9 @@ export interface Listing {
     options?: { reader?: ListReader; cache?: LookupCache },
   ): Promise<ModelEntry[]>
   /**
-   * Finds a model by ID, with or without Google's `models/` prefix. Returns the kinds under which it is listed: `llm`, or all others. For a model
-   * that works but isn't listed, returns the model's own kind. Rejects with `MODEL_NOT_FOUND` and suggests similar names, even if the model exists
-   * but `reader` may not use it.
+   * Finds a model by ID, with or without Google's `models/` prefix. Returns the kinds that it is listed under: `llm`, or all others. For a model that
+   * works but isn't listed, returns the model's own kind. Rejects with `MODEL_NOT_FOUND` and suggests similar names, even if the model exists but
+   * `reader` may not use it.
    */
   find(id: string, fetch: UpstreamFetch, reader?: ListReader): Promise<FoundModel>
   /** The list format for each client format. */

@@ -24,7 +24,7 @@ import type { StoredAttempt, StoredRequest, StoredSkip, StoredTarget } from '../
 import { createStoredAttempt, createStoredRequest, createStoredSkip } from '../usage/stored-request.ts'
 import type { UsageStore } from '../usage/usage.ts'
 
-/** An attempt of an in-flight request. `outcome` is absent until the response arrives. The stream may still be running after `answered`. */
+/** An in-flight request's attempt. `outcome` is absent until the response arrives. The stream may still be running after `answered`. */
 export type LiveAttempt = StoredTarget & { number: number; startMs: number } & Partial<
     Pick<StoredAttempt, 'outcome' | 'status' | 'durationMs' | 'message'>
   >
@@ -40,9 +40,9 @@ export interface RunningRequest
   firstByteMs?: number
 }
 
-/** The data of each event type. The `id` of a request is its `x-signalbox-request-id`. */
+/** Each event type's data. A request's `id` is its `x-signalbox-request-id`. */
 export interface LiveEvents {
-  /** The in-flight requests, up to 1,000. Sent first in each stream, and after each `lost`. */
+  /** The in-flight requests, up to 1,000. Sent first in each stream and after each `lost`. */
   running: { requests: readonly RunningRequest[] }
   /** Events were lost. `events` is their number, if known. State that was built from earlier events may be stale. */
   lost: { events?: number }
@@ -102,14 +102,12 @@ const MAX_RUNNING = 1_000
 /** How long events are buffered after the last reader disconnects so that it can resume, in ms. */
 const BUFFERED_MS = 60_000
 
-/**
- * The live events of this instance. Buffers events while there is a reader and for a minute afterward. Otherwise, requests don't report any events.
- */
+/** This instance's live events. Buffers events while there is a reader and for a minute afterward. Otherwise, requests don't report any events. */
 export class LiveFeed {
   readonly deps: LiveDependencies
   /** The connected readers. */
   readonly readers = new Set<{ onNews(): void; end(): void }>()
-  /** The unique name of this event sequence. */
+  /** This event sequence's unique name. */
   sequence = ''
   /** The number of events in this sequence so far. */
   head = 0

@@ -38,7 +38,7 @@ export function getCatalogAgeMs(catalog: Catalog, clock: Pick<Clock, 'now'>): nu
   return asOf === undefined ? undefined : Math.max(0, clock.now() - Date.parse(asOf))
 }
 
-/** The operations of `gateway.api` that list limits. */
+/** The `gateway.api` operations that list limits. */
 interface LimitSources {
   groups: {
     list(): Promise<{ groups: { id: string; limits?: UsageLimits }[] }>

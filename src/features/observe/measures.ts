@@ -3,10 +3,10 @@
  * the OpenTelemetry conventions; all others are ours.
  */
 
-/** The OpenTelemetry name of a label. */
+/** A label's OpenTelemetry name. */
 export type LabelName = keyof typeof labels
 
-/** The definition of a metric. */
+/** A metric's definition. */
 export interface Metric {
   readonly name: string
   readonly kind: 'counter' | 'histogram' | 'upDown' | 'gauge'
@@ -14,7 +14,7 @@ export interface Metric {
   readonly unit: string
   readonly help: string
   readonly labels: readonly LabelName[]
-  /** The upper bounds of a histogram, ascending. */
+  /** A histogram's upper bounds, ascending. */
   readonly buckets?: readonly number[]
 }
 
@@ -303,7 +303,7 @@ export const OTHER_LABEL = '_OTHER'
 /** Maximum number of label sets per metric and in total. */
 export const MAX_SERIES = { measure: 2_000, all: 20_000 }
 
-/** A label set of a metric. Labels that are `undefined` are absent. */
+/** A metric's label set. Labels that are `undefined` are absent. */
 export type LabelSet = Readonly<Partial<Record<LabelName, string>>>
 
 /** A metric with one label set. `add` increments a counter, sets a gauge, or adds a value to a histogram. */

@@ -162,7 +162,7 @@ class MeasuredRequest implements RequestFollower {
     return new MeasuredAttempt(attempt, this)
   }
 
-  /** Called when the first content of an attempt arrives. */
+  /** Called when an attempt's first content arrives. */
   begun({ startedAt }: ObservedAttempt, afterMs: number): void {
     if (this.#hasContent) return
     this.#hasContent = true

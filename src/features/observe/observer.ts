@@ -22,7 +22,7 @@ export interface ObserverPage {
   reply(exchange: Pick<Exchange, 'header'>, facts: GatewayFacts): Promise<Reply>
 }
 
-/** The current state of the gateway. */
+/** The gateway's current state. */
 export interface GatewayFacts {
   /** Whether this instance is one of many short-lived ones, such as Workers isolates. */
   readonly isOneOfMany: boolean

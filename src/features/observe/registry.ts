@@ -52,7 +52,7 @@ export class HistogramSeries implements Series {
   }
 }
 
-/** All series of this process. Beyond `MAX_SERIES`, new label sets share a series with `_OTHER` labels, and the overflow metric counts them. */
+/** This process's series. Beyond `MAX_SERIES`, new label sets share a series with `_OTHER` labels, and the overflow metric counts them. */
 export class Registry implements Meter {
   readonly #families = new Map<Metric, Map<string, StoredSeries>>()
   #size = 0
@@ -72,7 +72,7 @@ export class Registry implements Meter {
     return [...this.#families].map(([measure, family]) => [measure, family.values()])
   }
 
-  /** Replaces all series of a gauge. */
+  /** Replaces all of a gauge's series. */
   set(measure: Metric, values: Iterable<readonly [labels: LabelSet, value: number]>): void {
     const family = this.#family(measure)
     this.#size -= family.size

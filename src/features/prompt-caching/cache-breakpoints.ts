@@ -12,7 +12,7 @@ export interface BreakpointOptions {
   onlyInstructions: boolean
 }
 
-/** The changed fields of the body. `undefined` removes a field. */
+/** The body's changed fields. `undefined` removes a field. */
 export type EditedFields = Record<string, unknown>
 
 /**
@@ -51,7 +51,7 @@ const isAnswer = ({ role, type }: JsonObject): boolean =>
   role === 'assistant' || type === 'function_call' || type === 'custom_tool_call'
 const isInstruction = ({ role }: JsonObject): boolean => role === 'system' || role === 'developer'
 
-/** A block in a conversation: the index of its message, and its index within that message. */
+/** A block in a conversation: the index of its message and its index within that message. */
 interface Place {
   message: number
   block: number

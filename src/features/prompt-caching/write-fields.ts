@@ -3,7 +3,7 @@ import { insertFirstMember, withoutMember } from '../../lib/json-edit.ts'
 import { scanTopLevel } from '../../lib/json-scan.ts'
 import type { EditedFields } from './cache-breakpoints.ts'
 
-/** Sets fields of a body. Existing fields keep their positions; new ones come last. */
+/** Sets fields in a body. Existing fields keep their positions; new ones come last. */
 export function mergeFields(body: JsonObject, fields: EditedFields): JsonObject {
   const merged: JsonObject = { ...body, ...fields }
   for (const [name, value] of Object.entries(fields)) if (value === undefined) delete merged[name]

@@ -10,7 +10,7 @@ import type { DataTags } from '../../types.ts'
 
 const OPTIONS_PATH = 'providerOptions.gateway'
 
-/** The models to try after the requested one, and the order of each model's targets. */
+/** The models to try after the requested one and the order of each model's targets. */
 export interface GatewaySelection {
   models: readonly string[]
   arrangement: TargetOrder

@@ -4,7 +4,7 @@ import type { RouteCall, RouteContext } from '../../request/route-call.ts'
 import type { Clock } from '../../types.ts'
 import type { Routing } from './run-route.ts'
 
-/** The options of the feature. */
+/** The feature's options. */
 export interface RouteFeatureOptions {
   route?: (request: RouteCall, context: RouteContext) => unknown
   onRouteError?: 'fail' | 'ignore'

@@ -52,7 +52,7 @@ export function createRouting(
   return { choose, answer: (call, next) => serveRoutedCall(call, next, (request) => choose(request, onError)) }
 }
 
-/** Lists the allowed targets of the models, each target once. */
+/** Lists the models' allowed targets, each only once. */
 function listCandidates(request: RoutableRequest, models?: string | readonly string[]): RouteCandidate[] {
   const { call, context, table, list } = request
   const { catalog, health, targetStats } = context

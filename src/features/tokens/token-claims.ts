@@ -37,7 +37,7 @@ export const TOKEN_PREFIX = 'sbt_'
 export const TOKEN_TYPE = 'sbt+jwt'
 export const TOKEN_ISSUER = 'signalbox'
 export const MAX_TOKEN_LENGTH = 1_800
-/** Maximum difference between the clocks of instances, in ms. */
+/** Maximum difference between instances' clocks, in ms. */
 export const CLOCK_TOLERANCE_MS = 5_000
 /** How far in the future a token's issue time may be, in ms. */
 export const MAX_AHEAD_MS = 60_000

@@ -58,7 +58,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
     return key
   }
 
-  /** Reads a token without leaking its claims, because errors from `jose` contain them. */
+  /** Reads a token. Replaces errors from `jose`, because they contain the token's claims. */
   const readSafely = (token: string) =>
     read(token).catch((error: unknown) => {
       throw isGatewayError(error) ? error : createTokenError('TOKEN_INVALID')

@@ -56,8 +56,8 @@ export class TotalsByHour {
 export class PartialWriteError extends Error {}
 
 /**
- * Adds totals of batches to the stored totals, unless they are already included. Throws `PartialWriteError` if the stored totals include only part of
- * the batches.
+ * Adds batch totals to the stored totals, unless they are already included. Throws `PartialWriteError` if the stored totals include only part of the
+ * batches.
  */
 async function addToTotals(
   { storage, maxCharacters, nextTurn, onError }: AddTotalsOptions,
@@ -87,7 +87,7 @@ async function addToTotals(
   })
 }
 
-/** Adds totals of batches to the stored totals for their hours and days. Throws the same errors as `addToTotals`. */
+/** Adds batch totals to the stored totals for their hours and days. Throws the same errors as `addToTotals`. */
 export async function addTotalsByHour(
   options: AddTotalsOptions,
   { instanceId, days }: { instanceId: string; days: { requests: number; totals: number } },

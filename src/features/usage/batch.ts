@@ -20,7 +20,7 @@ export function encodeBatch(parts: readonly string[], unlisted: UnlistedByTime, 
   return `{"at":${writtenAt},"parts":[${parts.join(',')}]${sums.length > 0 ? `,"unlisted":[${sums.join(',')}]` : ''}}`
 }
 
-/** Decodes a batch in the current format or an earlier one, optionally only the requests of one key. Returns `undefined` if the batch is damaged. */
+/** Decodes a batch in the current format or an earlier one, optionally only one key's requests. Returns `undefined` if the batch is damaged. */
 export function decodeBatch(text: string, keyId?: string): JournalBatch | undefined {
   if (keyId && !text.includes(JSON.stringify(keyId)) && !text.includes('"unlisted"'))
     return { at: 0, requests: [], unlisted: new Map() }

@@ -68,7 +68,7 @@ export class Histogram {
     return text
   }
 
-  /** Adds all times of another histogram. */
+  /** Adds all times from another histogram. */
   merge(other: Histogram): void {
     if (this.#text === '') {
       this.#text = other.text

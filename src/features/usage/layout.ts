@@ -31,7 +31,7 @@ export const getJournalPrefix = (instanceId: string): string => `${JOURNAL_PREFI
 export const getJournalKey = (instanceId: string, number: number): string =>
   getJournalPrefix(instanceId) + String(number).padStart(NUMBER_DIGITS, '0')
 
-/** Parses the storage key of a batch. */
+/** Parses a batch's storage key. */
 export function parseJournalKey(key: string): { instanceId: string; number: number } {
   const [instanceId = '', number = ''] = key.slice(JOURNAL_PREFIX.length).split('/')
   return { instanceId, number: Number(number) }

@@ -8,7 +8,7 @@ export interface UsageFilter {
   /** The model name in the request. */
   model?: string
   user?: string
-  /** The ref of an account. */
+  /** An account's ref. */
   account?: string
   /** The request's target. */
   provider?: string

@@ -36,7 +36,7 @@ interface ReaderOptions {
   days(): Promise<RetentionDays>
 }
 
-/** The time range, cursor, and maximum length of a page. */
+/** A page's time range, cursor, and maximum length. */
 interface PageRange extends TimeRange {
   before?: string | undefined
   limit: number
@@ -165,8 +165,8 @@ export class UsageReader {
 
   /**
    * Calls `onTotals` with the totals of all matching requests. Counts each request in one row. Aggregates individual requests for parts of an hour.
-   * `unit` is the shortest period that rows must distinguish. Returns the actual time range, and whether some totals lack dimensions because they
-   * were too large.
+   * `unit` is the shortest period that rows must distinguish. Returns the actual time range and whether some totals lack dimensions because they were
+   * too large.
    */
   async sumUsage(
     filter: UsageFilter,

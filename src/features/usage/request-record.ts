@@ -46,7 +46,7 @@ export interface UsageCost {
   costSource?: CostSource
 }
 
-/** The target of a request. */
+/** A request's target. */
 export interface StoredTarget {
   provider: string
   model: string
@@ -86,9 +86,9 @@ export interface StoredRequest extends UsageCost {
   time: IsoTime
   /** The ID of the client's API key. Absent without a key. */
   keyId?: string
-  /** The key's group at the time. */
+  /** The key's group at the time of the request. */
   groupId?: string
-  /** The ref of the account. Absent without an account. */
+  /** The account's ref. Absent without an account. */
   account?: string
   /** The ID (`jti` claim) of the token that acted for the account. Absent without a token. */
   tokenId?: string
@@ -98,7 +98,7 @@ export interface StoredRequest extends UsageCost {
   tags?: readonly string[]
   /** The end user that the client specified, up to 200 characters. */
   user?: string
-  /** The path of the endpoint, such as `/v1/chat/completions`. */
+  /** The endpoint's path, such as `/v1/chat/completions`. */
   endpoint: string
   /** Absent for endpoints that don't call a model. */
   format?: ClientFormat

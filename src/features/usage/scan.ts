@@ -4,7 +4,7 @@ import { getRequestsCursor, getRequestsPrefix, parseTimeSpan } from './layout.ts
 import type { StoredRequest } from './request-record.ts'
 import { decodeRequests } from './usage-codec.ts'
 
-/** The criteria of a scan. */
+/** A scan's criteria. */
 export interface Scan {
   /** In epoch ms; `to` is exclusive. */
   from: number
@@ -23,7 +23,7 @@ interface ListedValue {
   last: number
 }
 
-/** The number of values on the first page, and the maximum on later pages. */
+/** The number of values on the first page and the maximum on later pages. */
 const FIRST_PAGE = 2
 const MAX_PAGE = 32
 

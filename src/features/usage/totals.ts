@@ -29,7 +29,7 @@ export interface Dimensions {
   connectionId: string
   /** The end user that the client specified. Empty for requests with an account. */
   user: string
-  /** The ref of an account. */
+  /** An account's ref. */
   account: string
 }
 
@@ -185,7 +185,7 @@ interface StoredTotals {
   rows: StoredRow[]
 }
 
-/** The totals of one period and shard. They record the last included batch of each instance, so no batch is added twice. */
+/** The totals for one period and shard. They record the last included batch of each instance, so no batch is added twice. */
 export class Totals {
   through: Record<string, number> = {}
   leftOut = 0

@@ -24,7 +24,7 @@ import {
 /** The strings in a value. Indexes start at 1; 0 means no string. */
 export class StringTable {
   readonly texts: string[] = []
-  /** Total characters of the strings. */
+  /** The strings' total length, in characters. */
   size = 0
   readonly #indexes = new Map<string, number>()
   /** The round that last used each string, by position in `texts`. */
@@ -79,7 +79,7 @@ type UsageCostRow = [
   /** `null` if there are no units but other fields follow. */
   units?: Record<string, number> | null,
   optionalCounts?: number[],
-  /** The source of the price (`encodePriceOrigin`). */
+  /** The price's source (`encodePriceOrigin`). */
   price?: number,
 ]
 type SkipRow = [skipped: number, entryOrProvider: number, model?: number, connectionId?: number]
@@ -99,7 +99,7 @@ type RequestRow = [
   status: number,
   durationMs: number,
   firstByteMs: number,
-  /** The index of the target among the attempts. */
+  /** The target's index among the attempts. */
   target: number,
   attempts: AttemptRow[],
   skipped: SkipRow[],
@@ -151,8 +151,8 @@ export function decodeRequests(text: string, keyId?: string): StoredRequest[] | 
 const ROWS_SEPARATOR = '],"rows":['
 
 /**
- * Parses only the rows of one key. Rows contain no strings except IDs, so `,["` always starts a row. Every quotation mark in the strings that precede
- * the rows is escaped.
+ * Parses only one key's rows. Rows contain no strings except IDs, so `,["` always starts a row. Every quotation mark in the strings that precede the
+ * rows is escaped.
  */
 function decodeRequestsOfKey(text: string, keyId: string): StoredRequest[] | undefined {
   if (!text.includes(JSON.stringify(keyId))) return []

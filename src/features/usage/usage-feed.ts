@@ -86,7 +86,7 @@ export class LiveStream implements ByteStream {
 export function followJournal(options: {
   storage: Pick<Storage, 'get'>
   freshness: Pick<FreshnessTracker, 'onChange'>
-  /** The name of this instance. */
+  /** This instance's name. */
   instanceId: string
   hasReaders(): boolean
   send(request: StoredRequest): void

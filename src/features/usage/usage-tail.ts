@@ -17,7 +17,7 @@ const PAGE_SIZE = 20
 
 /**
  * Reads the batches of all instances that may not have been folded yet: those in the journal and those waiting in this process. Read the folded
- * values afterward, so they include batches folded in the meantime. With `keyId`, may omit requests of other keys.
+ * values afterward, so they include batches folded in the meantime. With `keyId`, may omit other keys' requests.
  */
 export async function readTail(
   storage: Storage,

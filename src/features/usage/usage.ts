@@ -8,13 +8,13 @@ import type { UsageReader } from './reader.ts'
 import type { StoredRequest } from './request-record.ts'
 import type { LiveStream } from './usage-feed.ts'
 
-/** The stored usage of a gateway: request records and totals. */
+/** A gateway's stored usage: request records and totals. */
 export interface UsageStore {
   /** Stores a finished request in the background. Never throws. */
   storeRequest(request: StoredRequest, waitUntil?: (work: Promise<unknown>) => void): void
   /**
-   * Streams requests as server-sent events as they end. Includes requests of other instances once they are written, if the storage reports changes.
-   * The stream ends when the reader disconnects or the gateway closes.
+   * Streams requests as server-sent events as they end. Includes other instances' requests once they are written, if the storage reports changes. The
+   * stream ends when the reader disconnects or the gateway closes.
    */
   streamRequests(): Promise<LiveStream>
   /** Calls `listener` with requests written by other instances, if the storage reports changes. Supports only one listener. */

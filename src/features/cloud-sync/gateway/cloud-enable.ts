@@ -70,7 +70,7 @@ async function replicateOrUndo(deps: CloudDependencies, context: ProxyContext): 
   }
 }
 
-/** Replicates all data. If this gateway has no keys, also creates one for clients of the cloud. */
+/** Replicates all data. If this gateway has no keys, also creates one for the cloud's clients. */
 async function replicateAll(deps: CloudDependencies, context: ProxyContext): Promise<ReplicatedData> {
   const { fetch, replica, keys } = deps
   await checkProxyVersion({ ...context, fetch })
@@ -147,7 +147,7 @@ async function listPrivateAddressWarnings(
   return [`The cloud proxy may be unable to reach the private URLs of these connections: ${listed.join(', ')}.`]
 }
 
-/** Finds the first key that works for clients and whose value this gateway can decrypt. */
+/** Finds the first active key with a value that this gateway can decrypt. */
 async function findActiveKey(store: WritableStore): Promise<{ key: string; name: string } | undefined> {
   const keyring = await store.keyring()
   for (const { id, record } of await store.keys.entries()) {

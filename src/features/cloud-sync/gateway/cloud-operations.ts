@@ -34,7 +34,7 @@ export interface CloudOperations<Input = never> {
   sessions: CloudSessionOperations
 }
 
-/** This gateway's sessions at the proxy. The operations reject like the other cloud sync operations. */
+/** This gateway's sessions at the proxy. The operations reject with the same errors as the other cloud sync operations. */
 export interface CloudSessionOperations {
   /** Lists the sessions, with times in ISO 8601. A session expires after a day without use. */
   list(): Promise<{ sessions: CloudSession[] }>

@@ -13,7 +13,7 @@ export interface CloudReplicaState {
   attempts: readonly string[]
   /** ISO 8601. */
   lastSuccessAt: string | null
-  /** The error of the last sync, or `null` if it succeeded. */
+  /** The last sync's error, or `null` if it succeeded. */
   lastError: string | null
   /** When the oldest change began waiting to be replicated, in ISO 8601. `null` if none is waiting. */
   waitingSince: string | null

@@ -11,7 +11,7 @@ import { aliasFields, customModelFields, providerFields } from '../../../types/r
 import { settingsFields } from '../../../types/records/settings-fields.ts'
 import type { Collection } from '../protocol.ts'
 
-/* The records of a replica: the replicated fields of each collection, with encrypted secrets. */
+/* A replica's records: each collection's replicated fields, with encrypted secrets. */
 
 const digest = v.pipe(fields.text, v.regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of the key as 64 hex digits'))
 const validateSecret = ({

@@ -18,7 +18,7 @@ export interface Control {
   serve(exchange: Exchange): Promise<Reply>
   /** Returns the operations on a tenant's data. Rejects with `NOT_FOUND`. */
   api(tenant: string): Promise<Management<unknown>>
-  /** Deletes all data of a tenant. Rejects with `NOT_FOUND`. */
+  /** Deletes all of a tenant's data. Rejects with `NOT_FOUND`. */
   forget(tenant: string): Promise<void>
 }
 

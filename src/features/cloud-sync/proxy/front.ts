@@ -17,7 +17,7 @@ import { createListingRoutes } from '../../listing/listing-routes.ts'
 import type { Directory } from './directory.ts'
 import type { Tenants } from './tenants.ts'
 
-/** The root path of the protocol. */
+/** The protocol's root path. */
 const CLOUD_PATH = '/cloud'
 const isProtocol = (path: string) => path === CLOUD_PATH || path.startsWith(`${CLOUD_PATH}/`)
 
@@ -92,8 +92,7 @@ export function createProxyApp(deps: {
   }
 
   /**
-   * Forwards a request to the tenant of its key. If that tenant doesn't know the key, looks the key up again, because it may have moved to another
-   * tenant.
+   * Forwards a request to its key's tenant. If that tenant doesn't know the key, looks the key up again, because it may have moved to another tenant.
    */
   async function serveKey(exchange: Exchange, key: ClientKey): Promise<Reply | undefined> {
     const { credential, tenant } = found.get(key) ?? {}
@@ -143,7 +142,7 @@ export function createProxyApp(deps: {
   }
 }
 
-/** The routes of a tenant's gateway, except the model endpoints. */
+/** A tenant gateway's routes, except the model endpoints. */
 const otherRoutes = [
   ...accountRoutes(rejectPlaceholder),
   ...createListingRoutes({

@@ -16,7 +16,7 @@ import { createProxyError } from './proxy-errors.ts'
 
 /* Parses gateway messages with strict schemas. The records in them are validated when they are merged. */
 
-/** Maximum nesting depth of a message. Its records start at level 4, and may be as deep as in a request to `/api`. */
+/** Maximum nesting depth of a message. Its records start at level 4 and may be as deep as in a request to `/api`. */
 const MAX_MESSAGE_DEPTH = MAX_DEPTH + 4
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))

@@ -42,7 +42,7 @@ export interface SignedRoute {
   run(request: SignedRequest, id: string): Promise<object>
 }
 
-/** The routes of the protocol. */
+/** The protocol's routes. */
 export interface CloudRoutes {
   open: readonly OpenRoute[]
   signed: readonly SignedRoute[]

@@ -31,7 +31,7 @@ import { createTenants } from './tenants.ts'
 
 /**
  * Options for `createCloudProxy`; only `storage` is required. Except for `enrollmentToken`, they work as in `createGateway`: `limits` apply to each
- * tenant, and `hooks` receive the requests of all tenants. Credentials are rejected unless `secret` is set or the storage has a secret.
+ * tenant, and `hooks` receive all tenants' requests. Credentials are rejected unless `secret` is set or the storage has a secret.
  */
 export interface CloudProxyOptions
   extends Required<Pick<GatewayOptions, 'storage'>>,
@@ -59,12 +59,12 @@ export interface CloudProxy
     /** Lists the gateways, sorted by ID. */
     list(): Promise<{ tenants: TenantView[] }>
     /**
-     * Deletes all data of a gateway, including its enrollment and sessions, and ends its in-flight requests. If it fails, call it again. Rejects with
-     * `NOT_FOUND` for an unknown ID.
+     * Deletes all of a gateway's data, including its enrollment and sessions, and ends its in-flight requests. If it fails, call it again. Rejects
+     * with `NOT_FOUND` for an unknown ID.
      */
     delete(id: string): Promise<{ success: true }>
   }
-  /** The data of one tenant. */
+  /** One tenant's data. */
   tenant(id: string): {
     /**
      * The `gateway.api` operations on the tenant's data, in process. The operations reject with `NOT_FOUND` while the tenant has no data here, and

@@ -7,11 +7,11 @@ import type { SyncRequest } from '../protocol.ts'
 import type { Documents } from './documents.ts'
 import type { Scopes } from './tenant-scope.ts'
 
-/** The stored record of a replica. */
+/** A replica's stored record. */
 export interface ReplicaRecord {
   /** Unique to each replica. A gateway that creates a replica again gets a new ID. */
   id: string
-  /** The stamps of the last two responses with changes. Two, because the last response may get lost. */
+  /** The stamps of the last two responses with changes. Two are needed, because the last response may get lost. */
   current: string
   previous: string | null
   /** The request with changes since `previous`. A gateway that still has the stamp `previous` must know this request. */
@@ -42,8 +42,7 @@ export function hasSameLastSync(
 }
 
 /**
- * Returns the stamps that follow a request whose response contains `states` states. They stay the same for a repeated request, or if there are no
- * changes.
+ * Returns the stamps after a request whose response contains `states` states. They stay the same for a repeated request or if there are no changes.
  */
 export function getNextStamps(
   { current, previous, attempt, last }: Stamps,
@@ -68,7 +67,7 @@ export function getNextStamps(
 export interface ReplicaRecords {
   /** Reads a replica's record from the storage. */
   read(tenant: string): Promise<ReplicaRecord | undefined>
-  /** Returns the replica for model requests, unless it is being removed. Caches the replica as long as a gateway caches records. */
+  /** Returns the replica for model requests, unless it is being removed. Caches the replica for as long as a gateway caches records. */
   current(tenant: string): Promise<ReplicaRecord | undefined>
   /** Writes the result of `change`, unless it is `undefined`. Calls `change` again if another write came first. */
   change(tenant: string, change: (record: ReplicaRecord | undefined) => ReplicaRecord | undefined): Promise<void>

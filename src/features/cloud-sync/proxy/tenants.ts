@@ -5,14 +5,14 @@ import type { Ledger } from '../../limits/ledger/ledger.ts'
 import type { ReplicaRecords } from './replica-records.ts'
 import type { Scopes } from './tenant-scope.ts'
 
-/** A tenant with its replica, and with the gateway that serves its keys. */
+/** A tenant with its replica and the gateway that serves its keys. */
 export interface Tenant {
   readonly id: string
   /** The replica's ID. A new replica gets a new gateway. */
   readonly replicaId: string
   readonly gateway: Gateway
   readonly store: Store
-  /** The counters of the tenant's limits. */
+  /** The counters for the tenant's limits. */
   ledger(): Promise<Ledger>
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { type LiveEventType, onEvents } from './page-live.ts'
 import { getMessage, isDenied, signOut } from './session.ts'
 
-/** The state of loaded data. While the data reloads, the last value stays. */
+/** The state of loaded data. The last value remains while the data reloads. */
 export interface LoadState<T> {
   value: T | undefined
   error: string | undefined

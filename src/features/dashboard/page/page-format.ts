@@ -76,7 +76,7 @@ export function formatRelativeTime(time: string | number, now = Date.now()): str
 const MAX_TEXT = 300
 
 /**
- * Makes an untrusted string, such as a name, a model, or an error, safe to display. Escapes invisible characters and bidirectional controls and
+ * Makes an untrusted string, such as a name, a model, or an error, safe to display. Escapes invisible characters and bidirectional controls, and
  * truncates long strings.
  */
 export const sanitize = (text: string): string =>

@@ -48,7 +48,7 @@ function parseDay(name: keyof Range, text: string | null, plus = 0): Range {
   return Number.isNaN(time) ? {} : { [name]: new Date(time + plus).toISOString() }
 }
 
-/** Returns the range's query parameters, to be used in a link to another view. */
+/** Returns the range's query parameters, for links to other views. */
 export function getRangeQuery(fallback: string): Record<string, string> {
   const { query } = route.value
   return Object.fromEntries(RANGE_PARAMS.map((name) => [name, query.get(name) ?? (name === 'days' ? fallback : '')]))
@@ -66,7 +66,7 @@ const RANGE_CHOICES: readonly Choice<string>[] = [
   ['custom', 'Custom range'],
 ]
 
-/** Renders the fields for a range. `any` is the label for an optional choice of all times. */
+/** Renders the fields for a range. `any` is the label of the choice for all times; without it, there is no such choice. */
 export function RangeFields({ fallback, any }: { fallback: string; any?: string }) {
   const days = route.value.query.get('days') ?? fallback
   const choices: Choice<string>[] = [...(any === undefined ? [] : [['', any] as const]), ...RANGE_CHOICES]

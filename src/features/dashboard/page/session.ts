@@ -8,7 +8,7 @@ const apiRoot = new URL('..', location.origin + location.pathname).href
 
 const TOKEN_KEY = 'signalbox.token'
 
-/** The admin token of this tab. Empty if the host app authenticates visitors. */
+/** This tab's admin token. Empty if the host app authenticates visitors. */
 const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? '')
 
 /** Returns whether a header can contain the token. Control characters and characters outside Latin-1 aren't allowed. */

@@ -44,7 +44,7 @@ export interface ChangeRules {
 /** The headers that a guard can add. */
 export type ProviderHeaders = ValueOf<(typeof guardKinds)['change']['providerHeaders']>
 
-/** Creates a guard that changes chat requests in the client's own format, without changing any other character of the request. */
+/** Creates a guard that changes chat requests in the client's own format and leaves every other character as it was. */
 export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ChangeRules): BuiltInGuard {
   const { prepend, append, set = {}, max = {}, providerHeaders, ...rest } = options
   if (providerHeaders) checkHeaders('change().providerHeaders', { ...providerHeaders })

@@ -30,7 +30,7 @@ export function readEscape(text: string, at: number): { decoded: string; end: nu
   return found && decoded !== undefined ? { decoded, end: at + found[0].length } : undefined
 }
 
-/** Returns whether an escape may begin at a position; faster than `readEscape`. */
+/** Returns whether an escape may begin at a position. Faster than `readEscape`. */
 export function mayEscape(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   const next = text.charCodeAt(at + 1)
@@ -39,7 +39,7 @@ export function mayEscape(text: string, at: number): boolean {
   return code === BACKSLASH && (isDigit(next) || next === BACKSLASH || 'uxUN'.includes(text.charAt(at + 1)))
 }
 
-/** Returns whether the decoded form of the escape that ends at a position begins another escape. */
+/** Returns whether an escape that ends at this position decodes to the start of another escape. */
 export function mayEscapeTwice(decoded: string, text: string, at: number): boolean {
   if (!ESCAPE_STARTS.includes(decoded)) return false
   const rest = decoded + text.slice(at, at + LONGEST_NAME)
@@ -56,7 +56,7 @@ export function isUnfinishedEscape(text: string, at: number): boolean {
 export const ESCAPE_STARTS = '&%\\'
 const LONGEST_NAME = 40
 
-/** Matches an incomplete escape or half of a surrogate pair at the end of a string, or just the end. */
+/** Matches an incomplete escape or half a surrogate pair at the end of a string, or else the end itself. */
 export const UNFINISHED_ESCAPE =
   /(?:&(?:amp;|#0*38;|#x0*26;)*[#\w]{0,32}|\\{1,64}(?:[ux]\{?[\da-f]{0,6}|U[\da-f]{0,7}|N[{A-Z ]{0,24}|\d{0,6})?|%(?:25)*(?:u[\da-f]{0,3}|[\da-f]?|[c-f][\da-f](?:%[89ab][\da-f]){0,2}(?:%[89ab]?)?)|[\ud800-\udbff])?$/i
 const UNFINISHED = new RegExp(UNFINISHED_ESCAPE.source, 'iy')

@@ -36,7 +36,7 @@ function* listDecoded(text: string): Generator<RewrittenText> {
 const MAX_ROUNDS = 5
 
 /**
- * Finds matches in a string as written, and as it reads without invisible characters, accents, look-alike and styled characters, markup, and escapes.
+ * Finds matches in a string as written and as it reads without invisible characters, accents, look-alike and styled characters, markup, and escapes.
  * Matches may overlap.
  */
 export function findHidden(text: string, find: (text: string) => Match[]): Match[] {

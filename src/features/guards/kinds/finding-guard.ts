@@ -13,13 +13,13 @@ export interface BuiltInGuard extends Guard {
   countUnfinished?(text: string): number
   /** Set if the guard restores masked values in responses. Such a guard never rejects a response. */
   readonly restores?: true
-  /** Set if the guard checks the complete arguments of tool calls. */
+  /** Set if the guard checks the complete arguments in tool calls. */
   readonly checksCalls?: true
   /** A quick scan that determines whether a request's text needs a check. */
   readonly screen?: TextScreen
-  /** Changes the JSON of a chat request after all checks. */
+  /** Changes a chat request's JSON after all checks. */
   rewrite?(json: string, format: ClientFormat): string
-  /** The headers to add to calls to providers. */
+  /** The headers to add to provider calls. */
   readonly providerHeaders?: Readonly<Record<string, string>>
   /** Checks the entire request before its text is checked. */
   checkBody?(body: JsonObject, parts: readonly GuardPart[]): GuardVerdict | undefined
@@ -42,7 +42,7 @@ interface Finder {
   find(part: GuardPart): readonly Match[]
   countUnfinished(text: string): number
   readonly screen?: TextScreen
-  /** Types of matches that are never restored. */
+  /** Match types that are never restored. */
   readonly neverRestored?: ReadonlySet<string>
 }
 

@@ -147,7 +147,7 @@ function foldCharacter(character: string): readonly number[] {
 }
 
 /**
- * Returns whether a letter in the text matches a letter of a word. It must have at least the same accents. If the word's letter is from another
+ * Returns whether a letter in the text matches a letter in a word. It must have at least the same accents. If the word's letter is from another
  * alphabet, such as Cyrillic, it must be the same letter with the same vowel signs. If `isOpen`, more letters or vowel signs may follow.
  */
 export const isSameLetter = (word: FoldedLetter, found: FoldedLetter, isOpen: boolean): boolean =>
@@ -183,7 +183,7 @@ function readDigit(character: string): string | undefined {
 
 const DIGIT_PATTERN = /^\p{Nd}$/u
 
-/** Matches characters without a glyph, and marks that only modify the preceding character. */
+/** Matches characters without a glyph and marks that only modify the preceding character. */
 const INVISIBLE_PATTERN =
   /[\p{Cf}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\u007f-\u0084\u0086-\u009f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufffc\ufffd]/u
 

@@ -28,8 +28,8 @@ export const LOOKALIKES: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * Letters that Unicode doesn't decompose, each with its base letter and mark: lowercase letters with a stroke or a hook, turned letters, and currency
- * signs.
+ * Letters that Unicode doesn't decompose, each mapped to its base letter and a mark: lowercase letters with a stroke or a hook, turned letters, and
+ * currency signs.
  */
 export const STROKES: ReadonlyMap<string, string> = new Map(
   readPairs([

@@ -3,7 +3,7 @@ import { tryParseJson } from '../../../lib/json.ts'
 import type { GuardChange, GuardPart } from '../guard.ts'
 import type { Match } from './word-finder.ts'
 
-/** The placeholders for one request. */
+/** A request's placeholders. */
 interface Masks {
   tag: string
   readonly counts: Map<string, number>

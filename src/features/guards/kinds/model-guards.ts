@@ -11,7 +11,7 @@ export interface ModerationRules {
 
 const MODEL_TIMEOUT_MS = 5_000
 
-/** The kinds of parts with text written by people or models. */
+/** The kinds of parts that contain text written by people or models. */
 const TEXT_KINDS: ReadonlySet<GuardPart['kind']> = new Set(['text', 'tool-call', 'tool-result', 'reasoning', 'media'])
 
 /** Creates a guard that calls a model if there is any text to check. */

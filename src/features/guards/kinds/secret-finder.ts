@@ -25,7 +25,7 @@ const WORD_PATTERN = /[A-Za-z0-9+/_=~.%-]{16,}/g
 
 const isSecret = (text: string): boolean => CREDENTIAL_PATTERNS.some((shape) => text.search(shape) !== -1)
 
-/** Returns the length of the unfinished private key or the last word, because the next piece may continue it. */
+/** Returns the length of an unfinished private key or, without one, of the last word, because the next piece may continue it. */
 export function countUnfinishedSecret(text: string): number {
   const key = text.lastIndexOf('-----BEGIN ')
   if (key !== -1 && !text.includes('-----END ', key)) return text.length - key

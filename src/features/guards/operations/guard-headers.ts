@@ -26,7 +26,7 @@ export function applyChange(
 
 type PlainHeaders = NonNullable<PlainGuard['headers']>
 
-/** Replaces shortened values, which clients send back, with the stored ones. */
+/** Replaces the shortened values that clients send back with the stored ones. */
 function restoreShortened(headers: PlainHeaders, stored: PlainHeaders = {}): PlainHeaders {
   const storedByShortened = new Map(Object.entries(stored).map(([name, value]) => [name + shortenSecret(value), value]))
   return Object.fromEntries(

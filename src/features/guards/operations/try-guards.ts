@@ -18,7 +18,7 @@ export interface GuardTrial {
 export interface GuardTestResult {
   /** One verdict per guard, in order. Each guard checks the text as changed by the previous ones. */
   verdicts: TestedGuard[]
-  /** The text with the changes by all guards. */
+  /** The text with all guards' changes. */
   text: string
 }
 

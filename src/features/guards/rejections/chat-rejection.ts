@@ -4,7 +4,7 @@ import { formatSseEvent } from '../../../lib/sse.ts'
 import { pickFields } from './pick-fields.ts'
 import type { RejectionFormat } from './rejection-formats.ts'
 
-/** Rejections in Chat Completions, and in text completions, whose choices have a `text` instead of a `message`. */
+/** Rejections in Chat Completions and in text completions, whose choices have a `text` instead of a `message`. */
 export const chatRejection: RejectionFormat = {
   writeWhole(response, _, rejected) {
     const choices = toObjects(response.choices)

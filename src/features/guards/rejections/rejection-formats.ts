@@ -19,7 +19,7 @@ export interface StreamEnding {
   observe(event: JsonObject): void
   /** Returns the event that ends one of several choices. Absent if the format can't end individual choices. */
   endChoice?(index: number): JsonObject
-  /** Returns the events that close open items and end the stream. */
+  /** Returns the events that close any open items and end the stream. */
   end(reason: RejectionReason, usage: RejectionUsage): string
 }
 

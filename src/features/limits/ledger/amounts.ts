@@ -20,7 +20,7 @@ export interface IntegerAmounts {
 
 export const NO_AMOUNTS: IntegerAmounts = Object.freeze({ requests: 0, parallel: 0, tokens: 0, usd: 0 })
 
-/** The largest count. Larger values are capped at it. */
+/** The largest count. Larger values are capped. */
 const MAX_COUNT = Number.MAX_SAFE_INTEGER
 /** A floating-point product this close to an integer is rounded to that integer. */
 const ROUNDING_TOLERANCE = 1e-12
@@ -39,7 +39,7 @@ export const toNano = (usd: number, fallback?: number): number => roundUp(usd * 
 /** Adds two counts, capped at the largest safe integer. */
 export const addClamped = (a: number, b: number): number => Math.min(MAX_COUNT, a + b)
 
-/** Subtracts a count, but never goes below 0. */
+/** Subtracts a count without going below 0. */
 export const subtractClamped = (a: number, b: number): number => Math.max(0, a - b)
 
 /** Converts amounts to integers, rounded up. Replaces NaN with the amount in `fallback` or, by default, with more than any limit allows. */

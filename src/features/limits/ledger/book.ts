@@ -6,7 +6,7 @@ import { getWindowStarts, type Minute, WINDOWS } from './windows.ts'
 /** Requests, tokens, and nano-dollars of all reservations made in one minute. */
 export type MinuteSlot = readonly [minute: Minute, requests: number, tokens: number, usd: number]
 
-/** How reservations of a lost instance were settled. */
+/** How a lost instance's reservations were settled. */
 export type LostKind = 'open' | 'spent' | 'unspent'
 
 /** One instance's in-flight requests. An instance with none keeps its entry for a while because of its `sequence`. */

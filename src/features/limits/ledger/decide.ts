@@ -23,7 +23,7 @@ export interface LimitRejection {
   why: 'used-up' | 'too-large' | 'held'
 }
 
-/** One limit of a scope. */
+/** One of a scope's limits. */
 interface SingleLimit {
   unit: LimitUnit
   window: LimitWindow | null

@@ -51,7 +51,7 @@ export type CounterOperation =
       request: HoldRequest
       /** Whether the reservation is released if another scope rejects the request. */
       isPending: boolean
-      /** Until when to wait for pending requests that block the operation, in epoch ms, or 0 to not wait. */
+      /** When to stop waiting for pending requests that block the operation, in epoch ms. 0 means not to wait. */
       until: number
       done(outcome: HoldOutcome): void
       fail(error: unknown): void
@@ -68,7 +68,7 @@ export type CounterOperation =
 
 type Hold = Extract<CounterOperation, { kind: 'hold' }>
 
-/** The inputs of a draft. */
+/** The inputs for a draft. */
 interface DraftSource {
   /** The book as last read or written. */
   book: Book
@@ -81,7 +81,7 @@ interface DraftSource {
   now: number
 }
 
-/** The counters of a scope as they will be after the next write. */
+/** A scope's counters as they will be after the next write. */
 export class Draft {
   readonly book: Book & { entries: Map<string, InstanceEntry> }
   readonly view: ScopeView
@@ -142,7 +142,7 @@ export class Draft {
     }
   }
 
-  /** Resets all counters of the current windows. If a clock was ahead, these are the windows of the latest in-flight reservation. */
+  /** Resets all counters for the current windows. If a clock was ahead, these are the windows of the latest in-flight reservation. */
   resetCounters(epoch = Math.max(this.book.epoch + 1, Math.floor(this.#now))): void {
     const { book, view } = this
     for (const [id, entry] of book.entries) if (entry.lostAs !== 'open' || view.isLost(id)) book.entries.delete(id)

@@ -11,7 +11,7 @@ export interface ScopeHold {
   requested: Omit<HoldRequest, 'name'>
 }
 
-/** The reservation in one scope, and the limits it was checked against. */
+/** The reservation in one scope and the limits it was checked against. */
 export interface HeldPart {
   counters: ScopeCounters
   limits: UsageLimits

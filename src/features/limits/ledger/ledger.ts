@@ -69,7 +69,7 @@ export interface Ledger {
   reset(scope: ScopeName): Promise<void>
   /**
    * Ends the reservations of crashed instances, counting either all or none of them as spent. If such an instance comes back and settles its
-   * requests, these still count.
+   * requests, they still count.
    */
   settleLost(scope: ScopeName, as: 'spent' | 'unspent'): Promise<void>
   /** Removes a deleted key's or group's counters. */

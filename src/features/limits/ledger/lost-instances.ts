@@ -17,10 +17,10 @@ const IDLE_MS = 600_000
 /** Replaces `IDLE_MS` if there are more than `MAX_IDLE_INSTANCES` such entries, for example because each request runs on its own instance. */
 const MANY_IDLE_MS = 60_000
 const MAX_IDLE_INSTANCES = 16
-/** Slots of instances that won't come back are merged if there are more than this. */
+/** Maximum number of slots to keep for instances that aren't expected back. If there are more, they are merged. */
 const MAX_SLOTS = 40
 
-/** Tracks which other instances of a scope are still running. */
+/** Tracks which of a scope's other instances are still running. */
 export interface LostInstanceTracker {
   /** Call this at time `now` (epoch ms) with each book that this instance reads. */
   observe(book: Book, now: number): void
@@ -56,7 +56,7 @@ export function createLostInstanceTracker(self: string): LostInstanceTracker {
   }
 }
 
-/** Returns a new map with the entries that are still needed, and the reservations of instances that won't come back. */
+/** Returns a new map with the entries that are still needed, and the reservations of instances that aren't expected back. */
 export function pruneBook(
   { entries, gone }: Book,
   observation: LostInstanceTracker,

@@ -21,7 +21,7 @@ import { createLostInstanceTracker, type LostInstanceTracker } from './lost-inst
 import { getRecordKey } from './scope-spending.ts'
 import { toMinute } from './windows.ts'
 
-/** Dependencies that all counters of a process share. */
+/** Dependencies that all of a process's counters share. */
 export interface ScopeCountersDependencies {
   storage: Storage
   clock: Clock
@@ -44,7 +44,7 @@ const MAX_BLOCKED_MS = 1_000
 export const HEARTBEAT_MS = 15_000
 const MAX_RETRY_MS = 30_000
 /**
- * How long account and token counters are stored after the last write, in ms. Account counters outlast any window, and never expire if there is a
+ * How long account and token counters are stored after the last write, in ms. Account counters outlast any window and never expire if there is a
  * total limit.
  */
 const RETENTION_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60 * 1_000 }
@@ -160,7 +160,7 @@ export class ScopeCounters {
     return this.#task(({ view }) => getLimitStates(this.#name, limits, view))
   }
 
-  /** Resets all counters of the current windows, even if the record is damaged. In-flight requests stay reserved. */
+  /** Resets all counters for the current windows, even if the record is damaged. In-flight requests stay reserved. */
   reset(): Promise<void> {
     return this.#task((draft) => draft.resetCounters(), { repairs: true })
   }

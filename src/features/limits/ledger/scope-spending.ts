@@ -75,6 +75,6 @@ export function parseRecordKey(key: string): ScopeName | undefined {
   try {
     return { scope, id: decodeURIComponent(id) }
   } catch {
-    return undefined // not a storage key of counters
+    return undefined // not a counter's storage key
   }
 }

@@ -14,7 +14,7 @@ export interface KeyUsageQuery {
   ids: readonly string[] | string
 }
 
-/** The usage of one key. */
+/** One key's usage. */
 export interface KeyUsage {
   id: string
   /** All limits that apply to the key, as in `keys.limits.get`. */

@@ -40,7 +40,7 @@ export interface SummaryRow extends UsageTotals {
   model?: string
   target?: StoredTarget
   user?: string
-  /** The ref of an account. */
+  /** An account's ref. */
   account?: string
   /** The number of rows that this row combines. Set only in the row that combines all remaining rows. */
   others?: Integer
@@ -66,7 +66,7 @@ interface SeriesRows {
 }
 
 interface AggregatorOptions {
-  /** The dimensions of the rows. */
+  /** The rows' dimensions. */
   by: ReadonlySet<string>
   order: UsageOrder
   /** Maximum number of rows; all others are summed in one extra row. Default: all. */

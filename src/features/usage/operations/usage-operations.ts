@@ -65,7 +65,7 @@ export interface UsageQuery extends FilterQuery {
   top?: number
   /** Adds `series` to the response: the rows broken down by hour or day. Can't be combined with a time dimension in `by`. */
   series?: 'hour' | 'day'
-  /** `before`: adds the totals of the preceding period of the same length. */
+  /** `before`: adds the totals for the preceding period of the same length. */
   compare?: 'before'
   /** Adds `names` to the response: the names of the keys, groups, and accounts in the rows and in the query. */
   names?: boolean
@@ -78,7 +78,7 @@ export interface RequestsQuery extends FilterQuery {
   end?: StoredRequest['end']
   /** The gateway's error code, such as `KEY_PAUSED`. */
   error?: string
-  /** The path of the endpoint, such as `/v1/messages`. */
+  /** The endpoint's path, such as `/v1/messages`. */
   endpoint?: string
   /** Sorts all matching requests, not only those on the page. Default: `time`. Requests with an unknown cost come last. */
   sort?: RequestSort

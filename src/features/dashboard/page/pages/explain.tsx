@@ -9,7 +9,7 @@ import { type Column, Table } from '../ui/table.tsx'
 type Explanation = Awaited<ReturnType<typeof api.value.explain>>
 type Target = Explanation['targets'][number]
 
-/** Shows where a request would go, and why. */
+/** Shows where a request would go and why. */
 export function Explain() {
   const model = useSignal('')
   const path = useSignal('/v1/chat/completions')

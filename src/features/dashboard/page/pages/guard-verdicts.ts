@@ -19,7 +19,7 @@ interface Namer {
 export const listUsedGuards = (namers: readonly Namer[]): ReadonlySet<string> =>
   new Set(namers.flatMap(({ guards }) => guards ?? []))
 
-/** Describes a guard's state, if it has no problems. */
+/** Describes the state of a guard that has no problems. */
 export const describeState = (
   { name, mode }: { name: string; mode?: 'enforce' | 'watch' },
   used: ReadonlySet<string>,

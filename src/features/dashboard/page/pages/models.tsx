@@ -15,7 +15,7 @@ import { tokenLabels } from './price-rows.tsx'
 type Published = Awaited<ReturnType<typeof api.value.models.published>>['data'][number]
 type Custom = Awaited<ReturnType<typeof api.value.customModels.list>>['models'][number]
 
-/** Lists the models that clients can request, and the operator's custom models. */
+/** Lists the models that clients can request and the operator's custom models. */
 export default function Models() {
   const { state, reload } = useData(load)
   return (

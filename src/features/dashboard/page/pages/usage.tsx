@@ -160,7 +160,7 @@ const getMeasure = ({ costUsd, requests, tokens }: Totals, measure: Measure): nu
 
 const getFormat = (measure: Measure) => (measure === 'costUsd' ? formatMoney : formatCompact)
 
-/** Shows totals of all matching requests, compared with the preceding period. */
+/** Shows totals for all matching requests, compared with the preceding period. */
 function Figures({ totals, before }: { totals: Totals; before: Totals | undefined }) {
   const { input, output } = totals.tokens
   const figures = [
@@ -192,7 +192,7 @@ function formatChange(now: number | undefined, previous: number | undefined): st
   return `${share >= 0 ? '+' : '−'}${formatPercent(Math.abs(share))} vs. previous period`
 }
 
-/** Builds the chart data: the five largest rows, and the sum of all others. */
+/** Builds the chart data: the five largest rows and the sum of all others. */
 function toChart(summary: Summary & { isHourly: boolean }, names: Names) {
   const { measure } = getSelection()
   const { rows, series = [], isHourly } = summary

@@ -11,7 +11,7 @@ type FieldProps = {
   path?: string | undefined
 }
 
-/** The paths of a form's fields, and the form's error. */
+/** A form's field paths and its error. */
 interface FormErrors {
   paths: Set<string>
   error: Bound<string | undefined>

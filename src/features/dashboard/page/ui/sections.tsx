@@ -3,7 +3,7 @@ import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { sanitize } from '../page-format.ts'
 import { Button, sanitizeNode } from './basics.tsx'
 
-/** Renders a section of a view with a heading, and with optional content next to the heading. */
+/** Renders a section of a view with a heading and optional content next to it. */
 export function Section({
   title,
   beside,
