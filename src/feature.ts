@@ -135,27 +135,27 @@ export interface GatewayAttempt {
 
 /** A path prefix with routes that need a client key, such as `/mcp`. The gateway handles every path below it. */
 export interface FeatureArea {
-  /** Below the base path, with a leading slash. */
+  /** The path below the base path, with a leading slash. */
   readonly path: string
   readonly routes: readonly FeatureRoute[]
 }
 
 /** A path prefix that needs no client key, such as a web page. `serve` checks who may call it, with one of the `guards` or its own check. */
 export interface ServedArea {
-  /** Below the base path, with a leading slash. */
+  /** The path below the base path, with a leading slash. */
   readonly path: string
   /** Whether the area includes all paths below its path. Default: `true`. */
   readonly hasFolder?: boolean
-  /** Errors are returned as `{ "error": "…" }`. */
+  /** Creates the reply. If it rejects, the client gets the error as `{ "error": "…" }`. */
   serve(request: ServedAreaRequest): Promise<Reply>
 }
 
 /** A request for a path in a `ServedArea`. */
 export interface ServedAreaRequest {
   readonly exchange: Exchange
-  /** Below the base path. */
+  /** The requested path, below the base path. */
   readonly path: string
-  /** Below the area's path. Empty for the area itself. */
+  /** The remainder below the area's path. Empty for the area itself. */
   readonly rest: string
   readonly guards: PageGuards
 }
@@ -164,9 +164,9 @@ export interface ServedAreaRequest {
 export type FeatureRoute = RecordedRoute | UnrecordedRoute
 
 interface RouteParts {
-  /** `OPTIONS` needs no key. */
+  /** The HTTP method. `OPTIONS` requests need no key. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
-  /** Below the base path, with parameters: `/hello/:name`; `:path+` matches the rest of a path. */
+  /** The path below the base path, with parameters: `/hello/:name`; `:path+` matches the rest of a path. */
   readonly path: string
   /** One line for the OpenAPI description. */
   readonly summary?: string

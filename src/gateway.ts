@@ -87,7 +87,7 @@ export function createGateway<const Extend extends readonly Feature[] = []>(
   options: GatewayOptions<Extend>,
 ): Gateway<FeatureApi<Extend>> {
   checkOptions(options)
-  return createGatewayWith(options).gateway as Gateway<FeatureApi<Extend>> // `api` has all features' operations
+  return createGatewayWith(options).gateway as Gateway<FeatureApi<Extend>> // `api` contains all features' operations
 }
 
 /** Creates a gateway from checked options, and returns it with its store, its limit counters, and its features. */

@@ -34,7 +34,7 @@ export function pickOutputFields<F extends RecordFields, R extends object>(
     if (isShown === false || value === undefined) continue
     visibleFields[name] = typeof value === 'object' ? structuredClone(value) : value
   }
-  return visibleFields as OutputFields<F, R> // it only has the shown fields of `F`
+  return visibleFields as OutputFields<F, R> // it contains only the shown fields of `F`
 }
 
 type OutputFields<F, R> = Pick<OutputOf<F>, keyof OutputOf<F> & keyof R>

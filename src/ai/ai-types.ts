@@ -186,7 +186,7 @@ export interface SignalboxImageModel<S extends Specification> {
       providerOptions?: unknown
     },
   ): Promise<{
-    /** In base64. */
+    /** The images in base64. */
     images: string[]
     isRetryable?: boolean
     usage?: { inputTokens: number | undefined; outputTokens: number | undefined; totalTokens: number | undefined }
@@ -219,7 +219,7 @@ export interface SignalboxSpeechModel<S extends Specification> {
       providerOptions?: unknown
     },
   ): Promise<{
-    /** In base64. */
+    /** The audio in base64. */
     audio: string
     warnings: UnsupportedWarning[]
     providerMetadata: { signalbox: JsonMap }
@@ -233,7 +233,7 @@ export interface SignalboxTranscriptionModel<S extends Specification> {
   readonly modelId: string
   doGenerate(
     call: CallSettings & {
-      /** Bytes, or base64. */
+      /** The recording as bytes or base64. */
       audio: Uint8Array | string
       mediaType: string
       timestampGranularities?: ('word' | 'segment')[]

@@ -32,7 +32,7 @@ interface ComboRecords {
 
 /** A change to a combo. Both functions get all current combos, throw to prevent the change, and may be called more than once. */
 interface ComboEdit {
-  /** Called even if the combo doesn't exist. */
+  /** Checks whether the change is allowed. Called even if the combo doesn't exist. */
   check(all: readonly ComboRecord[]): void
   /** Returns the changed combo. */
   edit(current: ComboRecord, all: readonly ComboRecord[]): ComboRecord

@@ -49,7 +49,7 @@ export const KEYRING_BYTES = 2 * 32
 
 /** Options for a keyring. */
 export interface KeyringOptions {
-  /** Used instead of WebCrypto. */
+  /** Cryptography to use instead of WebCrypto. */
   syncCrypto?: SyncCrypto | undefined
   /** Computes digests from the SHA-256 of client keys, so a gateway that only knows the SHA-256 can store keys. Default: `false`. */
   digestsSha256?: boolean | undefined

@@ -116,7 +116,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
         records: keys,
         complete: (key, record) => completeRecord(key, record, signedKeys),
         findProblem: async (digest, record) =>
-          (await isSignedKey(await keyring(), digest, record as KeyRecord)) ? undefined : UNSIGNED_KEY_MESSAGE, // this collection only has keys
+          (await isSignedKey(await keyring(), digest, record as KeyRecord)) ? undefined : UNSIGNED_KEY_MESSAGE, // this collection contains only keys
       },
       {
         kind: recordKinds.previousKeys,
@@ -128,14 +128,14 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
         records: groups,
         complete: (key, record) => completeRecord(key, record, signedGroups),
         findProblem: async (id, record) =>
-          (await isTrustedGroup(id, record as GroupRecord)) ? undefined : UNSIGNED_GROUP_MESSAGE, // this collection only has groups
+          (await isTrustedGroup(id, record as GroupRecord)) ? undefined : UNSIGNED_GROUP_MESSAGE, // this collection contains only groups
       },
       {
         kind: recordKinds.guards,
         records: guards,
         complete: (key, record) => completeRecord(key, record, signedGuards),
         findProblem: async (_, record) => {
-          const guard = record as StoredGuard // this collection only has guards
+          const guard = record as StoredGuard // this collection contains only guards
           if (!(await isTrustedGuard(store, guard))) return UNSIGNED_GUARD_MESSAGE
           return decryptHeaders(keyring, guard).then(
             () => undefined,
@@ -193,7 +193,7 @@ const UNREADABLE_CREDENTIAL_MESSAGE = describeUnreadable('connection\'s "apiKey"
 interface SignedKind<T> {
   kind: RecordKind<T>
   sign(id: string, record: T): Promise<T>
-  /** Notified of each change. */
+  /** The cache, which is notified of each change. */
   cache: { forget(id: string): void; update(id: string, record: T): void; expire(id: string): void }
 }
 

@@ -99,7 +99,7 @@ export class ModelLog extends RequestLog {
     return (this.#answer?.warnings() ?? []).map(redactClientKeys)
   }
 
-  /** Includes attempts without a response. */
+  /** The spending on all attempts, including those without a response. */
   override get spending(): Spending | undefined {
     return this.#attempts.reduce<Spending | undefined>((sum, attempt) => addSpending(sum, attempt.spending), undefined)
   }

@@ -53,7 +53,7 @@ export async function writeHistory({
     metadata,
   })
   const nightly = await api.keys.create({ name: 'demo-nightly', group: research.id, models: ['demo*'], metadata })
-  const trial = await api.keys.create({ name: 'demo-trial', limits: { usd: { total: 0.006 } }, metadata }) // the page then shows a key that is almost out of budget
+  const trial = await api.keys.create({ name: 'demo-trial', limits: { usd: { total: 0.006 } }, metadata }) // so the page shows a key that is almost out of budget
   const oldKey = await api.keys.create({ name: 'demo-former', metadata })
   await api.keys.update(oldKey.id, { isActive: false })
   await api.aliases.set({ alias: 'demo-quick', model: `${DEMO}/${STORYTELLER}` })

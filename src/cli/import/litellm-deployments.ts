@@ -34,7 +34,7 @@ export interface Deployment {
   order: number | undefined
   /** The deployment's possible weights for `simple-shuffle`, in LiteLLM's order of precedence: `weight`, `rpm`, `tpm`. */
   weights: readonly (number | undefined)[]
-  /** In seconds. */
+  /** The timeout in seconds. */
   timeout: number | undefined
   streamTimeout: number | undefined
   baseModel: string | undefined

@@ -14,9 +14,9 @@ export type OperationName = 'generate' | 'count-tokens' | 'compact' | 'complete'
  */
 export interface Operation {
   readonly name: string
-  /** The kind of models that support it. */
+  /** The kind of models that support the operation. */
   readonly kind: Kind
-  /** Other kinds of models that also support it. */
+  /** Other kinds of models that also support the operation. */
   readonly alsoServes?: readonly Kind[]
   /** Returns whether this chat model also supports the operation. */
   isServedBy?(target: { format: ProviderFormat; model: string }): boolean

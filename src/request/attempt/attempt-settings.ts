@@ -30,7 +30,7 @@ export class AttemptSettings implements AttemptControls {
     this.#log = log
   }
 
-  /** See `runAttemptSteps`. */
+  /** Runs the steps around the attempt; see `runAttemptSteps`. */
   runSteps(steps: readonly AttemptStep[]): Promise<void> {
     const settled = () => this.#log.waitUntilSettled()
     return runAttemptSteps(steps, this, { settled, onError: this.request.context.onError })
@@ -43,7 +43,7 @@ export class AttemptSettings implements AttemptControls {
       : encodeWithLimit(request, target, this.outputLimit)
   }
 
-  /** Runs a step's check. */
+  /** Runs the check that a step has set, if any. */
   check(codec: Codec): void {
     const { body } = this.request.call
     this.checkCall?.({ findSurcharge: (pricedTier) => findSurcharge(codec, body, pricedTier) })

@@ -15,7 +15,7 @@ export function createRepresentatives(catalog: Catalog, resolveModel: (model: st
 
   function findRepresentative({ target, name }: GroupEntry, depth = 0): RouteTarget | undefined {
     if (target || representatives.has(name) || depth > MAX_DEPTH) return target ?? representatives.get(name)
-    representatives.set(name, undefined) // read if a cycle of combos leads back here
+    representatives.set(name, undefined) // returned if a cycle of combos leads back to this name
     const resolution = resolveModel(name)
     const first =
       resolution && 'strategy' in resolution ? findFirstInGroup(resolution, depth + 1) : resolution?.[0]?.target

@@ -60,7 +60,7 @@ export interface TargetOrder {
 
 /** One entry of a group. */
 export interface GroupEntry {
-  /** Its index in the group. */
+  /** The entry's index in the group. */
   index: number
   /** A model name, or a connection's ID. */
   name: string

@@ -23,11 +23,11 @@ export interface PermittedCall {
   target: HealthTarget
   /** The call's position in the order of all calls and cooldowns. */
   began: number
-  /** The records that it probes, and the function that ends the probe, or `undefined` if the target was healthy when the call began. */
+  /** The records that the call probes, and the function that ends the probe; `undefined` if the target was healthy when the call began. */
   probe: { records: readonly HealthRecord[]; end(ending: ProbeResult): void } | undefined
-  /** Whether its stream has begun. */
+  /** Whether the response has begun to stream. */
   hasBegun: boolean
-  /** Whether it has counted as a successful call. */
+  /** Whether the call has been counted as a success. */
   isCounted: boolean
 }
 

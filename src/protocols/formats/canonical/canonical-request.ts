@@ -14,7 +14,7 @@ export interface CanonicalRequest {
   turns: Turn[]
   tools: Tool[]
   toolChoice?: ToolChoice
-  /** Absent means free text. */
+  /** The output format. Absent means free text. */
   output?: OutputFormat
   options: RequestOptions
   /** Vendor-specific fields to add to the body. */
@@ -98,8 +98,8 @@ export interface RequestOptions extends Partial<Record<OptionName, unknown>> {
 /** `prepareRequest` fills in a missing effort or budget, within the target's limits. */
 export interface ReasoningOptions {
   effort?: Effort
-  /** In tokens. With `auto`, the model decides. */
+  /** The reasoning budget in tokens. With `auto`, the model chooses. */
   budget?: number | 'auto'
-  /** How to show reasoning. Absent: not set. */
+  /** How to show reasoning. Absent if the client doesn't specify it. */
   show?: 'none' | 'summary' | 'full'
 }

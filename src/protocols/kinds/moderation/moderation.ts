@@ -29,6 +29,6 @@ export interface ModerationResult {
   flagged: boolean
   /** Whether the input was flagged, by category. Some categories are the vendor's own. */
   categories: Readonly<Record<string, boolean>>
-  /** From 0 to 1, by category. */
+  /** Scores from 0 to 1, by category. */
   scores: Readonly<Record<string, number>>
 }

@@ -14,7 +14,7 @@ import type { Recording } from '../sound/file-type.ts'
 export interface TranscriptionRequest {
   /** The recording, with a matching name and type. */
   file: Recording
-  /** The task; `translate` means into English. */
+  /** The task; `translate` translates into English. */
   task: 'transcribe' | 'translate'
   format: TranscriptFormat
   /** A language code or name, as the client sent it. */

@@ -33,7 +33,7 @@ export interface SearchRequest {
   maxTokensPerPage?: number
   mode?: 'academic' | 'sec'
   contextSize?: 'low' | 'medium' | 'high'
-  /** Includes the vendor's server time. */
+  /** Set if the response should include the vendor's server time. */
   serverTime?: true
   /** The client's vendor options. */
   options?: JsonObject
