@@ -10,7 +10,7 @@ const test = suite('account records')
 const DAY_MS = 24 * 60 * 60 * 1_000
 const HOSTILE_IDS = ['__proto__', 'constructor', 'a/b', '../x', '%2e', 'A', 'a']
 
-test('check 13: every id maps to its own account, even if it contains special characters', async () => {
+test('every id maps to its own account, even if it contains special characters', async () => {
   const { use, refsOf } = openAccounts()
   const refs = []
   for (const account of HOSTILE_IDS) refs.push((await use({ account })).ref)
@@ -33,7 +33,7 @@ test('an account is stored on its first attempt, and rewritten at most once a da
   assert.is.not((await storage.list('accounts/'))[0]?.version, first?.version)
 })
 
-test('check 29: an account expires after 90 idle days, counted from its last use', async () => {
+test('an account expires after 90 idle days, counted from its last use', async () => {
   const { use, refsOf, clock } = openAccounts()
   await use({ account: 'alice' })
   await use({ account: 'bob' })
@@ -45,7 +45,7 @@ test('check 29: an account expires after 90 idle days, counted from its last use
   assert.is((await refsOf()).length, 0)
 })
 
-test('check 29: an account changed through the management API never expires', async () => {
+test('an account changed through the management API never expires', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const { api } = createGateway({ storage, clock, logger: false, accounts: { idleDays: 1 } })
@@ -54,7 +54,7 @@ test('check 29: an account changed through the management API never expires', as
   assert.is((await api.accounts.get('alice')).id, 'alice')
 })
 
-test("check 27: rejected ids don't change the storage", async () => {
+test("rejected ids don't change the storage", async () => {
   const { accounts, dump, tell } = openAccounts({ options: { newPerMinute: 100 } })
   await tell({ account: 'first' })
   const before = await dump()
@@ -62,7 +62,7 @@ test("check 27: rejected ids don't change the storage", async () => {
   assert.is(await dump(), before)
 })
 
-test('check 28: the 1,001st new account within a minute gets a 503, and known accounts are still served', async () => {
+test('the 1,001st new account within a minute gets a 503, and known accounts are still served', async () => {
   const { accounts, use, tell, errors, clock } = openAccounts()
   await use({ account: 'known' })
   await clock.advance(60_000)
@@ -78,7 +78,7 @@ test('check 28: the 1,001st new account within a minute gets a 503, and known ac
   assert.is(await tell({ account: 'one more' }), 'ok')
 })
 
-test("check 31: the storage never contains an account's id, name, or email address in plaintext", async () => {
+test("the storage never contains an account's id, name, or email address in plaintext", async () => {
   const { use, dump } = openAccounts()
   const canary = 'canary-5b1c9d7e'
   await use({
@@ -153,7 +153,7 @@ test('a record that was changed by another program or copied from another accoun
   assert.is(await tell({ account: 'carol' }), 'ok')
 })
 
-test('check 34: while the storage is unavailable, known accounts are served and unknown ones get a 503', async () => {
+test('while the storage is unavailable, known accounts are served and unknown ones get a 503', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   let isUnavailable = false

@@ -58,7 +58,7 @@ async function openCallers(gateway: Gateway) {
   }
 }
 
-test('check 51 (bug B8): a session belongs to one account, even if another account uses the same session ID', async () => {
+test('a session belongs to one account, even if another account uses the same session ID', async () => {
   const { gateway, upstream, down } = await open()
   const { alice, ...others } = await openCallers(gateway)
   const pick = async (send: Send) => {
@@ -82,7 +82,7 @@ test('check 51 (bug B8): a session belongs to one account, even if another accou
   assert.equal(second.upstream.providers, [moved, home])
 })
 
-test("check 80: an account can't reference an item from another account's response", async () => {
+test("an account can't reference an item from another account's response", async () => {
   const { gateway } = await open()
   const { alice, ...others } = await openCallers(gateway)
   const request = { role: 'user', content: 'Hi' }

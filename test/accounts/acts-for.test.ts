@@ -33,7 +33,7 @@ async function open(options: Partial<GatewayOptions> = {}) {
 
 const naming = (quotaEntityId: string) => ({ providerOptions: { gateway: { quotaEntityId } } })
 
-test("check 4: a key that acts for accounts selects the account with a header, and each account gets the plan's limits", async () => {
+test("a key that acts for accounts selects the account with a header, and each account gets the plan's limits", async () => {
   const { api, send } = await open()
   const { id: plan } = await api.groups.create({ name: 'pro', each: { requests: { day: 1 } } })
   const { key } = await api.keys.create({ name: 'host', actsFor: { plan } })
@@ -68,7 +68,7 @@ test("a plan can't be deleted while a key that acts for accounts uses it", async
   assert.equal(await api.groups.delete(plan), { success: true })
 })
 
-test("check 4 (bug B3): a key that can't act for accounts is rejected if its header selects another account", async () => {
+test("a key that can't act for accounts is rejected if its header selects another account", async () => {
   const { api, send, fetch } = await open()
   const { key } = await api.keys.create({ name: 'app' })
   const own = await api.keys.create({ name: 'of alice', account: 'alice' })
@@ -80,7 +80,7 @@ test("check 4 (bug B3): a key that can't act for accounts is rejected if its hea
   assert.is(await send(own.key, 'alice'), '200')
 })
 
-test("check 3: AI SDK options can only name the request's account", async () => {
+test("AI SDK options can only name the request's account", async () => {
   const { api, send } = await open()
   const { key } = await api.keys.create({ name: 'host', actsFor: {} })
   assert.is(await send(key, 'bob', naming('alice')), '403 account_not_allowed')

@@ -16,7 +16,7 @@ function audioForm(): FormData {
   return form
 }
 
-test("check 21: requests from other sites' pages are rejected before identify is called", async () => {
+test("requests from other sites' pages are rejected before identify is called", async () => {
   const app = await openApp()
   const marks: Array<Record<string, string>> = [
     { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
@@ -46,7 +46,7 @@ test("check 21: requests from other sites' pages are rejected before identify is
   assert.equal([app.requests.length, app.upstream.calls.length], [0, 0])
 })
 
-test("check 22: requests from the app's own pages and from non-browser clients are accepted", async () => {
+test("requests from the app's own pages and from non-browser clients are accepted", async () => {
   const app = await openApp()
   const accepted: Array<Record<string, string>> = [
     {},
@@ -62,7 +62,7 @@ test("check 22: requests from the app's own pages and from non-browser clients a
   assert.not.ok([403, 415].includes(form.status), `${form.status}`)
 })
 
-test('check 22: behind a proxy, publicOrigin replaces Host in the origin check', async () => {
+test('behind a proxy, publicOrigin replaces Host in the origin check', async () => {
   const app = await openApp({ publicOrigin: 'https://shop.example' })
   const host = 'internal:8080'
   const send = (headers: Record<string, string>) => app.chat({ as: 'alice', headers: { host, ...headers } })
@@ -75,7 +75,7 @@ test('check 22: behind a proxy, publicOrigin replaces Host in the origin check',
   )
 })
 
-test("check 23: the gateway strips cookies from an allowed origin's requests unless the origin may send credentials", async () => {
+test("the gateway strips cookies from an allowed origin's requests unless the origin may send credentials", async () => {
   const app = await openApp({
     allowedOrigins: [PARTNER, { origin: SIBLING, credentials: true }],
     identify: ({ headers }) => ({ account: headers.get('cookie') ?? 'nobody' }),
@@ -116,7 +116,7 @@ test("check 23: the gateway strips cookies from an allowed origin's requests unl
   assert.is((await preflight(SIBLING)).headers.get('access-control-allow-credentials'), 'true')
 })
 
-test('check 23: identify gets no platform request from an origin without credentials, because it contains the cookie', async () => {
+test('identify gets no platform request from an origin without credentials, because it contains the cookie', async () => {
   const platforms: unknown[] = []
   const app = await openApp({
     allowedOrigins: [PARTNER, { origin: SIBLING, credentials: true }],
@@ -141,7 +141,7 @@ test('check 23: identify gets no platform request from an origin without credent
   assert.equal(platforms, [event, env, undefined, env, event, env])
 })
 
-test('check 23: as() rejects a cookie from an allowed origin without credentials', async () => {
+test('as() rejects a cookie from an allowed origin without credentials', async () => {
   const app = await openApp({ allowedOrigins: [PARTNER] })
   const { fetch } = app.as({ account: 'alice' })
   const send = (cookie?: string) =>
@@ -161,7 +161,7 @@ test("requests from the app's own origin keep their cookies even if allowedOrigi
   assert.is((await app.chat({ as: 'alice', headers: { origin: APP } })).status, 200)
 })
 
-test("check 24: responses to a user aren't cached, and other sites can't read them", async () => {
+test("responses to a user aren't cached, and other sites can't read them", async () => {
   const app = await openApp()
   for (const path of ['/v1/account', '/v1/models']) {
     const foreign = await app.send(path, { as: 'alice', headers: { origin: PARTNER, 'sec-fetch-site': 'cross-site' } })

@@ -8,7 +8,7 @@ const test = suite('caching identities')
 const cacheBy = ({ headers }: Request) => headers.get('cookie') ?? undefined
 const open = (resolve: Identify = byCookie, ttlMs = 30_000) => openApp({ identify: { resolve, cacheBy, ttlMs } })
 
-test('check 17 (bug B6): without a cache, a user who signs out is rejected on the next request', async () => {
+test('without a cache, a user who signs out is rejected on the next request', async () => {
   const signedIn = new Set(['alice'])
   const app = await openApp({
     identify: async (request, about) => {
@@ -21,7 +21,7 @@ test('check 17 (bug B6): without a cache, a user who signs out is rejected on th
   assert.is(await getOutcome(await app.chat({ as: 'alice' })), '401 identity_required')
 })
 
-test('check 18: an identity is resolved again after its TTL', async () => {
+test('an identity is resolved again after its TTL', async () => {
   let isSignedIn = true
   const app = await open((request, about) => (isSignedIn ? byCookie(request, about) : null))
   for (let times = 0; times < 3; times++) assert.is((await app.chat({ as: 'alice' })).status, 200)
@@ -33,7 +33,7 @@ test('check 18: an identity is resolved again after its TTL', async () => {
   assert.is((await app.chat({ as: 'alice' })).status, 401)
 })
 
-test('check 18: changing an account drops its cached identity, even if the identity is still being resolved', async () => {
+test('changing an account drops its cached identity, even if the identity is still being resolved', async () => {
   const asking: Array<(identity: { account: string }) => void> = []
   let hangs = false
   const app = await open((request, about) =>
@@ -104,7 +104,7 @@ test("a cacheBy that throws causes a 503, and one that doesn't return a string c
   assert.is((await odd.chat({ as: 'alice' })).status, 500)
 })
 
-test('check 20: concurrent requests with different cookies never share an identity', {
+test('concurrent requests with different cookies never share an identity', {
   timeoutMs: 300_000,
 }, async () => {
   const many = randomCases(100_000, 3_000)

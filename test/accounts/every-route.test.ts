@@ -59,7 +59,7 @@ test('these tests cover every client route in the OpenAPI document', async () =>
 })
 
 for (const [method, path] of routes)
-  test(`check 12: ${method} ${path} calls identify once, before reading the body, and rejects unidentified callers`, async () => {
+  test(`${method} ${path} calls identify once, before reading the body, and rejects unidentified callers`, async () => {
     const app = await openApp({ extend: [hello] })
     for (const as of [undefined, 'alice']) {
       app.requests.length = 0

@@ -5,7 +5,7 @@ import { getOutcome, getSession, openApp } from './support/app.ts'
 
 const test = suite('identifying callers')
 
-test("check 1 (bug B3): a header can't select another account", async () => {
+test("a header can't select another account", async () => {
   const app = await openApp()
   assert.is(
     await getOutcome(await app.chat({ as: 'alice', headers: { 'x-signalbox-account': 'bob' } })),
@@ -17,7 +17,7 @@ test("check 1 (bug B3): a header can't select another account", async () => {
   assert.is(await getOutcome(await app.chat({ headers })), '403 account_not_allowed')
 })
 
-test('check 2 (bug B3): other headers and fields that look like user names have no effect', async () => {
+test('other headers and fields that look like user names have no effect', async () => {
   const seen: Array<string | undefined> = []
   const app = await openApp({
     extend: [
@@ -47,7 +47,7 @@ test('check 2 (bug B3): other headers and fields that look like user names have 
   assert.is(seen.length, names.length + 2)
 })
 
-test("check 3: the AI SDK's quota entity must be the caller's account", async () => {
+test("the AI SDK's quota entity must be the caller's account", async () => {
   const app = await openApp()
   const withEntity = (quotaEntityId: unknown) =>
     app.chat({ as: 'alice', body: { providerOptions: { gateway: { quotaEntityId } } } })
@@ -57,7 +57,7 @@ test("check 3: the AI SDK's quota entity must be the caller's account", async ()
   assert.is((await app.chat({ as: 'alice', body: { providerOptions: { gateway: { order: ['x'] } } } })).status, 200)
 })
 
-test('check 6: an identified request is rejected if its key belongs to no account or to another one', async () => {
+test('an identified request is rejected if its key belongs to no account or to another one', async () => {
   const app = await openApp()
   const { key } = await app.api.keys.create({ name: 'plain' })
   const response = await app.chat({ as: 'alice', headers: { 'x-api-key': key } })
@@ -71,7 +71,7 @@ test('check 6: an identified request is rejected if its key belongs to no accoun
   )
 })
 
-test("check 8: without an identity, a request needs a known key even if keys aren't required", async () => {
+test("without an identity, a request needs a known key even if keys aren't required", async () => {
   const app = await openApp()
   await app.api.settings.update({ requireApiKey: false })
   const response = await app.chat()
@@ -91,7 +91,7 @@ test("check 8: without an identity, a request needs a known key even if keys are
   assert.is((await app.chat({ headers: { authorization: `Bearer ${key}` } })).status, 200)
 })
 
-test('check 9: returning null rejects a request, even with a valid key', async () => {
+test('returning null rejects a request, even with a valid key', async () => {
   const app = await openApp({ identify: () => null })
   const { key } = await app.api.keys.create({ name: 'plain' })
   const response = await app.chat({ headers: { authorization: `Bearer ${key}` } })
@@ -121,7 +121,7 @@ test("identify can reject a request with its own status and message, in the clie
   assert.equal([slow.response.headers.get('retry-after'), slow.response.headers.get('x-should-retry')], ['7', null])
 })
 
-test('check 10: an identify that throws, rejects, or hangs causes a 503, and only onError gets the reason', async () => {
+test('an identify that throws, rejects, or hangs causes a 503, and only onError gets the reason', async () => {
   const secret = new Error('connect to session-db.internal failed')
   const failures: Record<string, Identify> = {
     throws: () => {
@@ -150,7 +150,7 @@ test('check 10: an identify that throws, rejects, or hangs causes a 503, and onl
   }
 })
 
-test('check 10: the gateway abandons an identify call that hangs for 5 s, and aborts its signal', async () => {
+test('the gateway abandons an identify call that hangs for 5 s, and aborts its signal', async () => {
   const signals: AbortSignal[] = []
   const app = await openApp({
     identify: (_, { signal }) => {
@@ -185,7 +185,7 @@ test("a client disconnect aborts the identify call, and doesn't count as a failu
   assert.equal([signals.length, app.errors.length], [2, 0])
 })
 
-test('check 11: an invalid identity returns a bare 500, and onError learns which field is invalid', async () => {
+test('an invalid identity returns a bare 500, and onError learns which field is invalid', async () => {
   const wrong: Array<[unknown, RegExp]> = [
     [{}, /"account"/],
     [{ account: 7 }, /"account"/],
@@ -205,7 +205,7 @@ test('check 11: an invalid identity returns a bare 500, and onError learns which
   }
 })
 
-test('check 13: hostile ids work like any other account id', async () => {
+test('hostile ids work like any other account id', async () => {
   const ids = ['__proto__', 'constructor', 'a/b', '../x', '%2e', 'A', 'a', 'toString', 'null', 'undefined']
   const seen = new Set<string>()
   const app = await openApp({
@@ -224,7 +224,7 @@ test('check 13: hostile ids work like any other account id', async () => {
   assert.is(seen.size, ids.length)
 })
 
-test("check 15: platform arguments aren't treated as an identity", async () => {
+test("platform arguments aren't treated as an identity", async () => {
   const platforms: unknown[] = []
   const app = await openApp({
     identify: (_, { platform }) => {

@@ -129,7 +129,7 @@ test('every list item is checked, even if the list is sparse or overrides its me
     assert.throws(() => readIdentifyResult({ account: 'a', ...response }), /"(?:tags|models)" is not valid/)
 })
 
-test('check 14: account ids must have 1 to 200 visible characters in NFC', () => {
+test('account ids must have 1 to 200 visible characters in NFC', () => {
   for (const account of ['x'.repeat(200), 'a b', 'é', '__proto__', '../x', '%2e'])
     assert.ok(readIdentifyResult({ account }))
   const bad = [

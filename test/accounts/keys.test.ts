@@ -21,7 +21,7 @@ const askWith =
 const getUsed = async ({ api }: World, resource: 'keys' | 'accounts', id: string) =>
   (await api[resource].limits.get(id)).limits.map(({ scope, used }) => `${scope} ${used}`)
 
-test("check 35: a key's requests count toward the key, its account, and the plan", async () => {
+test("a key's requests count toward the key, its account, and the plan", async () => {
   const world = await open()
   const { api, send } = world
   await api.groups.put({ id: 'pro', name: 'Pro', limits: { requests: { day: 100 } }, each: { requests: { day: 3 } } })
@@ -48,7 +48,7 @@ test("the lower of the plan's limit and the account's limit applies", async () =
   assert.equal([await send(other), await send(other), await send(other)], [200, 200, 429])
 })
 
-test('check 26 (bug B1): concurrent first requests of an account never exceed its limit, on any instance', async () => {
+test('concurrent first requests of an account never exceed its limit, on any instance', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const first = await open({ storage, clock })
@@ -62,7 +62,7 @@ test('check 26 (bug B1): concurrent first requests of an account never exceed it
   assert.is(statuses.filter((status) => status === 200).length, 5)
 })
 
-test('check 19: pausing an account blocks its keys and ends its streams', async () => {
+test('pausing an account blocks its keys and ends its streams', async () => {
   const upstream = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))
   const { api, chat } = await openWorld({ fetch: upstream, connections: ['one'] })
   await api.accounts.put({ id: 'alice' })
@@ -95,7 +95,7 @@ test('models must be allowed by the key, the account, and the plan', async () =>
   assert.equal([await send(key, { model: 'one/m' }), await send(key, { model: 'one/other' })], [200, 403])
 })
 
-test("check 5 (bug B4): user fields in request bodies create no accounts, and all share the key's limit", async () => {
+test("user fields in request bodies create no accounts, and all share the key's limit", async () => {
   const { api, send, gateway } = await open()
   const { key } = await api.keys.create({ name: 'claude-code', limits: { requests: { day: 100 } } })
   for (let index = 0; index < 100; index++)
@@ -125,7 +125,7 @@ test("a key can't have both a group and an account, and an account with keys can
   assert.equal(await api.accounts.list(), { accounts: [] })
 })
 
-test('check 34: while the storage is unavailable, keys of cached accounts work, and keys of accounts not read yet get a 503', async () => {
+test('while the storage is unavailable, keys of cached accounts work, and keys of accounts not read yet get a 503', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   let isUnavailable = false

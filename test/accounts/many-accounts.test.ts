@@ -39,7 +39,7 @@ interface Filled {
 }
 
 test(
-  `check 30: a process with ${STORED.toLocaleString('en')} accounts stays within ${MAX_MIB} MiB, and starts as fast as one without any`,
+  `a process with ${STORED.toLocaleString('en')} accounts stays within ${MAX_MIB} MiB, and starts as fast as one without any`,
   slowly,
   ({ program }) =>
     inFolder((full) =>
@@ -93,7 +93,7 @@ async function store(path: string, count: number): Promise<void> {
   await storage.close?.()
 }
 
-test(`check 27: ${REJECTED} random rejected ids don't change the storage`, slowly, async () => {
+test(`${REJECTED} random rejected ids don't change the storage`, slowly, async () => {
   const { accounts, dump } = openAccounts({ options: { newPerMinute: 1 } })
   await accounts.getAccount({ account: 'first' })
   const before = await dump()

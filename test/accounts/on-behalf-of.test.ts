@@ -123,7 +123,7 @@ test("a Node handler rejects an identify option that conflicts with the gateway'
   assert.throws(() => toNodeHandler(app.gateway, { identify: 'alice' as unknown as () => null }), /function/)
 })
 
-test('check 16: in-process models run as their account, and skip browser checks', async () => {
+test('in-process models run as their account, and skip browser checks', async () => {
   const app = await openApp({ identify: () => null })
   const signalbox = createSignalbox(app.gateway, { account: 'alice' })
   const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
@@ -149,7 +149,7 @@ test('check 16: in-process models run as their account, and skip browser checks'
   )
 })
 
-test('check 16: aborting an in-process model ends the call', async () => {
+test('aborting an in-process model ends the call', async () => {
   const app = await openApp({ identify: () => null, fetch: () => never() })
   const signalbox = createSignalbox(app.gateway, { account: { account: 'alice', name: 'Alice' } })
   const stop = new AbortController()

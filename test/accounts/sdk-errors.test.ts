@@ -85,7 +85,7 @@ function readError(error: unknown): { status: unknown; message: string } {
 const isOwn401 = (error: unknown) => error instanceof Error && error.name === 'GatewayAuthenticationError'
 
 for (const [name, { create }] of Object.entries(clients))
-  test(`check 82: ${name} reads the status and the message of each error`, async () => {
+  test(`${name} reads the status and the message of each error`, async () => {
     const { cases, fetchWith } = await open()
     for (const { code, status, headers } of cases)
       for (const stream of [false, true]) {

@@ -25,7 +25,7 @@ test('a caller is subject to the limits, models, and kinds of its token', () => 
   assert.not.ok(access.allowsName('b/b') || access.allowsKind('tts'))
 })
 
-test('check 74: a single-request token is accepted once, on two instances with 50 concurrent requests each', async () => {
+test('a single-request token is accepted once, on two instances with 50 concurrent requests each', async () => {
   const { one, other } = open()
   const outcomes = await Promise.all(
     Array.from({ length: 100 }, (_, index) =>

@@ -87,7 +87,7 @@ test('a token works at model endpoints in each of the four key headers, and nowh
   assert.is(upstream.calls.length, headers.length)
 })
 
-test("check 73: a token gives no access to the management API, and can't mint tokens", async () => {
+test("a token gives no access to the management API, and can't mint tokens", async () => {
   const { send, mint, api } = await openGateway()
   const { token } = await mint()
   const body = JSON.stringify({ account: 'bob' })
@@ -104,7 +104,7 @@ test("check 73: a token gives no access to the management API, and can't mint to
   assert.equal((await api.keys.list()).keys, [])
 })
 
-test('check 71: a token with another base path, audience, or secret is rejected', async () => {
+test('a token with another base path, audience, or secret is rejected', async () => {
   const storage = memoryStorage()
   const { token } = await (await openGateway({ storage })).mint()
   for (const options of [{ basePath: '/ai' }, { tokens: { audience: 'other' } }, { secret: `${SECRET} of staging` }]) {
@@ -114,7 +114,7 @@ test('check 71: a token with another base path, audience, or secret is rejected'
   }
 })
 
-test("check 71: a page from another origin can't use a token", async () => {
+test("a page from another origin can't use a token", async () => {
   const { chat, mint } = await openGateway()
   const { token } = await mint({ origins: [ORIGIN] })
   assert.is(await chat(token, { origin: ORIGIN }), '200')
@@ -122,7 +122,7 @@ test("check 71: a page from another origin can't use a token", async () => {
   assert.is(await chat(token), '403 token_not_allowed')
 })
 
-test("check 72: token errors use the client's format, and tell the client not to retry", async () => {
+test("token errors use the client's format, and tell the client not to retry", async () => {
   const { send, mint, clock } = await openGateway()
   const { token } = await mint({ expiresIn: 30 })
   await clock.advance(40_000)
@@ -145,7 +145,7 @@ test('an invalid token is rejected even if no key is required', async () => {
   assert.is(await chat('sbt_x'), '401 token_invalid')
 })
 
-test('check 7: a request with a token and a key is rejected if the key belongs to no account or another account', async () => {
+test('a request with a token and a key is rejected if the key belongs to no account or another account', async () => {
   const { api, send, mint, upstream } = await openGateway()
   const { token } = await mint()
   const { key } = await api.keys.create({ name: 'plain' })
@@ -176,7 +176,7 @@ test('a token only allows models that are listed in both its plan and the token 
   assert.is(await chat(token), '403 account_paused')
 })
 
-test('check 75: pausing, revoking, and deleting an account reject its tokens at all gateways within a second', async () => {
+test('pausing, revoking, and deleting an account reject its tokens at all gateways within a second', async () => {
   const first = await openGateway()
   const { api, clock, storage, mint, upstream } = first
   const other = await openGateway({ clock, storage })
@@ -202,7 +202,7 @@ test('check 75: pausing, revoking, and deleting an account reject its tokens at 
   assert.is(await other.chat(untouched.token), '200')
 })
 
-test('check 74: a single-request token is accepted once in 100 concurrent requests to two gateways', async () => {
+test('a single-request token is accepted once in 100 concurrent requests to two gateways', async () => {
   const first = await openGateway()
   const { clock, storage } = first
   const other = await openGateway({ clock, storage })
@@ -214,7 +214,7 @@ test('check 74: a single-request token is accepted once in 100 concurrent reques
   assert.is(await first.chat((await first.mint({ limits: { requests: { total: 1 } } })).token), '200')
 })
 
-test("check 77: records, logs, errors, and provider requests don't contain the token or its claims", async () => {
+test("records, logs, errors, and provider requests don't contain the token or its claims", async () => {
   const { chat, mint, recorded, upstream, storage, clock, gateway, send } = await openGateway()
   const { token, id } = await mint({ account: 'alice-in-the-token', origins: [ORIGIN], expiresIn: 60 })
   const [header = '', payload = '', signature = ''] = token.slice(4).split('.')

@@ -62,7 +62,7 @@ test('an identity and a token of the same account work together, and both sets o
   ])
 })
 
-test('check 7: a request is rejected if its identity and its token belong to different accounts', async () => {
+test('a request is rejected if its identity and its token belong to different accounts', async () => {
   const { api, chat, upstream } = await openApp()
   const { token } = await api.tokens.mint({ account: 'bob' })
   assert.is(await chat({ cookie: 's=alice', 'x-api-key': token }), '400 identity_conflict')

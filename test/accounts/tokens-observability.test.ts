@@ -16,7 +16,7 @@ const test = suite('tokens in observability data')
 const SCRAPE = 'token-of-the-scrape-0123456789abcdef'
 const ID = 'alice-in-the-token@example.com'
 
-test("check 77: spans, metrics, and log lines don't contain a token or its claims", async () => {
+test("spans, metrics, and log lines don't contain a token or its claims", async () => {
   const clock = fakeClock()
   const { module, spans, metrics } = sdk()
   const lines: string[] = []

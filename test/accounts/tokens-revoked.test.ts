@@ -23,7 +23,7 @@ function countedStorage({ isWatched }: { isWatched: boolean }) {
 
 const readRecord = async (storage: Storage) => JSON.parse((await storage.get(REVOKED_KEY))?.value ?? 'null')
 
-test("check 75: revoking an account's tokens invalidates all of its tokens, and no others", async () => {
+test("revoking an account's tokens invalidates all of its tokens, and no others", async () => {
   const { mint, verify, revoke } = tokenWorld()
   const alice = await mint({ account: 'alice' })
   const bob = await mint({ account: 'bob' })
@@ -33,7 +33,7 @@ test("check 75: revoking an account's tokens invalidates all of its tokens, and 
   await verify(bob.token)
 })
 
-test('check 75: tokens minted after a revocation work immediately', async () => {
+test('tokens minted after a revocation work immediately', async () => {
   const { mint, verify, revoke } = tokenWorld()
   await revoke('alice')
   const { token } = await mint({ account: 'alice' })
@@ -43,7 +43,7 @@ test('check 75: tokens minted after a revocation work immediately', async () => 
   await verify((await mint({ account: 'alice' })).token)
 })
 
-test('check 75: another instance rejects revoked tokens within a second, or immediately if the storage is watched', async () => {
+test('another instance rejects revoked tokens within a second, or immediately if the storage is watched', async () => {
   for (const isWatched of [true, false]) {
     const { storage } = countedStorage({ isWatched })
     const first = tokenWorld({ storage })
@@ -56,7 +56,7 @@ test('check 75: another instance rejects revoked tokens within a second, or imme
   }
 })
 
-test('check 75: minting and verifying tokens reads the storage only once', async () => {
+test('minting and verifying tokens reads the storage only once', async () => {
   const { storage, reads } = countedStorage({ isWatched: true })
   const { mint, verify } = tokenWorld({ storage })
   for (let index = 0; index < 50; index++) await verify((await mint({ account: `a${index}` })).token)

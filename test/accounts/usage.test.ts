@@ -68,7 +68,7 @@ test('records and totals include the account, and filters accept its id or ref',
   assert.is((await api.usage.summary({ account: 'bob' })).totals.requests, 1)
 })
 
-test("check 31: stored usage contains the account's ref, never its id", async () => {
+test("stored usage contains the account's ref, never its id", async () => {
   const { api, send, clock, requests, storage } = await open()
   await send({ account: 'alice@example.com', tags: ['a', 'b'] })
   await clock.advance(10 * 60_000)
@@ -91,7 +91,7 @@ test('a request with a key counts toward both the key and its account', async ()
   assert.is((await api.keys.list({ account: 'bob', values: 'none' })).keys.length, 0)
 })
 
-test("check 77: a usage record contains a token's id, and nothing else from the token", async () => {
+test("a usage record contains a token's id, and nothing else from the token", async () => {
   const { api, send, requests, storage } = await open()
   const { token, id } = await api.tokens.mint({ account: 'alice' })
   await send(undefined, { authorization: `Bearer ${token}` })

@@ -40,7 +40,7 @@ const withLimit = (minute: number) => ({
   }) satisfies Identify,
 })
 
-test('check 25: each user has separate limits from the first request', async () => {
+test('each user has separate limits from the first request', async () => {
   const { send } = await open(withLimit(2))
   assert.equal(
     [
@@ -99,7 +99,7 @@ test("users can read their account's limits", async () => {
   assert.equal(await read('bob'), [[0, 5]])
 })
 
-test('check 31: the storage contains no user id in plaintext', async () => {
+test('the storage contains no user id in plaintext', async () => {
   const { gateway, storage, send } = await open()
   const secretive = 'user-7c1e'
   await send(secretive)
@@ -116,7 +116,7 @@ async function openWithPlan(day: number, options: Parameters<typeof open>[0] = {
   return opened
 }
 
-test("check 6: a user's cookie and a key of the same account can be combined, and the request counts toward both", async () => {
+test("a user's cookie and a key of the same account can be combined, and the request counts toward both", async () => {
   const { gateway, send, fetch } = await openWithPlan(9)
   const { api } = gateway
   const { key, id } = await api.keys.create({ name: 'app', account: 'alice', limits: { requests: { day: 2 } } })
@@ -133,7 +133,7 @@ test("check 6: a user's cookie and a key of the same account can be combined, an
   assert.equal([fetch.calls.length, await readUsed('keys', id)], [calls, ['key 2', 'account 3']])
 })
 
-test("check 16: in-process models follow their account's limits", async () => {
+test("in-process models follow their account's limits", async () => {
   const { gateway, send } = await openWithPlan(2)
   const model = createSignalbox(gateway, { account: 'alice' })('one/m')
   const generate = () =>
@@ -145,7 +145,7 @@ test("check 16: in-process models follow their account's limits", async () => {
   assert.is((await send('alice')).status, 429)
 })
 
-test('check 25 (bugs B2 and B6): the default plan limits a new user on every endpoint, even with an admin token', async () => {
+test('the default plan limits a new user on every endpoint, even with an admin token', async () => {
   const token = 'admin-token-of-thirty-two-characters'
   const { gateway, fetch } = await openWithPlan(3, { management: { token } })
   const send = async (path: string, user: string, body: object, headers: Record<string, string> = {}) =>
@@ -177,7 +177,7 @@ test('check 25 (bugs B2 and B6): the default plan limits a new user on every end
   assert.is(concurrent.filter(({ status }) => status === 200).length, 3)
 })
 
-test("check 79: a user's limit doesn't reset if the clock goes back a day, but does if it goes ahead a month", async () => {
+test("a user's limit doesn't reset if the clock goes back a day, but does if it goes ahead a month", async () => {
   const fake = fakeClock(Date.UTC(2026, 4, 20))
   let movedMs = 0
   const { send } = await openWithPlan(1, { clock: { ...fake, now: () => fake.now() + movedMs } })

@@ -8,7 +8,7 @@ const test = suite('catalog refresh')
 
 const DAY = 24 * 60 * 60_000
 
-test('check P6: a new model appears in the lists of both instances without a restart', async () => {
+test('a new model appears in the lists of both instances without a restart', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
   const source = async () => changeCatalog({ newest: { input: 1, output: 2 } })
@@ -22,10 +22,10 @@ test('check P6: a new model appears in the lists of both instances without a res
     const list = await (await gateway.fetch('http://gateway/v1/models')).json()
     assert.ok(list.data.some(({ id }: { id: string }) => id === 'one/newest'))
   }
-  assert.is(first.fetches() + other.fetches(), 1) // one of the two fetches (check P3)
+  assert.is(first.fetches() + other.fetches(), 1) // only one of the two instances fetches
 })
 
-test('check P3: only one of two instances fetches the source', async () => {
+test('only one of two instances fetches the source', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
   const source = async () => changeCatalog({})
@@ -43,7 +43,7 @@ test('check P3: only one of two instances fetches the source', async () => {
   )
 })
 
-test('check P4: if the instance that fetches is killed, another one fetches within a minute', async () => {
+test('if the instance that fetches is killed, another one fetches within a minute', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
   const killed = await openCatalog(() => new Promise(() => {}), { storage, clock: fakeClock() }) // a gateway whose clock stops, as if it were killed
@@ -57,7 +57,7 @@ test('check P4: if the instance that fetches is killed, another one fetches with
   assert.is((await findModel(other, 'a'))?.price?.input, 11)
 })
 
-test("check P5: if the source hasn't changed, the stored copy isn't written again", async () => {
+test("if the source hasn't changed, the stored copy isn't written again", async () => {
   const etags: Array<string | undefined> = []
   const world = await openCatalog(async ({ etag }) => {
     etags.push(etag)
@@ -73,7 +73,7 @@ test("check P5: if the source hasn't changed, the stored copy isn't written agai
   assert.equal(await listVersions(), before)
 })
 
-test('check P7: a price that drops to 0 or disappears is held for review, and the old price still applies', async () => {
+test('a price that drops to 0 or disappears is held for review, and the old price still applies', async () => {
   const world = await openCatalog(async () => changeCatalog({ a: { input: 0, output: 20 }, b: null, newest: null }))
   await world.send()
   const { held } = await world.api.catalog.review()
@@ -88,7 +88,7 @@ test('check P7: a price that drops to 0 or disappears is held for review, and th
   assert.is((await findModel(world, 'newest'))?.price, undefined)
 })
 
-test('check P8: a price that changes elevenfold is held for review, and one that changes ninefold applies and is listed', async () => {
+test('a price that changes elevenfold is held for review, and one that changes ninefold applies and is listed', async () => {
   const world = await openCatalog(async () =>
     changeCatalog({
       a: { input: 110, output: 20 },
@@ -108,7 +108,7 @@ test('check P8: a price that changes elevenfold is held for review, and one that
   assert.ok(applied.some((line) => line.includes('one/d')))
 })
 
-test('check P9: a copy that lacks 30% of the models is rejected entirely', async () => {
+test('a copy that lacks 30% of the models is rejected entirely', async () => {
   const world = await openCatalog(async () => changeCatalog({ a: 'gone', b: 'gone', c: { input: 11, output: 20 } }))
   await world.send()
   const { rejected, current } = await world.api.catalog.review()
@@ -120,14 +120,14 @@ test('check P9: a copy that lacks 30% of the models is rejected entirely', async
   assert.is((await findModel(world, 'a'))?.retired, true)
 })
 
-test('check P10: a model that disappears from the source remains callable, and is marked as retired', async () => {
+test('a model that disappears from the source remains callable, and is marked as retired', async () => {
   const world = await openCatalog(async () => changeCatalog({ a: 'gone' }))
   await world.send()
   assert.equal(await findModel(world, 'a'), { id: 'a', price: { input: 10, output: 20 }, retired: true })
   assert.is((await world.send('a')).status, 200)
 })
 
-test('check P11: accepting a change applies it on all instances', async () => {
+test('accepting a change applies it on all instances', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
   const source = async () => changeCatalog({ a: { input: 0, output: 20 }, b: { input: 0, output: 20 } })
@@ -155,7 +155,7 @@ test('the accept option applies only the suspicious changes that it allows', asy
   assert.equal([(await findModel(world, 'a'))?.price?.input, (await findModel(world, 'b'))?.price?.input], [0, 10])
 })
 
-test("check P12: a rollback restores the previous copy, and the next refresh doesn't undo it", async () => {
+test("a rollback restores the previous copy, and the next refresh doesn't undo it", async () => {
   let price = 11
   const world = await openCatalog(async () => changeCatalog({ a: { input: price, output: 20 } }))
   await world.send()
@@ -173,7 +173,7 @@ test("check P12: a rollback restores the previous copy, and the next refresh doe
   assert.is((await findModel(world, 'a'))?.price?.input, 13)
 })
 
-test('check P13: a damaged copy is replaced by the previous copy or else the built-in catalog, and the log reports it', async () => {
+test('a damaged copy is replaced by the previous copy or else the built-in catalog, and the log reports it', async () => {
   let price = 11
   const storage = memoryStorage()
   const world = await openCatalog(async () => changeCatalog({ a: { input: price, output: 20 } }), { storage })
@@ -202,7 +202,7 @@ test('check P13: a damaged copy is replaced by the previous copy or else the bui
   assert.is((await findModel(third, 'a'))?.price?.input, 10)
 })
 
-test('check P14: built-in data takes precedence if it is newer than the stored copy', async () => {
+test('built-in data takes precedence if it is newer than the stored copy', async () => {
   const storage = memoryStorage()
   const world = await openCatalog(async () => changeCatalog({ a: { input: 11, output: 20 } }), { storage })
   await world.send()
@@ -212,7 +212,7 @@ test('check P14: built-in data takes precedence if it is newer than the stored c
   assert.is((await findModel(updated, 'a'))?.price?.input, 10)
 })
 
-test("check P15: a connection's price overrides a refreshed one", async () => {
+test("a connection's price overrides a refreshed one", async () => {
   const world = await openCatalog(async () => changeCatalog({ a: { input: 11, output: 20 } }))
   const [connection] = (await world.api.connections.list()).connections
   await world.api.connections.update(connection?.id ?? '', { prices: { a: { input: 1, output: 1 } } })
@@ -225,7 +225,7 @@ test("check P15: a connection's price overrides a refreshed one", async () => {
   assert.equal(sources.get('b'), { by: 'live', of: 'one/b', asOf: '2026-01-02' })
 })
 
-test('check P16: a request uses the price at its start, even if the price changes during the request', async () => {
+test('a request uses the price at its start, even if the price changes during the request', async () => {
   let release = () => {}
   const world = await openCatalog(async () => changeCatalog({}))
   const answered = new Promise<void>((resolve) => {
@@ -270,7 +270,7 @@ test('check P16: a request uses the price at its start, even if the price change
   ])
 })
 
-test('check P24: a copy with prices per token instead of per million tokens changes nothing', async () => {
+test('a copy with prices per token instead of per million tokens changes nothing', async () => {
   const wrong = Object.fromEntries('abcdef'.split('').map((id) => [id, { input: 0.00001, output: 0.00002 }]))
   const world = await openCatalog(async () => changeCatalog({ ...wrong, newest: { input: 0.00001, output: 0.00002 } }))
   await world.send()
@@ -345,7 +345,7 @@ test('the health response contains the date of the current prices', async () => 
   assert.equal(await show(), { asOf: '2026-01-02', isLive: true })
 })
 
-test('check P9: a copy with less than half of the data is rejected entirely, even if it contains all models', async () => {
+test('a copy with less than half of the data is rejected entirely, even if it contains all models', async () => {
   const details = { contextWindow: 1_000_000, maxOutputTokens: 100_000, price: { input: 10, output: 20 } }
   const detailed: Catalog = { one: { ...base.one, models: ['a', 'b', 'c'].map((id) => ({ id, ...details })) } }
   const poor = { one: ['a', 'b', 'c'].map((id) => ({ id, price: details.price })) }

@@ -31,7 +31,7 @@ const broken: Record<string, () => Promise<Response>> = {
 }
 
 for (const [label, fetch] of Object.entries(broken))
-  test(`check P1: if the source ${label}, the first response and the catalog don't change`, async () => {
+  test(`if the source ${label}, the first response and the catalog don't change`, async () => {
     const plain = createGateway({
       ...{ storage: memoryStorage(), clock: fakeClock(), catalog: base, logger: false },
       fetch: async () => Response.json({ id: 'x' }),
@@ -66,7 +66,7 @@ const functions: Record<string, FetchCatalog> = {
 }
 
 for (const [label, refresh] of Object.entries(functions))
-  test(`check P22: a source function that ${label} changes nothing`, async () => {
+  test(`a source function that ${label} changes nothing`, async () => {
     const world = await openCatalog(refresh)
     assert.is((await world.send()).status, 200)
     await world.clock.advance(MINUTE)
@@ -101,7 +101,7 @@ test('a refresh error explains why the source failed', async () => {
   }
 })
 
-test('check P2: without `refresh`, nothing is fetched, and the operations say so', async () => {
+test('without `refresh`, nothing is fetched, and the operations say so', async () => {
   const urls: string[] = []
   const gateway = createGateway({
     ...{ storage: memoryStorage(), clock: fakeClock(), catalog: base, logger: false },
@@ -155,7 +155,7 @@ test('models.dev is read the same way as for the built-in catalog, with its ETag
   assert.equal([current?.source, current?.etag], ['https://models.dev/api.json', '"x"'])
 })
 
-test('check P23: a copy is split into values small enough for Deno KV and Workers KV', async () => {
+test('a copy is split into values small enough for Deno KV and Workers KV', async () => {
   const stored = memoryStorage()
   const sizes: number[] = []
   const storage = {
@@ -179,7 +179,7 @@ test('check P23: a copy is split into values small enough for Deno KV and Worker
   assert.is((await findModel(other, 'model-ü-4999'))?.price?.input, 1)
 })
 
-test('check P23: an eventually consistent storage without conditional writes can store the copy', async () => {
+test('an eventually consistent storage without conditional writes can store the copy', async () => {
   const storage = { ...memoryStorage(), atomic: false, keepsUsage: false as const }
   const { watch: _, ...unwatched } = storage
   const world = await openCatalog(async () => changeCatalog({ a: { input: 11, output: 20 } }), { storage: unwatched })
@@ -189,7 +189,7 @@ test('check P23: an eventually consistent storage without conditional writes can
   assert.is((await findModel(other, 'a'))?.price?.input, 11)
 })
 
-test('check P25: the notices contain the models.dev license', async () => {
+test('the notices contain the models.dev license', async () => {
   const notices = await readFile(new URL('../../NOTICES.md', import.meta.url), 'utf8')
   assert.match(notices, /## models\.dev[\s\S]*MIT License[\s\S]*Copyright \(c\) 2025 models\.dev/)
 })

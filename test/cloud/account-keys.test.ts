@@ -3,7 +3,7 @@ import { CLOUD_URL, openOverMsw } from './support/over-msw.ts'
 
 const test = suite('account keys on a gateway with a cloud proxy')
 
-test("check 35: account keys aren't synced, and the proxy drops a key that starts acting for accounts", async () => {
+test("account keys aren't synced, and the proxy drops a key that starts acting for accounts", async () => {
   const ends = openOverMsw()
   const { api } = ends.home
   const plain = await api.keys.create({ name: 'plain' })

@@ -52,7 +52,7 @@ function open(
 
 const unauthorized = (text = 'no') => Response.json({ error: { message: text } }, { status: 401 })
 
-test('check 61: 100 concurrent requests call the function once, and the first request after the expiry calls it again', async () => {
+test('100 concurrent requests call the function once, and the first request after the expiry calls it again', async () => {
   const requests: CredentialRequest[] = []
   const { send, calls, clock } = open(async (about) => {
     requests.push(about)
@@ -76,7 +76,7 @@ test('check 61: 100 concurrent requests call the function once, and the first re
   assert.is(calls.at(-1)?.authorization, 'Bearer key-number-2')
 })
 
-test('check 61: a 401 renews the credential once, and the client gets a response', async () => {
+test('a 401 renews the credential once, and the client gets a response', async () => {
   const reasons: string[] = []
   const { send, calls } = open(
     ({ reason }) => `a-key-for-${reasons.push(reason)}`,
@@ -141,7 +141,7 @@ test('a function that throws or hangs fails its target, and only onError gets th
   assert.ok(signal?.aborted)
 })
 
-test('check 62: each account gets its own credential, unless it is shared', async () => {
+test('each account gets its own credential, unless it is shared', async () => {
   const byAccount = open(({ account }) => `the-key-of-${account}`)
   const users = Array.from({ length: 50 }, (_, index) => `user-${index % 5}`)
   await Promise.all(users.map((user) => byAccount.send(undefined, user)))
@@ -156,7 +156,7 @@ test('check 62: each account gets its own credential, unless it is shared', asyn
   assert.is(shared.calls[0]?.authorization, 'Bearer shared-key-1-undefined')
 })
 
-test("check 64: one account's rejected credential doesn't put the target in cooldown for others", async () => {
+test("one account's rejected credential doesn't put the target in cooldown for others", async () => {
   const { send, calls } = open(
     ({ account }) => `the-key-of-${account}`,
     ({ authorization }) => (authorization?.endsWith('mallory') ? unauthorized() : undefined),
@@ -166,7 +166,7 @@ test("check 64: one account's rejected credential doesn't put the target in cool
   assert.equal(calls.at(-1), { host: 'first.test', authorization: 'Bearer the-key-of-alice' })
 })
 
-test('check 65: no record, error, header, or log contains the credential', async () => {
+test('no record, error, header, or log contains the credential', async () => {
   const secret = 'a-very-secret-credential-of-a-vault'
   const { gateway, send, errors, storage } = open(
     () => ({ accessToken: secret }),

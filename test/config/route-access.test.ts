@@ -20,7 +20,7 @@ test('a key that allows only auto can use the models that route returns for auto
   }
 })
 
-test("check 78: a key gets a 403 if it isn't allowed to use the requested name", async () => {
+test("a key gets a 403 if it isn't allowed to use the requested name", async () => {
   const { send, upstream } = await open({ route: () => ['one/m'] }, { models: ['auto', 'two/m'] })
   assert.is(await getOutcome(await send('two/m')), '200', 'the key may use the requested name')
   assert.is(await getOutcome(await send('one/m')), '403 model_not_allowed')

@@ -223,7 +223,7 @@ for (const [label, [route, problem]] of Object.entries(failing))
     assert.equal([records[0]?.error, records[0]?.status], ['ROUTE_FAILED', 503])
   })
 
-test('check 78: a route function that hangs fails after a second, and its signal aborts', async () => {
+test('a route function that hangs fails after a second, and its signal aborts', async () => {
   const signals: AbortSignal[] = []
   const { chat, clock, upstream, errors } = openRouted({
     route: (_, { signal }) => {

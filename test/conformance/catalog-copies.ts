@@ -10,7 +10,7 @@ export function catalogCopies(
 ): void {
   const test = suite(`a refreshed catalog in ${name}`)
 
-  test('check P23: the storage keeps a large copy and the previous one, and all gateways use them', async () => {
+  test('the storage keeps a large copy and the previous one, and all gateways use them', async () => {
     const { storage, destroy } = await open()
     try {
       const clock = fakeClock()

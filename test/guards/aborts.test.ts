@@ -51,7 +51,7 @@ async function open(guards: readonly Guard[], fetch: ReturnType<typeof fakeUpstr
 
 const SAID = [chatChunk({ role: 'assistant', content: 'One. ' }), chatChunk({ content: 'Two ' })]
 
-test('check 46: if a client disconnects while a guard checks its request, the guard is aborted once', async () => {
+test('if a client disconnects while a guard checks its request, the guard is aborted once', async () => {
   const { guard, counts } = createHanging('request')
   const upstream = fakeUpstream(() => sse(chatEvents()))
   const { send, records } = await open([guard], upstream)
@@ -68,7 +68,7 @@ test('check 46: if a client disconnects while a guard checks its request, the gu
   assert.is(upstream.calls.length, 0)
 })
 
-test("check 46: a client disconnect during a judge's check aborts the judge call", async () => {
+test("a client disconnect during a judge's check aborts the judge call", async () => {
   const upstream = fakeUpstream(never)
   const { send, records } = await open(
     [judge({ name: 'j', model: 'one/judge', policy: 'p', on: ['request'] })],
@@ -86,7 +86,7 @@ test("check 46: a client disconnect during a judge's check aborts the judge call
 })
 
 for (const phase of ['text is held', 'a guard checks the response'])
-  test(`check 46: if a client disconnects from a stream while ${phase}, every open call is aborted`, async () => {
+  test(`if a client disconnects from a stream while ${phase}, every open call is aborted`, async () => {
     const { guard, counts } = createHanging('answer')
     const isHeld = phase === 'text is held'
     const all: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
@@ -109,7 +109,7 @@ for (const phase of ['text is held', 'a guard checks the response'])
     }
   })
 
-test("check 36: a rejected stream's usage record contains the guard, the tokens so far, and one attempt", async () => {
+test("a rejected stream's usage record contains the guard, the tokens so far, and one attempt", async () => {
   const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
   const { send, records, errors } = await open([words({ name: 'w', words: [WORD] })], upstream)
   for (let round = 1; round <= 2; round++) {
@@ -139,7 +139,7 @@ test('a client disconnect after a rejection has no effect', async () => {
   assert.is((await send()).status, 200)
 })
 
-test("check 50: a rejected stream isn't retried on the next target, and starts no cooldown", async () => {
+test("a rejected stream isn't retried on the next target, and starts no cooldown", async () => {
   const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
   const { world, send } = await open([words({ name: 'w', words: [WORD] })], upstream)
   await world.api.combos.create({ name: 'both', models: ['one/m', 'one/n'] })
@@ -150,7 +150,7 @@ test("check 50: a rejected stream isn't retried on the next target, and starts n
   }
 })
 
-test("check 68: concurrent requests don't mix up their masked values", async () => {
+test("concurrent requests don't mix up their masked values", async () => {
   const upstream = fakeUpstream(({ body }) => {
     const placeholder = /EMAIL-1-\w+/.exec(body)?.[0] ?? ''
     return sse([...SAID, ...[...placeholder].map((content) => chatChunk({ content })), ...chatEvents().slice(-3)])

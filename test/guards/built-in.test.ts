@@ -13,13 +13,11 @@ const refusedTexts: Record<string, string> = {
   'the blocked word': 'Say SESAME now',
   'a blocked phrase': 'an Open Door here',
   'a match within a longer word': 'my passphrase',
-  'check 14: a zero-width character': 'SE\u200bSAME',
-  'check 15: full-width letters': 'ＳＥＳＡＭＥ',
-  'check 16: tag characters': Array.from('SESAME', (letter) =>
-    String.fromCodePoint(0xe0000 + letter.charCodeAt(0)),
-  ).join(''),
-  'check 17: Cyrillic letters': 'SЕSАМЕ',
-  'check 19: a soft hyphen': 'SES\u00adAME',
+  'a zero-width character': 'SE\u200bSAME',
+  'full-width letters': 'ＳＥＳＡＭＥ',
+  'tag characters': Array.from('SESAME', (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join(''),
+  'Cyrillic letters': 'SЕSАМЕ',
+  'a soft hyphen': 'SES\u00adAME',
   'styled letters': '𝐒𝐄𝐒𝐀𝐌𝐄',
   accents: 'ŚÉŞÀMÉ',
   'stacked combining marks': 's\u0334\u0301\u0302e\u0488sa\u20ddme\u0323',
@@ -110,19 +108,19 @@ test('pii: an email address with non-ASCII letters is replaced completely', asyn
   assert.is(JSON.parse(upstream.calls[0]?.body ?? '').messages[0].content, 'Mail [EMAIL]')
 })
 
-test('check 20: a request with a duplicate field is rejected', async () => {
+test('a request with a duplicate field is rejected', async () => {
   const { send } = await openWorld([w])
   const body = '{"model":"one/m","messages":[{"role":"user","content":"SESAME","content":"Hi"}]}'
   assert.is((await send('/v1/chat/completions', body)).status, 400)
 })
 
-test('check 21: a request with an unpaired surrogate is rejected', async () => {
+test('a request with an unpaired surrogate is rejected', async () => {
   const { send } = await openWorld([w])
   const body = '{"model":"one/m","messages":[{"role":"user","content":"\\ud83d"}]}'
   assert.is((await send('/v1/chat/completions', body)).status, 400)
 })
 
-test('check 6: embedding requests with token arrays are rejected', async () => {
+test('embedding requests with token arrays are rejected', async () => {
   const { send } = await openWorld([w])
   for (const input of [
     [1, 2],
@@ -136,7 +134,7 @@ test('check 6: embedding requests with token arrays are rejected', async () => {
 
 const key = `sk-${'a1B2'.repeat(10)}`
 
-test('check 23: secrets are detected in base64, hex, and percent-encoding', async () => {
+test('secrets are detected in base64, hex, and percent-encoding', async () => {
   const hex = Array.from(key, (letter) => letter.charCodeAt(0).toString(16)).join('')
   const percent = Array.from(key, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
   for (const text of [`Use ${key} please`, btoa(`key=${key}`), hex, percent]) {
@@ -163,7 +161,7 @@ for (const [type, [real, other]] of Object.entries(personal))
     assert.is((await say('openai-chat', `It is ${other}, see?`)).status, 200, other)
   })
 
-test('check 25: a body of 10 MB is searched in linear time', async () => {
+test('a body of 10 MB is searched in linear time', async () => {
   const guards = [pii({ name: 'p' }), secrets({ name: 's' }), words({ name: 'w2', words: ['sesame'] })]
   const { say } = await openWorld(guards)
   const before = busyMs()
@@ -172,7 +170,7 @@ test('check 25: a body of 10 MB is searched in linear time', async () => {
   assert.ok(took < 2_000, `${took} ms`) // one second for the guards, and one to read and send the body
 })
 
-test('check 28: Persian text, family emoji, and the flag of Scotland keep their joiners and tags', async () => {
+test('Persian text, family emoji, and the flag of Scotland keep their joiners and tags', async () => {
   const text = 'می\u200cخواهم 👩\u200d👩\u200d👧 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}'
   const { say, upstream } = await openWorld([invisible({ name: 'i' })])
   await say('openai-chat', text)
@@ -228,14 +226,14 @@ test('tools: rejects tools that are denied, not allowed, or run by a provider', 
 const mask: Guard = pii({ name: 'm', types: ['email'], action: 'mask' })
 const getContents = (body = '') => JSON.parse(body).messages.map(({ content }: { content: string }) => content)
 
-test('check 60: each address gets its own placeholder', async () => {
+test('each address gets its own placeholder', async () => {
   const { say, upstream } = await openWorld([mask], { response: chatResponse('See EMAIL-1-0000.') })
   await say('openai-chat', 'From ann@a.test to bob@b.test, cc ann@a.test')
   const [text] = getContents(upstream.calls[0]?.body)
   assert.match(text, /^From EMAIL-1-(\w{4}) to EMAIL-2-\1, cc EMAIL-1-\1$/)
 })
 
-test('check 61: an address gets the same placeholder in every message', async () => {
+test('an address gets the same placeholder in every message', async () => {
   const { send, upstream } = await openWorld([mask])
   const messages = ['ann@a.test', 'bob@b.test, ann@a.test', 'To ann@a.test.'].map((content) => ({
     role: 'user',
@@ -256,7 +254,7 @@ async function findPlaceholder(): Promise<string> {
 }
 
 for (const client of clientNames)
-  test(`check 62: a placeholder is restored no matter where the stream splits it (${client})`, async () => {
+  test(`a placeholder is restored no matter where the stream splits it (${client})`, async () => {
     const placeholder = await findPlaceholder()
     for (const spelled of [placeholder, placeholder.toLowerCase()])
       for (let index = 1; index < placeholder.length; index += 3) {
@@ -269,7 +267,7 @@ for (const client of clientNames)
       }
   })
 
-test('check 63: a value with quotes is restored as valid JSON in tool call arguments', async () => {
+test('a value with quotes is restored as valid JSON in tool call arguments', async () => {
   const quoting: Guard = words({ name: 'q', words: ['say "hi"'], action: 'mask' })
   const probe = await openWorld([quoting])
   await probe.say('openai-chat', 'say "hi"')
@@ -290,21 +288,21 @@ test('check 63: a value with quotes is restored as valid JSON in tool call argum
   assert.equal(JSON.parse(joined), { text: 'say "hi"' })
 })
 
-test('check 64: a placeholder that the model invents is left unchanged', async () => {
+test('a placeholder that the model invents is left unchanged', async () => {
   const placeholder = await findPlaceholder()
   const invented = placeholder.replace('-1-', '-9-')
   const { say } = await openWorld([mask], { response: chatResponse(`To ${invented}`) })
   assert.match(await (await say('openai-chat', 'Mail ann@a.test')).text(), invented)
 })
 
-test("check 65: a placeholder that the user wrote isn't replaced with an address", async () => {
+test("a placeholder that the user wrote isn't replaced with an address", async () => {
   const placeholder = await findPlaceholder()
   const { say } = await openWorld([mask], { response: chatResponse(`Not ${placeholder}`) })
   const text = await (await say('openai-chat', `Mail ann@a.test, not ${placeholder}`)).text()
   assert.match(text, `Not ${placeholder}`)
 })
 
-test('check 66: earlier messages in a growing conversation stay byte-identical', async () => {
+test('earlier messages in a growing conversation stay byte-identical', async () => {
   const { say, upstream } = await openWorld([mask])
   const messages = [{ role: 'user', content: 'Mail ann@a.test' }]
   await say('openai-chat', '', { body: { messages } })
@@ -322,7 +320,7 @@ test('check 66: earlier messages in a growing conversation stay byte-identical',
   assert.match(after[2], /EMAIL-2-/)
 })
 
-test('check 70: a masked secret is never restored', async () => {
+test('a masked secret is never restored', async () => {
   const hiding: Guard = secrets({ name: 's', action: 'mask' })
   const probe = await openWorld([hiding])
   await probe.say('openai-chat', key)

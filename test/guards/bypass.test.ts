@@ -30,14 +30,14 @@ for (const [title, path, body] of [
   ],
   ['a file', '/v1/chat/completions', chat([{ type: 'file', file: { file_id: 'file-1' } }])],
 ] as const)
-  test(`check 10: ${title} by URL or ID is rejected with \`remote: "refuse"\``, async () => {
+  test(`${title} by URL or ID is rejected with \`remote: "refuse"\``, async () => {
     const { send, upstream } = await openWorld([remote])
     assert.is((await send(path, body)).status, 400)
     assert.equal(upstream.calls, [])
   })
 
 for (const stream of [false, true])
-  test(`check 10: an item from an earlier response is checked when a request references it by ID${stream ? ' (stream)' : ''}`, async () => {
+  test(`an item from an earlier response is checked when a request references it by ID${stream ? ' (stream)' : ''}`, async () => {
     const message = `The word is ${WORD}.`
     const chunk = (choice: object) => `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [choice] })}\n\n`
     const events = [
@@ -125,7 +125,7 @@ for (const [title, encode, headers] of [
   ['compressed without a content-encoding header', (text: string) => gzipSync(text), {}],
   ['with an unknown encoding', (text: string) => Buffer.from(text), { 'content-encoding': 'secret' }],
 ] as const)
-  test(`check 27: a body ${title} never reaches the provider unchecked`, async () => {
+  test(`a body ${title} never reaches the provider unchecked`, async () => {
     const { fetch, upstream } = await openWorld([w])
     const response = await fetch(
       new Request('http://gateway/v1/chat/completions', {
@@ -151,7 +151,7 @@ for (const path of [
   '/v1/v1/chat/completions',
   '/chat/completions',
 ])
-  test(`check 33: a request to ${path} never bypasses the guards`, async () => {
+  test(`a request to ${path} never bypasses the guards`, async () => {
     for (const basePath of ['', '/ai']) {
       const { send, upstream } = await openWorld([w], { options: { basePath } })
       for (const base of ['', '/ai', '/ai/../ai', '/other']) {

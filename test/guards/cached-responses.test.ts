@@ -31,7 +31,7 @@ function createSharedCache(): { feature: Feature; countHits: () => number } {
 }
 
 for (const client of clientNames)
-  test(`check 67: a cached response is restored with the requesting user's address (${client})`, async () => {
+  test(`a cached response is restored with the requesting user's address (${client})`, async () => {
     const cache = createSharedCache()
     const upstream = fakeUpstream(({ body }) => {
       const [placeholder = ''] = /EMAIL-[\w-]+/.exec(String(body)) ?? []

@@ -60,7 +60,7 @@ const rejected = [
 
 for (const guard of [w, builtIn])
   for (const [title, events] of Object.entries({ 'in many chunks': rejected, 'in one chunk': [rejected.join('')] }))
-    test(`check 42: in a stream sent ${title}, only the rejected choice ends (${guard.name})`, async () => {
+    test(`in a stream sent ${title}, only the rejected choice ends (${guard.name})`, async () => {
       const { text } = await stream([guard], events)
       const choices = readChoices(text)
       assert.equal(choices['0'], { text: 'Fine so far.', finish: 'stop' })
@@ -71,7 +71,7 @@ for (const guard of [w, builtIn])
       assert.match(text, '"prompt_tokens":1')
     })
 
-test('check 42: a stream ends once all of its choices are rejected', async () => {
+test('a stream ends once all of its choices are rejected', async () => {
   const { text, world } = await stream(
     [builtIn],
     [createDelta(0, `${WORD} `), createDelta(1, `${WORD} `), createDelta(0, 'x'), usage, DONE],
@@ -83,7 +83,7 @@ test('check 42: a stream ends once all of its choices are rejected', async () =>
   assert.is(world.upstream.open, 0)
 })
 
-test('check 42: the provider call is canceled once only rejected choices are left', async () => {
+test('the provider call is canceled once only rejected choices are left', async () => {
   async function* live() {
     yield* [createDelta(0, 'Fine.'), createDelta(1, `${WORD} `), stop(0)]
     for (let index = 0; index < 1_000; index++) {

@@ -25,7 +25,7 @@ const createGuard = (opened: Promise<void>, extra: Partial<Guard> = {}): Guard =
 })
 
 for (const stream of [false, true])
-  test(`check 51: the response is held until the verdict${stream ? ' (stream)' : ''}`, async () => {
+  test(`the response is held until the verdict${stream ? ' (stream)' : ''}`, async () => {
     const { open, opened } = createGate()
     const { open: called, opened: isCalled } = createGate()
     const fetch = fakeUpstream(() => {
@@ -48,7 +48,7 @@ for (const stream of [false, true])
   })
 
 for (const phase of ['before the response', 'after the response', 'after a stream has begun'])
-  test(`check 52: a rejection ${phase} ends the provider call, and the client gets a 400`, async () => {
+  test(`a rejection ${phase} ends the provider call, and the client gets a 400`, async () => {
     const { open, opened } = createGate()
     const { open: called, opened: isCalled } = createGate()
     const fetch = fakeUpstream(async () => {
@@ -71,14 +71,14 @@ for (const phase of ['before the response', 'after the response', 'after a strea
     assert.equal(errors, [])
   })
 
-test('check 52: with `as: "answer"`, the client gets a response without text', async () => {
+test('with `as: "answer"`, the client gets a response without text', async () => {
   const { say } = await openWorld([createGuard(Promise.resolve(), { as: 'answer' })])
   const response = await say('openai-chat', WORD)
   assert.is(response.status, 200)
   assert.is(JSON.parse(await response.text()).choices[0].finish_reason, 'content_filter')
 })
 
-test('check 53: a request with a hosted tool is checked before the provider call', async () => {
+test('a request with a hosted tool is checked before the provider call', async () => {
   const { say, upstream } = await openWorld([createGuard(Promise.resolve())])
   const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
   assert.is((await say('anthropic-messages', WORD, { body: { tools } })).status, 400)

@@ -21,7 +21,7 @@ const failing: Record<string, Guard['check']> = {
 }
 
 for (const [title, check] of Object.entries(failing)) {
-  test(`check 54: a guard that ${title} causes a retryable 503`, async () => {
+  test(`a guard that ${title} causes a retryable 503`, async () => {
     const { say, upstream, errors } = await openWorld([{ name: 'g', changes: true, timeoutMs: 50, check }])
     const response = await say('openai-chat', 'Hi')
     const text = await response.text()
@@ -33,7 +33,7 @@ for (const [title, check] of Object.entries(failing)) {
     assert.is(errors.length, 1)
   })
 
-  test(`check 54: with \`onError: "pass"\`, a guard that ${title} lets the request pass`, async () => {
+  test(`with \`onError: "pass"\`, a guard that ${title} lets the request pass`, async () => {
     const { say } = await openWorld([{ name: 'g', changes: true, timeoutMs: 50, onError: 'pass', check }])
     const response = await say('openai-chat', 'Hi')
     assert.is(response.status, 200, await response.clone().text())
@@ -41,7 +41,7 @@ for (const [title, check] of Object.entries(failing)) {
   })
 }
 
-test('check 57: a rejection cancels all checks that are still running', async () => {
+test('a rejection cancels all checks that are still running', async () => {
   let isAborted = false
   const slow: Guard = {
     name: 'slow',
@@ -60,7 +60,7 @@ test('check 57: a rejection cancels all checks that are still running', async ()
   assert.ok(isAborted)
 })
 
-test("check 48: empty text isn't checked", async () => {
+test("empty text isn't checked", async () => {
   let calls = 0
   const counting: Guard = {
     name: 'c',
@@ -75,7 +75,7 @@ test("check 48: empty text isn't checked", async () => {
   assert.is(calls, 0)
 })
 
-test('check 75: in watch mode, verdicts are reported but not enforced', async () => {
+test('in watch mode, verdicts are reported but not enforced', async () => {
   const { say } = await openWorld([{ ...w, mode: 'watch' }], { response: chatResponse(WORD) })
   const response = await say('openai-chat', WORD)
   assert.is(response.status, 200)

@@ -75,7 +75,7 @@ function openRecorded(respond: (call: Call) => Response) {
 
 for (const name of clientNames)
   for (const stream of [false, true])
-    test(`check 72: no log, hook, metric, record, or error contains the blocked word or a masked address (${name}, ${stream ? 'streaming' : 'non-streaming'})`, async () => {
+    test(`no log, hook, metric, record, or error contains the blocked word or a masked address (${name}, ${stream ? 'streaming' : 'non-streaming'})`, async () => {
       const client: ClientRequest = clients[name]
       const { gateway, upstream, read } = openRecorded(({ provider, body }) => {
         const { stream: isStream, messages } = JSON.parse(body)

@@ -63,7 +63,7 @@ for (const [name, { create }] of Object.entries(clients)) {
   for (const stream of [false, true]) {
     const manner = stream ? 'streamed' : 'not streamed'
 
-    test(`check 1: a rejected request returns a 400 (${name}, ${manner})`, async () => {
+    test(`a rejected request returns a 400 (${name}, ${manner})`, async () => {
       const { fetch, world } = await open([refuseQuestion])
       const error = await fail(create(fetch).send(MODEL, { stream }))
       assert.is(readStatus(error), 400, String(error))
@@ -71,7 +71,7 @@ for (const [name, { create }] of Object.entries(clients)) {
       assert.is(world.upstream.calls.length, 0)
     })
 
-    test(`check 36: a rejected response ends normally (${name}, ${manner})`, async () => {
+    test(`a rejected response ends normally (${name}, ${manner})`, async () => {
       for (const guard of [w, onAnswer]) {
         const { fetch } = await open([{ ...guard, on: ['answer'] }])
         const text = await create(fetch).send(MODEL, { stream })
@@ -80,12 +80,12 @@ for (const [name, { create }] of Object.entries(clients)) {
     })
   }
 
-  test(`check 36: a response rejected at its first word ends normally (${name})`, async () => {
+  test(`a response rejected at its first word ends normally (${name})`, async () => {
     const { fetch } = await open([onAnswer], { pieces: [`${WORD} `, 'Two.'] })
     assert.is(await create(fetch).send(MODEL, { stream: true }), '')
   })
 
-  test(`check 39: a rejected tool call doesn't run (${name})`, async () => {
+  test(`a rejected tool call doesn't run (${name})`, async () => {
     const { fetch, world } = await open([onAnswer], { pieces: ['One. '], call: `{"city":"${WORD}"}` })
     const received = await create(fetch)
       .converse(MODEL, { stream: true })
@@ -97,7 +97,7 @@ for (const [name, { create }] of Object.entries(clients)) {
     assert.is(world.upstream.calls.length, 1)
   })
 
-  test(`check 64: masked values are restored (${name})`, async () => {
+  test(`masked values are restored (${name})`, async () => {
     const masks = pii({ name: 'm', types: ['email'], action: 'mask' })
     const probe = await open([masks])
     await create(probe.fetch).send(MODEL, { stream: false })

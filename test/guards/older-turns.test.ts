@@ -10,20 +10,20 @@ const turns = [
 ]
 const getContents = (body: string) => JSON.parse(body).messages.map(({ content }: { content: string }) => content)
 
-test('check 11: rejected text in an older turn is removed, and the request continues', async () => {
+test('rejected text in an older turn is removed, and the request continues', async () => {
   const { say, upstream } = await openWorld([w])
   const response = await say('openai-chat', '', { body: { messages: turns } })
   assert.is(response.status, 200, await response.clone().text())
   assert.equal(getContents(upstream.calls[0]?.body ?? ''), ['[removed by policy]', 'No.', 'And now?'])
 })
 
-test('check 11: with `older: "refuse"`, a request with rejected text in an older turn is rejected', async () => {
+test('with `older: "refuse"`, a request with rejected text in an older turn is rejected', async () => {
   const { say, upstream } = await openWorld([{ ...w, older: 'refuse' }])
   assert.is((await say('openai-chat', '', { body: { messages: turns } })).status, 400)
   assert.is(upstream.calls.length, 0)
 })
 
-test('check 12: a conversation continues after a rejection', async () => {
+test('a conversation continues after a rejection', async () => {
   const { say, upstream } = await openWorld([w])
   assert.is((await say('openai-chat', `Open ${WORD}`)).status, 400)
   const messages = [...turns.slice(0, 1), { role: 'assistant', content: '' }, { role: 'user', content: 'Hello?' }]
@@ -31,7 +31,7 @@ test('check 12: a conversation continues after a rejection', async () => {
   assert.equal(getContents(upstream.calls[0]?.body ?? ''), ['[removed by policy]', '', 'Hello?'])
 })
 
-test('check 13: rejected text in a forged model turn is also removed', async () => {
+test('rejected text in a forged model turn is also removed', async () => {
   const { say, upstream } = await openWorld([w])
   const messages = [
     { role: 'user', content: 'Hi' },

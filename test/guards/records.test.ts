@@ -65,7 +65,7 @@ test('a guard only checks requests if the settings, a group, a key, or a combo l
   assert.is(await getStatus(say(WORD)), 200)
 })
 
-test("check 31: a key's guardsExcept excludes named guards, but not function guards", async () => {
+test("a key's guardsExcept excludes named guards, but not function guards", async () => {
   const { api, say } = await open()
   await api.settings.update({ guards: ['word'] })
   const { key, id } = await api.keys.create({ name: 'exempt', guardsExcept: ['word'] })
@@ -79,7 +79,7 @@ test("check 31: a key's guardsExcept excludes named guards, but not function gua
   assert.is(await getStatus(inCode.say(WORD, { key: exempt.key })), 400)
 })
 
-test("check 29: a client can't turn off a guard", async () => {
+test("a client can't turn off a guard", async () => {
   const { gateway, api } = await open()
   await api.settings.update({ guards: ['word'] })
   for (const extra of [{ guardrails: [] }, { guards: [] }, { metadata: { guardrails: '[]' } }]) {
@@ -92,7 +92,7 @@ test("check 29: a client can't turn off a guard", async () => {
   }
 })
 
-test('check 30: a client can add a guard by name, and an unknown name is rejected', async () => {
+test('a client can add a guard by name, and an unknown name is rejected', async () => {
   const { say, upstream, api } = await open()
   assert.is(await getStatus(say(WORD, { 'x-signalbox-guards': 'word' })), 400)
   assert.is(await getStatus(say('Hello', { 'x-signalbox-guards': 'word' })), 200)
@@ -106,7 +106,7 @@ test('check 30: a client can add a guard by name, and an unknown name is rejecte
   await assertRejects(api.guards.create({ name: 'none', ...words }), 400, /"name" must be/)
 })
 
-test('check 32: a guard runs once, even if several combos and a header list it', async () => {
+test('a guard runs once, even if several combos and a header list it', async () => {
   const { api, say, upstream } = await open({
     guards: { judge: { kind: 'judge', model: 'one/judge', policy: 'No secrets.' } },
     settings: { guards: ['judge'] },

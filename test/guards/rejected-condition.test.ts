@@ -29,7 +29,7 @@ async function open(guard: Guard, second: string, { isPlain = false } = {}) {
 for (const guard of [w, words({ name: 'built-in', words: [WORD] })])
   for (const stream of [false, true]) {
     const manner = `${guard.name}${stream ? ', stream' : ''}`
-    test(`check 49: a request falls back to the next target when a guard rejects the response (${manner})`, async () => {
+    test(`a request falls back to the next target when a guard rejects the response (${manner})`, async () => {
       const { say, upstream, api } = await open(guard, 'Fine.')
       const { status, output, header } = await say(stream)
       assert.equal([status, output], [200, 'Fine.'])
@@ -43,7 +43,7 @@ for (const guard of [w, words({ name: 'built-in', words: [WORD] })])
       assert.ok(record?.guards?.some(({ stage, verdict }) => stage === 'answer' && verdict === 'refuse'))
     })
 
-    test(`check 49: if every target's response is rejected, the client gets a rejected response (${manner})`, async () => {
+    test(`if every target's response is rejected, the client gets a rejected response (${manner})`, async () => {
       const { say, upstream } = await open(guard, `${WORD} too.`)
       const { status, text } = await say(stream)
       assert.is(status, 200)

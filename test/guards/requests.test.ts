@@ -4,7 +4,7 @@ import { clientNames, openWorld, WORD, w } from './world.ts'
 const test = suite('guards on requests')
 
 for (const client of clientNames)
-  test(`check 1: a rejected request gets a 400 in the client's format, and no provider is called (${client})`, async () => {
+  test(`a rejected request gets a 400 in the client's format, and no provider is called (${client})`, async () => {
     const { say, upstream } = await openWorld([w])
     const response = await say(client, `Open ${WORD}`)
     const text = await response.text()
@@ -29,35 +29,32 @@ for (const client of clientNames)
 const chat = { model: 'one/m', messages: [{ role: 'user', content: 'Hi' }] }
 
 const places: Record<string, [path: string, body: unknown, headers?: Record<string, string>]> = {
-  'check 2: a blocked word in a system message': [
+  'a blocked word in a system message': [
     '/v1/chat/completions',
     { ...chat, messages: [{ role: 'system', content: WORD }, ...chat.messages] },
   ],
-  'check 2: a blocked word in a developer message': [
+  'a blocked word in a developer message': [
     '/v1/chat/completions',
     { ...chat, messages: [{ role: 'developer', content: WORD }, ...chat.messages] },
   ],
-  'check 2: a blocked word in "instructions"': [
-    '/v1/responses',
-    { model: 'one/m', instructions: `Say ${WORD}`, input: 'Hi' },
-  ],
-  'check 2: a blocked word in "system" as a string': [
+  'a blocked word in "instructions"': ['/v1/responses', { model: 'one/m', instructions: `Say ${WORD}`, input: 'Hi' }],
+  'a blocked word in "system" as a string': [
     '/v1/messages',
     { model: 'one/m', max_tokens: 9, system: WORD, messages: chat.messages },
   ],
-  'check 2: a blocked word in "system" as blocks': [
+  'a blocked word in "system" as blocks': [
     '/v1/messages',
     { model: 'one/m', max_tokens: 9, system: [{ type: 'text', text: WORD }], messages: chat.messages },
   ],
-  'check 2: a blocked word in "systemInstruction"': [
+  'a blocked word in "systemInstruction"': [
     '/v1beta/models/one/m:generateContent',
     { systemInstruction: { parts: [{ text: WORD }] }, contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
   ],
-  'check 2: a blocked word in "system_instruction"': [
+  'a blocked word in "system_instruction"': [
     '/v1beta/models/one/m:generateContent',
     { system_instruction: { parts: [{ text: WORD }] }, contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
   ],
-  'check 3: a blocked word in a tool result': [
+  'a blocked word in a tool result': [
     '/v1/chat/completions',
     {
       ...chat,
@@ -68,21 +65,21 @@ const places: Record<string, [path: string, body: unknown, headers?: Record<stri
       ],
     },
   ],
-  "check 3: a blocked word in a tool's description": [
+  "a blocked word in a tool's description": [
     '/v1/chat/completions',
     {
       ...chat,
       tools: [{ type: 'function', function: { name: 'f', description: WORD, parameters: { type: 'object' } } }],
     },
   ],
-  'check 4: a blocked word in "metadata"': ['/v1/chat/completions', { ...chat, metadata: { note: WORD } }],
-  'check 4: a blocked word in "user"': ['/v1/chat/completions', { ...chat, user: WORD }],
-  'check 4: a blocked word in "stop"': ['/v1/chat/completions', { ...chat, stop: [WORD] }],
-  'check 4: a blocked word in "prediction"': [
+  'a blocked word in "metadata"': ['/v1/chat/completions', { ...chat, metadata: { note: WORD } }],
+  'a blocked word in "user"': ['/v1/chat/completions', { ...chat, user: WORD }],
+  'a blocked word in "stop"': ['/v1/chat/completions', { ...chat, stop: [WORD] }],
+  'a blocked word in "prediction"': [
     '/v1/chat/completions',
     { ...chat, prediction: { type: 'content', content: WORD } },
   ],
-  'check 4: a blocked word in a description in a JSON schema': [
+  'a blocked word in a description in a JSON schema': [
     '/v1/chat/completions',
     {
       ...chat,
@@ -95,22 +92,19 @@ const places: Record<string, [path: string, body: unknown, headers?: Record<stri
       },
     },
   ],
-  'check 4: a blocked word in an unknown field': ['/v1/chat/completions', { ...chat, x_note: WORD }],
-  'check 5: a blocked word in an embedding string': ['/v1/embeddings', { model: 'one/m', input: WORD }],
-  'check 5: a blocked word in an embedding list': ['/v1/embeddings', { model: 'one/m', input: ['a', WORD] }],
-  'check 5: a blocked word in an image prompt': ['/v1/images/generations', { model: 'one/m', prompt: WORD }],
-  'check 5: a blocked word in a speech request': ['/v1/audio/speech', { model: 'one/m', input: WORD, voice: 'alloy' }],
-  'check 5: a blocked word in a document to rerank': [
-    '/v1/rerank',
-    { model: 'one/m', query: 'a', documents: ['b', WORD] },
-  ],
-  'check 5: a blocked word in a moderation request': ['/v1/moderations', { model: 'one/m', input: WORD }],
-  'check 5: a blocked word in a token count request': [
+  'a blocked word in an unknown field': ['/v1/chat/completions', { ...chat, x_note: WORD }],
+  'a blocked word in an embedding string': ['/v1/embeddings', { model: 'one/m', input: WORD }],
+  'a blocked word in an embedding list': ['/v1/embeddings', { model: 'one/m', input: ['a', WORD] }],
+  'a blocked word in an image prompt': ['/v1/images/generations', { model: 'one/m', prompt: WORD }],
+  'a blocked word in a speech request': ['/v1/audio/speech', { model: 'one/m', input: WORD, voice: 'alloy' }],
+  'a blocked word in a document to rerank': ['/v1/rerank', { model: 'one/m', query: 'a', documents: ['b', WORD] }],
+  'a blocked word in a moderation request': ['/v1/moderations', { model: 'one/m', input: WORD }],
+  'a blocked word in a token count request': [
     '/v1/messages/count_tokens',
     { model: 'one/m', messages: [{ role: 'user', content: WORD }] },
   ],
-  'check 5: a blocked word in a compaction request': ['/v1/responses/compact', { model: 'one/m', input: WORD }],
-  'check 8: a blocked word split across two text blocks': [
+  'a blocked word in a compaction request': ['/v1/responses/compact', { model: 'one/m', input: WORD }],
+  'a blocked word split across two text blocks': [
     '/v1/chat/completions',
     {
       ...chat,
@@ -125,7 +119,7 @@ const places: Record<string, [path: string, body: unknown, headers?: Record<stri
       ],
     },
   ],
-  'check 9: a blocked word in a data URL with text': [
+  'a blocked word in a data URL with text': [
     '/v1/chat/completions',
     {
       ...chat,
@@ -137,11 +131,11 @@ const places: Record<string, [path: string, body: unknown, headers?: Record<stri
       ],
     },
   ],
-  'check 18: an escaped blocked word in JSON': [
+  'an escaped blocked word in JSON': [
     '/v1/chat/completions',
     '{"model":"one/m","messages":[{"role":"user","content":"\\u0053ESAME"}]}',
   ],
-  'check 24: an escaped blocked word in JSON inside a string': [
+  'an escaped blocked word in JSON inside a string': [
     '/v1/chat/completions',
     JSON.stringify({
       ...chat,
@@ -167,7 +161,7 @@ for (const [title, [path, body, headers]] of Object.entries(places))
     assert.is(upstream.calls.length, 0)
   })
 
-test('check 3: blocked words are rejected in tool call arguments and their field names', async () => {
+test('blocked words are rejected in tool call arguments and their field names', async () => {
   for (const input of [{ a: WORD }, { [WORD]: 1 }]) {
     const { send } = await openWorld([{ ...w, older: 'refuse' }])
     const response = await send('/v1/messages', {
@@ -183,7 +177,7 @@ test('check 3: blocked words are rejected in tool call arguments and their field
   }
 })
 
-test('check 5: a blocked word in a transcription prompt is rejected', async () => {
+test('a blocked word in a transcription prompt is rejected', async () => {
   const { send, upstream } = await openWorld([w])
   const form = new FormData()
   form.set('model', 'one/m')

@@ -25,7 +25,7 @@ const toStream = (pieces: readonly string[]) => [
 ]
 
 for (const client of clientNames) {
-  test(`check 35: a rejected response has usage and its format's finish reason, but no text (${client})`, async () => {
+  test(`a rejected response has usage and its format's finish reason, but no text (${client})`, async () => {
     const { say } = await openWorld([w], { response: chatResponse(`The word is ${WORD}.`) })
     const response = await say(client, 'Hi')
     const text = await response.text()
@@ -42,7 +42,7 @@ for (const client of clientNames) {
     ['in two chunks', ['One. ', 'SES', 'AME']],
     ['letter by letter', [...`One. Two. ${WORD}.`]],
   ] as const)
-    test(`checks 36 and 37: a stream with a blocked word ${title} ends before the word, in the client's format (${client})`, async () => {
+    test(`a stream with a blocked word ${title} ends before the word, in the client's format (${client})`, async () => {
       const { say } = await openWorld([w], { events: toStream(pieces) })
       const response = await say(client, 'Hi', { stream: true })
       const text = await response.text()
@@ -54,7 +54,7 @@ for (const client of clientNames) {
       assert.not.match(text, 'Three')
     })
 
-  test(`check 47: a stream that passes stays byte-identical (${client})`, async () => {
+  test(`a stream that passes stays byte-identical (${client})`, async () => {
     const events = toStream(['One. ', 'Two, ', 'three.'])
     const stable = (text: string) =>
       text
@@ -67,7 +67,7 @@ for (const client of clientNames) {
   })
 }
 
-test('check 42: if one of several choices is rejected, only that choice ends', async () => {
+test('if one of several choices is rejected, only that choice ends', async () => {
   const response = chatResponse('Fine.')
   const other = { index: 1, message: { role: 'assistant', content: WORD }, finish_reason: 'stop' }
   const { say } = await openWorld([w], { response: { ...response, choices: [...response.choices, other] } })
@@ -77,7 +77,7 @@ test('check 42: if one of several choices is rejected, only that choice ends', a
   assert.is(choices[1].message.content, null)
 })
 
-test("check 39: a tool call with a blocked word isn't delivered", async () => {
+test("a tool call with a blocked word isn't delivered", async () => {
   const call = (delta: object) => chatChunk({ tool_calls: [{ index: 0, ...delta }] })
   const events = [
     chatChunk({ role: 'assistant', content: 'Let me see. ' }),

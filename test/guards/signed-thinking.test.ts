@@ -16,7 +16,7 @@ const request = (content: unknown[], extra = {}) => ({
   ],
 })
 
-test('check 69: a signed thinking block in a request stays unchanged', async () => {
+test('a signed thinking block in a request stays unchanged', async () => {
   const { send, upstream } = await openWorld([masks], { format: 'anthropic-messages' })
   const block = { type: 'thinking', thinking: 'The mail is for e@f.com', signature: 'c2ln' }
   await send('/v1/messages', request([block]))
@@ -26,7 +26,7 @@ test('check 69: a signed thinking block in a request stays unchanged', async () 
   assert.not.match(sent, 'c@d.com')
 })
 
-test('check 69: in a stream, a signed thinking block keeps the placeholder, and the text gets the value', async () => {
+test('in a stream, a signed thinking block keeps the placeholder, and the text gets the value', async () => {
   const probe = await openWorld([masks], { format: 'anthropic-messages' })
   await probe.send('/v1/messages', request([]))
   const placeholder = /EMAIL-1-\w+/.exec(probe.upstream.calls[0]?.body ?? '')?.[0] ?? ''
@@ -48,7 +48,7 @@ test('check 69: in a stream, a signed thinking block keeps the placeholder, and 
 for (const action of ['replace', 'remove'] as const) {
   const guard = words({ name: 'r', words: ['falcon'], action })
 
-  test(`check 69: a request is rejected if a guard would ${action} words in its signed thinking`, async () => {
+  test(`a request is rejected if a guard would ${action} words in its signed thinking`, async () => {
     const { send, upstream } = await openWorld([guard], { format: 'anthropic-messages' })
     const block = { type: 'thinking', thinking: 'The falcon is up', signature: 'c2ln' }
     const response = await send('/v1/messages', request([block]))
@@ -57,7 +57,7 @@ for (const action of ['replace', 'remove'] as const) {
   })
 
   for (const stream of [false, true])
-    test(`check 69: a response is cut off if a guard would ${action} words in its signed thinking (${stream ? 'streaming' : 'non-streaming'})`, async () => {
+    test(`a response is cut off if a guard would ${action} words in its signed thinking (${stream ? 'streaming' : 'non-streaming'})`, async () => {
       const blocks = [
         { type: 'reasoning', text: 'The falcon is up.', signature: 'c2ln' },
         { type: 'text', text: 'Fine.' },

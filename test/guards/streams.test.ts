@@ -68,7 +68,7 @@ async function openLive(guard: Guard) {
   }
 }
 
-test("check 44: held text isn't sent while the provider is silent, and pings continue", async () => {
+test("held text isn't sent while the provider is silent, and pings continue", async () => {
   const { send, end, arrived, reading } = await openLive(builtIn)
   assert.match(await arrived(), 'One. ')
   send(chatChunk({ content: 'Say SESA' }))
@@ -102,7 +102,7 @@ test('held text is checked by a custom guard after 750 ms, even without a comple
   await reading
 })
 
-test("check 71: text that can't be the start of a match isn't held", async () => {
+test("text that can't be the start of a match isn't held", async () => {
   const { send, end, arrived, reading } = await openLive(builtIn)
   send(chatChunk({ content: 'Two' }))
   assert.match(await arrived(), '"Two"')
@@ -114,7 +114,7 @@ test("check 71: text that can't be the start of a match isn't held", async () =>
 })
 
 for (const guard of [w, builtIn]) {
-  test(`check 38: a blocked word is rejected no matter where the stream is split (${guard.name})`, async () => {
+  test(`a blocked word is rejected no matter where the stream is split (${guard.name})`, async () => {
     const full = toStream(['One. ', `Say ${WORD}`, ' now']).join('')
     const from = full.indexOf(WORD) - 30
     for (let index = from; index < from + 60; index += 3) {
@@ -125,7 +125,7 @@ for (const guard of [w, builtIn]) {
     }
   })
 
-  test(`check 41: a blocked word in the reasoning is rejected (${guard.name})`, async () => {
+  test(`a blocked word in the reasoning is rejected (${guard.name})`, async () => {
     const events = [chatChunk({ reasoning_content: `I think ${WORD}. ` }), ...toStream(['Fine.'])]
     for (const client of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'ai-sdk'] as const) {
       const text = await (await (await openWorld([guard], { events })).say(client, 'Hi', { stream: true })).text()
@@ -134,7 +134,7 @@ for (const guard of [w, builtIn]) {
     }
   })
 
-  test(`check 40: a blocked word that appears only in the final copy is rejected (${guard.name})`, async () => {
+  test(`a blocked word that appears only in the final copy is rejected (${guard.name})`, async () => {
     const probe = await openWorld([], { events: toStream(['One. ', 'Two.']) })
     const stream = await (await probe.say('openai-responses', 'Hi', { stream: true })).text()
     const index = stream.indexOf('event: response.completed')
@@ -145,7 +145,7 @@ for (const guard of [w, builtIn]) {
     assert.match(text, 'content_filter')
   })
 
-  test(`check 43: log probabilities don't contain tokens of rejected text (${guard.name})`, async () => {
+  test(`log probabilities don't contain tokens of rejected text (${guard.name})`, async () => {
     const logprobs = { content: [{ token: 'SES', logprob: -1, bytes: null, top_logprobs: [] }] }
     const chunk = JSON.parse(chatChunk({ content: 'SES' }).slice('data: '.length))
     chunk.choices[0].logprobs = logprobs
@@ -155,7 +155,7 @@ for (const guard of [w, builtIn]) {
   })
 }
 
-test('check 45: a stream that is held until it ends is rejected if it is too long', async () => {
+test('a stream that is held until it ends is rejected if it is too long', async () => {
   const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
   const events = toStream(Array.from({ length: 100 }, () => 'a long piece of text '.repeat(50)))
   const { say } = await openWorld([guard], { events, options: { limits: { maxResponseBytes: 50_000 } } })
@@ -164,7 +164,7 @@ test('check 45: a stream that is held until it ends is rejected if it is too lon
   assert.match(text, 'content_filter')
 })
 
-test('check 45: a 20 MB stream that is held until it ends is rejected at the limit, and never fully buffered', async () => {
+test('a 20 MB stream that is held until it ends is rejected at the limit, and never fully buffered', async () => {
   const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
   const piece = chatChunk({ content: 'a long piece of text '.repeat(500) })
   let count = 0

@@ -45,7 +45,7 @@ function open(guards: GatewayOptions['guards'], options: Partial<GatewayOptions>
 
 const noTime = ({ ms, ...entry }: { ms: number }) => entry
 
-test("check 73: a rejected request's usage record contains the guard, the stage, and the category", async () => {
+test("a rejected request's usage record contains the guard, the stage, and the category", async () => {
   const storage = memoryStorage()
   const guards = [words({ name: 'word', words: [WORD] }), words({ name: 'other', words: ['x'] })]
   const { say, findRecord, api, gateway } = open(guards, { storage })
@@ -76,7 +76,7 @@ test("a passing request's usage record contains verdicts from both stages, or no
   assert.not.ok('guards' in (plain.findRecord() ?? {}))
 })
 
-test('check 75: a guard in watch mode lets the request pass, and its verdict is recorded', async () => {
+test('a guard in watch mode lets the request pass, and its verdict is recorded', async () => {
   const { say, findRecord } = open([words({ name: 'word', words: [WORD], mode: 'watch' })])
   assert.is((await say(WORD)).status, 200)
   const [entry] = findRecord()?.guards ?? []
@@ -84,7 +84,7 @@ test('check 75: a guard in watch mode lets the request pass, and its verdict is 
   assert.is(entry?.isWatched, true)
 })
 
-test("check 74: a judge's cost is recorded, and counts toward the key's limits", async () => {
+test("a judge's cost is recorded, and counts toward the key's limits", async () => {
   const { api, say, findRecord } = open([judge({ name: 'judge', model: 'judge/m', policy: 'No.', on: ['request'] })])
   const { key, id } = await api.keys.create({ name: 'app', limits: { usd: { day: 1 } } })
   const getSpent = async () => (await api.keys.limits.get(id)).limits.find(({ unit }) => unit === 'usd')?.used

@@ -77,7 +77,7 @@ test('a cached verdict expires after an hour', async () => {
   assert.equal(judged, [['a'], ['a', 'b', 'c']])
 })
 
-test('check 76: a guard with a changed policy checks older messages again', async () => {
+test('a guard with a changed policy checks older messages again', async () => {
   const judged: string[][] = []
   await openJudged(createJudge(), judged).say(user('a'))
   await openJudged(createJudge('No letters.'), judged).say(user('a'), assistant('b'), user('c'))

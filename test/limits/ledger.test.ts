@@ -195,7 +195,7 @@ test('a settlement counts in the windows of its reservation, but not in later on
   )
 })
 
-test("check 79: a window isn't reopened when the clock goes back, and counting continues once the clock reaches a later window", async () => {
+test("a window isn't reopened when the clock goes back, and counting continues once the clock reaches a later window", async () => {
   const { world, a, one } = open()
   const scope = key({ requests: { day: 1 } })
   const send = () => one.reserve([scope], { fixed: { requests: 1 } })

@@ -44,7 +44,7 @@ async function openPool(
 }
 
 for (const strategy of ['random', 'round-robin'] as const)
-  test(`check 37: each of 100 sessions uses one of ten accounts (${strategy})`, async () => {
+  test(`each of 100 sessions uses one of ten accounts (${strategy})`, async () => {
     const { send } = await openPool(10, { strategy })
     const accounts = new Map<string, string | null | undefined>()
     for (let turn = 0; turn < (isCi ? 20 : 5); turn++)
@@ -56,7 +56,7 @@ for (const strategy of ['random', 'round-robin'] as const)
     assert.ok(new Set(accounts.values()).size > 5, 'the sessions use different accounts')
   })
 
-test('check 38: a session moves to another account when its account fails, and stays there', async () => {
+test('a session moves to another account when its account fails, and stays there', async () => {
   let failing: string | null | undefined
   const respond: Respond = ({ headers }) => (headers.get('x-api-key') === failing ? json({}, 503) : ok())
   const { send, world, clock } = await openPool(3, { respond })
@@ -70,7 +70,7 @@ test('check 38: a session moves to another account when its account fails, and s
   assert.is(world.recorded.requests.at(-1)?.promptCache?.moved, undefined)
 })
 
-test('check 39: a session moves to another account, instead of being rejected, when its account reaches its limit', async () => {
+test('a session moves to another account, instead of being rejected, when its account reaches its limit', async () => {
   let limited: string | null | undefined
   const respond: Respond = ({ headers }) =>
     headers.get('x-api-key') === limited

@@ -59,7 +59,7 @@ const SAYS = 'You are an agent. '.repeat(400)
 
 const places = (sent: JsonObject) => listMarks(sent).map(({ place }) => place)
 
-test('check 1: a translated agent request gets breakpoints at the tools, the instructions, and both ends of the conversation', async () => {
+test('a translated agent request gets breakpoints at the tools, the instructions, and both ends of the conversation', async () => {
   const { sent } = await send({ ...claude, body: agent })
   assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
   const turns = sent.messages as JsonObject[]
@@ -68,7 +68,7 @@ test('check 1: a translated agent request gets breakpoints at the tools, the ins
   assert.equal(marked, [response - 1, turns.length - 1])
 })
 
-test('check 2: a passthrough request keeps all bytes except its tools, its instructions, and the inserted field', async () => {
+test('a passthrough request keeps all bytes except its tools, its instructions, and the inserted field', async () => {
   const body = JSON.stringify({ ...agentMessages, metadata: { n: 1 } }).replace('"n":1', '"n": 1.0')
   const { upstream, world } = await openGateway(replies.messages, {
     catalog: defaultCatalog,
@@ -87,7 +87,7 @@ test('check 2: a passthrough request keeps all bytes except its tools, its instr
   assert.is(restored, body.replace('"model":"m"', '"model":"claude-sonnet-4-5"'))
 })
 
-test('check 3: after a turn of 24 blocks, the previous end of the conversation also gets a breakpoint', async () => {
+test('after a turn of 24 blocks, the previous end of the conversation also gets a breakpoint', async () => {
   const calls = Array.from({ length: 12 }, (_, i) => ({ type: 'tool_use', id: `t${i}`, name: 'search', input: {} }))
   const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' }))
   const messages = [
@@ -99,7 +99,7 @@ test('check 3: after a turn of 24 blocks, the previous end of the conversation a
   assert.equal(places(sent), ['tools', 'system', 'messages', 'top'])
 })
 
-test('check 4: a prompt without tools gets no breakpoint until its instructions are repeated', async () => {
+test('a prompt without tools gets no breakpoint until its instructions are repeated', async () => {
   const clock = fakeClock()
   const { upstream, world } = await openGateway(replies.messages, {
     catalog: defaultCatalog,
@@ -119,7 +119,7 @@ test('check 4: a prompt without tools gets no breakpoint until its instructions 
   assert.equal(await send('c'), [])
 })
 
-test('check 5: a short prompt is sent unchanged', async () => {
+test('a short prompt is sent unchanged', async () => {
   const body = {
     messages: [{ role: 'user', content: 'Hi' }],
     tools: (agent.tools as unknown[]).slice(0, 1),
@@ -130,7 +130,7 @@ test('check 5: a short prompt is sent unchanged', async () => {
   assert.is(on.call?.body, off.call?.body)
 })
 
-test('check 6: Vertex gets breakpoints on blocks, and no top-level breakpoint', async () => {
+test('Vertex gets breakpoints on blocks, and no top-level breakpoint', async () => {
   for (const [client, body] of [
     ['openai-chat', agent],
     ['anthropic-messages', agentMessages],
@@ -143,7 +143,7 @@ test('check 6: Vertex gets breakpoints on blocks, and no top-level breakpoint', 
   }
 })
 
-test('check 7: Converse gets four cache points for Claude, and no message starts with one', async () => {
+test('Converse gets four cache points for Claude, and no message starts with one', async () => {
   const model = 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0'
   const { sent } = await send({
     client: 'anthropic-messages',
@@ -156,7 +156,7 @@ test('check 7: Converse gets four cache points for Claude, and no message starts
   for (const { content } of sent.messages as Array<{ content: JsonObject[] }>) assert.not.ok(content[0]?.cachePoint)
 })
 
-test('check 8: Nova gets no cache point in its tools', async () => {
+test('Nova gets no cache point in its tools', async () => {
   const model = 'bedrock/eu.amazon.nova-pro-v1:0'
   const { sent } = await send({
     client: 'anthropic-messages',
@@ -168,7 +168,7 @@ test('check 8: Nova gets no cache point in its tools', async () => {
   assert.equal(places(sent), ['system', 'messages', 'messages'])
 })
 
-test('check 9: OpenRouter gets breakpoints on text for Claude, and none for GPT-4', async () => {
+test('OpenRouter gets breakpoints on text for Claude, and none for GPT-4', async () => {
   const to = (model: string) =>
     send({ client: 'openai-chat', model: `openrouter/${model}`, body: agent, respond: replies.chat })
   assert.equal(places((await to('anthropic/claude-sonnet-4-5')).sent), ['messages', 'messages', 'messages'])
@@ -179,7 +179,7 @@ const openai: Catalog = { openai: { baseUrl: 'http://openai.test/v1', format: 'o
 const breakpoints = (sent: JsonObject) => JSON.stringify(sent).match(/"prompt_cache_breakpoint"/g)?.length ?? 0
 
 for (const client of ['openai-chat', 'anthropic-messages'] as const)
-  test(`check 10: GPT-5.6 gets one breakpoint at the end of the instructions, from ${client} clients`, async () => {
+  test(`GPT-5.6 gets one breakpoint at the end of the instructions, from ${client} clients`, async () => {
     const body = client === 'openai-chat' ? agent : agentMessages
     const { sent } = await send({
       client,
@@ -196,7 +196,7 @@ for (const client of ['openai-chat', 'anthropic-messages'] as const)
     assert.match(String(sent.prompt_cache_key), /^[\w-]{22}$/)
   })
 
-test('check 11: GPT-5.4 gets a cache key, but no breakpoint', async () => {
+test('GPT-5.4 gets a cache key, but no breakpoint', async () => {
   const { sent } = await send({
     client: 'openai-chat',
     model: 'openai/gpt-5.4',
@@ -208,7 +208,7 @@ test('check 11: GPT-5.4 gets a cache key, but no breakpoint', async () => {
   assert.match(String(sent.prompt_cache_key), /^[\w-]{22}$/)
 })
 
-test('check 12: Mistral, xAI, and Fireworks get their own field or header, and no other provider does', async () => {
+test('Mistral, xAI, and Fireworks get their own field or header, and no other provider does', async () => {
   const to = async (provider: string) => {
     const { sent, call } = await send({
       client: 'openai-chat',
@@ -230,7 +230,7 @@ for (const [model, respond] of [
   ['deepseek/deepseek-flash', replies.chat],
   ['groq/llama-3.3-70b-versatile', replies.chat],
 ] as const)
-  test(`check 13: the request is the same with and without prompt caching for ${model}`, async () => {
+  test(`the request is the same with and without prompt caching for ${model}`, async () => {
     const request = { client: 'openai-chat', model, body: agent, respond } as const
     const on = await send(request)
     const off = await send({ ...request, promptCaching: 'off' })
@@ -246,7 +246,7 @@ test('a longer lifetime applies only to the breakpoints at the tools and the ins
   )
 })
 
-test("check 28: a key's setting takes precedence over an entry's, then a connection's, then the global one", async () => {
+test("a key's setting takes precedence over an entry's, then a connection's, then the global one", async () => {
   const { upstream, world } = await openGateway(replies.messages, {
     catalog: defaultCatalog,
     connections: [{ provider: 'anthropic', apiKey: 'k', promptCaching: 'off' }],
@@ -271,7 +271,7 @@ test("check 28: a key's setting takes precedence over an entry's, then a connect
   assert.is(await send('anthropic/claude-sonnet-4-5', other.key), true)
 })
 
-test('check 29: the header can turn prompt caching off, but not on', async () => {
+test('the header can turn prompt caching off, but not on', async () => {
   const sendRequest = async (promptCaching: PromptCaching, value: string) =>
     places(
       (await send({ ...claude, promptCaching, body: agent, headers: { 'x-signalbox-prompt-caching': value } })).sent,
@@ -281,7 +281,7 @@ test('check 29: the header can turn prompt caching off, but not on', async () =>
   assert.is((await sendRequest('auto', 'auto')).length, 4)
 })
 
-test('check 27: a combo can have one entry with prompt caching and one without', async () => {
+test('a combo can have one entry with prompt caching and one without', async () => {
   let isDown = true
   const respond: Respond = () =>
     isDown ? new Response('{}', { status: 503 }) : json(fullResponses['anthropic-messages'])
@@ -310,7 +310,7 @@ test('check 27: a combo can have one entry with prompt caching and one without',
   )
 })
 
-test("check 25: each attempt has only its own breakpoints, and the client’s request isn't modified", async () => {
+test("each attempt has only its own breakpoints, and the client’s request isn't modified", async () => {
   const before = structuredClone(agent)
   const { upstream, world } = await openGateway(
     (_, index) => (index < 3 ? new Response('{}', { status: 503 }) : json(converseResponse())),
@@ -334,7 +334,7 @@ test("check 25: each attempt has only its own breakpoints, and the client’s re
   assert.equal(agent, before)
 })
 
-test('check 36: a session has the same cache key in all instances, and a different one for each API key', async () => {
+test('a session has the same cache key in all instances, and a different one for each API key', async () => {
   const sendRequest = async (options: object, name: string) => {
     const { sent, world } = await send({
       ...{
@@ -358,7 +358,7 @@ test('check 36: a session has the same cache key in all instances, and a differe
   assert.is.not(first.key, (await sendRequest({ storage, secret, connections: [] }, 't')).key)
 })
 
-test('check 42: a client’s own breakpoints are recorded as the client’s', async () => {
+test('a client’s own breakpoints are recorded as the client’s', async () => {
   const marked = { ...agentMessages, cache_control: { type: 'ephemeral' } }
   const { sent, world } = await send({ ...claude, client: 'anthropic-messages', body: marked })
   assert.equal(places(sent), ['top'])
@@ -366,12 +366,12 @@ test('check 42: a client’s own breakpoints are recorded as the client’s', as
   assert.equal(world.recorded.requests[0]?.promptCache?.stoodDown, 'client')
 })
 
-test("check 50: a strict request causes no warning about the gateway's breakpoints", async () => {
+test("a strict request causes no warning about the gateway's breakpoints", async () => {
   const { response } = await send({ ...claude, body: agent, headers: { 'x-signalbox-strict': 'true' } })
   assert.is(response.headers.get('x-signalbox-warning'), null)
 })
 
-test('check 52: if breakpoints are rejected, the request is retried once without them, and the target gets none for an hour', async () => {
+test('if breakpoints are rejected, the request is retried once without them, and the target gets none for an hour', async () => {
   const clock = fakeClock()
   const rejection = {
     type: 'error',

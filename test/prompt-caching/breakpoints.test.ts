@@ -51,14 +51,14 @@ const blanks: Record<string, JsonObject> = {
   'redacted thinking': { type: 'redacted_thinking', data: 'ZGF0YQ==' },
 }
 for (const [label, last] of Object.entries(blanks))
-  test(`check 14: if a conversation ends with ${label}, its breakpoint moves to the preceding block`, async () => {
+  test(`if a conversation ends with ${label}, its breakpoint moves to the preceding block`, async () => {
     const turns = last.type === 'text' ? [user(text('a'), last)] : [user(text('a')), output(last)]
     const { sent, response } = await send({ ...vertex, body: { ...mark(), messages: turns } })
     assert.is(response.status, 200)
     assert.equal(listMarks(sent), [{ place: 'messages', ttl: '5m', text: 'a' }])
   })
 
-test('check 15: three parallel results with one breakpoint in their turn get one breakpoint', async () => {
+test('three parallel results with one breakpoint in their turn get one breakpoint', async () => {
   const turns = [
     user(text('a')),
     output(use('t1'), use('t2'), use('t3')),
@@ -68,7 +68,7 @@ test('check 15: three parallel results with one breakpoint in their turn get one
   assert.is(listMarks(sent).length, 1)
 })
 
-test("check 16: a breakpoint on a block that isn't sent to the target is dropped, and takes no slot", async () => {
+test("a breakpoint on a block that isn't sent to the target is dropped, and takes no slot", async () => {
   const turns = [
     user(text('a', mark())),
     output(text('b', mark())),
@@ -83,7 +83,7 @@ test("check 16: a breakpoint on a block that isn't sent to the target is dropped
   )
 })
 
-test("check 18: a client's breakpoint on its tools alone stays unchanged", async () => {
+test("a client's breakpoint on its tools alone stays unchanged", async () => {
   const body = { tools: [tool(mark('1h'))], messages: [user(text('a'))] }
   for (const target of [messages, bedrock, vertex])
     assert.equal(
@@ -98,12 +98,12 @@ const four = {
   messages: [user(text('a', mark())), output(text('b')), user(text('c', mark()))],
 }
 
-test("check 19: a client's four breakpoints don't become more", async () => {
+test("a client's four breakpoints don't become more", async () => {
   for (const target of [messages, bedrock, vertex])
     assert.is(listMarks((await send({ ...target, body: four })).sent).length, 4)
 })
 
-test('check 20: a top-level breakpoint and four others become four breakpoints, with one warning', async () => {
+test('a top-level breakpoint and four others become four breakpoints, with one warning', async () => {
   const turns = [...four.messages, output(text('d')), user(text('e'))]
   const { sent, warned } = await send({ ...bedrock, body: { ...four, messages: turns, ...mark() } })
   assert.equal(
@@ -113,7 +113,7 @@ test('check 20: a top-level breakpoint and four others become four breakpoints, 
   assert.equal(warned, ['dropped:messages[0].content[0].cache_control'])
 })
 
-test('check 20: if there are too many breakpoints, the last ones on the tools, the instructions, and the conversation are kept', async () => {
+test('if there are too many breakpoints, the last ones on the tools, the instructions, and the conversation are kept', async () => {
   const body = {
     tools: [tool(mark())],
     system: [text('One.', mark()), text('Two.', mark())],
@@ -127,7 +127,7 @@ test('check 20: if there are too many breakpoints, the last ones on the tools, t
   assert.equal(warned, ['dropped:messages[0].content[0].cache_control', 'dropped:system[0].cache_control'])
 })
 
-test('check 21: an hour-long lifetime after a five-minute one is shortened to five minutes, with a warning', async () => {
+test('an hour-long lifetime after a five-minute one is shortened to five minutes, with a warning', async () => {
   const body = { system: [text('Be brief.', mark('5m'))], messages: [user(text('a', mark('1h')))] }
   const { sent, warned } = await send({ ...bedrock, body })
   assert.equal(
@@ -137,7 +137,7 @@ test('check 21: an hour-long lifetime after a five-minute one is shortened to fi
   assert.equal(warned, ['replaced:messages[0].content[0].cache_control.ttl'])
 })
 
-test('check 22: a top-level breakpoint moves to the last block at Vertex, without a warning', async () => {
+test('a top-level breakpoint moves to the last block at Vertex, without a warning', async () => {
   const body = { ...mark(), messages: [user(text('a')), output(text('b')), user(text('c'), text('d'))] }
   const { sent, warned } = await send({ ...vertex, body })
   assert.equal(listMarks(sent), [{ place: 'messages', ttl: '5m', text: 'd' }])
@@ -145,7 +145,7 @@ test('check 22: a top-level breakpoint moves to the last block at Vertex, withou
 })
 
 for (const ttl of ['12h', '30m'])
-  test(`check 23: a breakpoint of ${ttl} gets a lifetime of an hour at Anthropic, in a valid order`, async () => {
+  test(`a breakpoint of ${ttl} gets a lifetime of an hour at Anthropic, in a valid order`, async () => {
     const breakpoint = (lifetime: string) => ({ prompt_cache_breakpoint: { mode: 'explicit', ttl: lifetime } })
     const turns = [
       { role: 'system', content: [text('Be brief.', breakpoint(ttl))] },
@@ -160,7 +160,7 @@ for (const ttl of ['12h', '30m'])
     )
   })
 
-test('check 24: `cache_control` in Chat Completions becomes a breakpoint in Responses', async () => {
+test('`cache_control` in Chat Completions becomes a breakpoint in Responses', async () => {
   const { sent } = await send({ ...responses, body: { messages: [user(text('a', mark())), user(text('b'))] } })
   const marked = { type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }
   assert.equal((sent.input as JsonObject[])[0]?.content, [marked])

@@ -57,7 +57,7 @@ const others: Record<string, { catalog: Catalog; respond: Respond }> = {
 }
 
 for (const [model, target] of Object.entries(others))
-  test(`check 33: a session sends ${model} stable bytes and no billing line`, async () => {
+  test(`a session sends ${model} stable bytes and no billing line`, async () => {
     const { calls } = await sendSession(model, target)
     let before: string[] | undefined
     for (const { body } of calls) {
@@ -78,7 +78,7 @@ const anthropic = {
   respond: () => json(fullResponses['anthropic-messages']),
 }
 
-test('check 34: a session with Anthropic keeps its billing line and all other bytes', async () => {
+test('a session with Anthropic keeps its billing line and all other bytes', async () => {
   const { session, calls } = await sendSession('anthropic/claude-sonnet-4-5', anthropic)
   assert.equal(
     calls.map(({ body }) => body),
@@ -86,7 +86,7 @@ test('check 34: a session with Anthropic keeps its billing line and all other by
   )
 })
 
-test('check 35: a session with Anthropic gets no additions, and keeps its beta header', async () => {
+test('a session with Anthropic gets no additions, and keeps its beta header', async () => {
   const { calls } = await sendSession('anthropic/claude-sonnet-4-5', anthropic)
   for (const { headers, body } of calls) {
     assert.is(headers.get('anthropic-beta'), 'context-1m-2025-08-07,claude-code-20250219')

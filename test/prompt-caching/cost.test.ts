@@ -15,7 +15,7 @@ import { clientWriters, createConversation } from './support/conversations.ts'
 
 const test = suite('prompt caching: cost')
 
-test('check 26: a hedged attempt gets no breakpoints', async () => {
+test('a hedged attempt gets no breakpoints', async () => {
   const { world, send, untilBoth } = await openHedging({ two: () => respond(false) }, { stream: false })
   await world.api.settings.update({ promptCaching: 'auto' })
   const pending = send()
@@ -52,7 +52,7 @@ async function measureRequest(promptCaching: 'off' | 'auto', count: number): Pro
   return (busyMs() - before) / count
 }
 
-test('check 49: adding breakpoints to a 200 kB passthrough request takes at most 1 ms', async () => {
+test('adding breakpoints to a 200 kB passthrough request takes at most 1 ms', async () => {
   const rounds = await roundsUntil(
     1,
     async () => (await measureRequest('auto', 40)) - (await measureRequest('off', 40)),
@@ -60,7 +60,7 @@ test('check 49: adding breakpoints to a 200 kB passthrough request takes at most
   assert.ok(Math.min(...rounds) <= 1, `it takes ${rounds.map((ms) => ms.toFixed(2))} ms`)
 })
 
-test('check 49: adding breakpoints to a 75 kB translated request takes at most 50 µs', async () => {
+test('adding breakpoints to a 75 kB translated request takes at most 50 µs', async () => {
   const steps = createConversation(createRandom(1), 100)
   const end = steps.findLastIndex(({ type }) => type === 'assistant')
   const body = clientWriters['anthropic-messages'](steps.slice(0, end))

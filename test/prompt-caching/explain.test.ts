@@ -42,7 +42,7 @@ for (const name of [
   'Claude at OpenRouter',
   'GPT-5.6 in Responses',
 ])
-  test(`check 51: an explanation shows the breakpoints without sending the request (${name})`, async () => {
+  test(`an explanation shows the breakpoints without sending the request (${name})`, async () => {
     const { upstream, world, model, explain } = await open(name)
     const { marks = [], stoodDown } = (await explain({ body, path })) ?? {}
     assert.is(stoodDown, undefined)
@@ -58,14 +58,14 @@ for (const name of [
     assert.equal((await explain({ body, path }))?.marks, marks)
   })
 
-test("check 51: an explanation gives positions in the provider's request, and the session field", async () => {
+test("an explanation gives positions in the provider's request, and the session field", async () => {
   const { explain } = await open('Claude at Anthropic')
   assert.equal(await explain({ body, path }), { marks: ['tools[1]', 'system[0]', 'cache_control'] })
   const gpt = await open('GPT-5.4 in Responses')
   assert.equal(await gpt.explain({ body, path }), { marks: [], session: 'prompt_cache_key' })
 })
 
-test("check 51: an explanation states why there are no breakpoints, and isn't counted as a request", async () => {
+test("an explanation states why there are no breakpoints, and isn't counted as a request", async () => {
   const { explain, world, model } = await open('Claude at Anthropic')
   assert.equal(await explain({ body: { ...body, cache_control: { type: 'ephemeral' } }, path }), {
     ...{ marks: [], stoodDown: 'client' },

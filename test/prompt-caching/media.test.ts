@@ -15,7 +15,7 @@ const PNG = Uint8Array.from(
 
 for (const name of ['Claude on Bedrock', 'Gemini', 'Nova on Bedrock'])
   for (const client of ['openai-chat', 'openai-responses', 'anthropic-messages'] as const)
-    test(`check 31: images that the gateway downloads don't change the start of a prompt, from ${client} clients to ${name}`, async () => {
+    test(`images that the gateway downloads don't change the start of a prompt, from ${client} clients to ${name}`, async () => {
       const provider = simulatedProviders[name]
       assert.ok(provider)
       const { model, connection = { provider: model.split('/')[0] ?? '' }, catalog = defaultCatalog } = provider

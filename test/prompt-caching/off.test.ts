@@ -16,7 +16,7 @@ const body = { ...clientWriters['anthropic-messages'](steps.slice(0, listRequest
 const open = () =>
   openGateway(() => json(fullResponses['anthropic-messages']), { catalog: defaultCatalog, connections: ['anthropic'] })
 
-test("check 48: while prompt caching is off everywhere, its code isn't loaded, and no request byte changes", async () => {
+test("while prompt caching is off everywhere, its code isn't loaded, and no request byte changes", async () => {
   await open() // loads the code that every gateway needs
   const loaded = new Set<string>()
   const hooks = registerHooks({

@@ -29,7 +29,7 @@ async function open() {
   return { api: world.api, isMarked }
 }
 
-test("check 28: a key follows the setting of its account, or else of the account's plan", async () => {
+test("a key follows the setting of its account, or else of the account's plan", async () => {
   const { api, isMarked } = await open()
   await api.groups.put({ id: 'pro', name: 'pro', promptCaching: 'auto' })
   await api.accounts.put({ id: 'alice', plan: 'pro' })
@@ -44,7 +44,7 @@ test("check 28: a key follows the setting of its account, or else of the account
   assert.equal([await isMarked(alice), await isMarked(bob), await isMarked(own)], [false, false, true])
 })
 
-test('check 28: a key without a setting follows the setting of its group', async () => {
+test('a key without a setting follows the setting of its group', async () => {
   const { api, isMarked } = await open()
   await api.groups.put({ id: 'agents', name: 'agents', promptCaching: { mode: 'auto', ttl: '1h' } })
   const { key: one } = await api.keys.create({ name: 'one', group: 'agents' })
@@ -54,7 +54,7 @@ test('check 28: a key without a setting follows the setting of its group', async
   assert.equal((await api.groups.get('agents')).promptCaching, { mode: 'auto', ttl: '1h' })
 })
 
-test('check 36: two API keys that use the same session name have different cache keys', async () => {
+test('two API keys that use the same session name have different cache keys', async () => {
   const { upstream, world } = await openGateway(() => json(fullResponses['openai-chat']), {
     catalog: defaultCatalog,
     connections: ['mistral'],
@@ -71,7 +71,7 @@ test('check 36: two API keys that use the same session name have different cache
   for (const cacheKey of cacheKeys) assert.match(String(cacheKey), /^[\w-]{22}$/)
 })
 
-test("check 42: the gateway's savings exclude savings from the client's breakpoints", async () => {
+test("the gateway's savings exclude savings from the client's breakpoints", async () => {
   const usage = { input_tokens: 10, output_tokens: 1, cache_read_input_tokens: 50_000, cache_creation_input_tokens: 0 }
   const { world } = await openGateway(() => json({ ...fullResponses['anthropic-messages'], usage }), {
     catalog: defaultCatalog,

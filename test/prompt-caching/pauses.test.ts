@@ -46,14 +46,14 @@ async function openWriting() {
   return { send, clock, world, warnings }
 }
 
-test('check 44: 1,000 different prompts without tools cause no cache writes', async () => {
+test('1,000 different prompts without tools cause no cache writes', async () => {
   const { send, world } = await openWriting()
   for (let count = 0; count < 1_000; count++) assert.is(await send(`s${count}`, { hasTools: false }), false)
   assert.ok(world.recorded.requests.every(({ promptCache }) => promptCache?.written === 0))
   assert.is(world.recorded.requests.at(-1)?.promptCache?.stoodDown, 'single')
 })
 
-test('check 45: after eight wasted writes, breakpoints pause for an hour, and then one session tries again', async () => {
+test('after eight wasted writes, breakpoints pause for an hour, and then one session tries again', async () => {
   const { send, clock, world, warnings } = await openWriting()
   const marked: boolean[] = []
   for (let count = 0; count < 12; count++) marked.push(await send(`s${count}`))
@@ -76,7 +76,7 @@ test('check 45: after eight wasted writes, breakpoints pause for an hour, and th
   assert.equal([await send('probe'), await send('other'), await send('probe')], [true, false, true])
 })
 
-test('check 45: each pause from the third on is twice as long as the last', async () => {
+test('each pause from the third on is twice as long as the last', async () => {
   const { send, clock, warnings } = await openWriting()
   for (let stop = 0; stop < 4; stop++) {
     for (let count = 0; count < 9; count++) await send('s')
@@ -86,14 +86,14 @@ test('check 45: each pause from the third on is twice as long as the last', asyn
   assert.equal(hours.slice(0, 4), ['1', '1', '2', '4'])
 })
 
-test('check 47: savings are omitted if the price is unknown', async () => {
+test('savings are omitted if the price is unknown', async () => {
   const { send, world } = await openWriting()
   await send('s', { model: 'claude-unknown-9' })
   const { promptCache } = world.recorded.requests.at(-1) ?? {}
   assert.equal([promptCache?.by, promptCache?.written, promptCache?.savedUsd], ['gateway', 10_000, undefined])
 })
 
-test('check 45: while caching is paused for GPT-5.6, its requests turn off automatic caching', async () => {
+test('while caching is paused for GPT-5.6, its requests turn off automatic caching', async () => {
   const clock = fakeClock()
   const usage = {
     ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },

@@ -86,7 +86,7 @@ const targets: Record<string, { format: ProviderFormat; provider: string; model:
 }
 
 for (const [name, target] of Object.entries(targets))
-  test(`check 17: random client breakpoints never exceed the maximum, break the order, or end up on the wrong block (${name})`, async () => {
+  test(`random client breakpoints never exceed the maximum, break the order, or end up on the wrong block (${name})`, async () => {
     const { format, model } = target
     const translator = await (await loadUpstreamFormat(format)).loadTranslator()
     const traits = getTraits(translator.traits, target, {})

@@ -95,7 +95,7 @@ for (const [name, most] of Object.entries({
   'xAI in Chat Completions': 0.7,
   Fireworks: 0.7,
 }))
-  test(`check 40: without prompt caching, an agent reads at most ${most * 100}% of its input from ${name}`, async () => {
+  test(`without prompt caching, an agent reads at most ${most * 100}% of its input from ${name}`, async () => {
     const provider = simulatedProviders[name]
     assert.ok(provider)
     const { usages } = await play('openai-chat', provider, { ...agent, promptCaching: 'off' })
@@ -103,7 +103,7 @@ for (const [name, most] of Object.entries({
     assert.ok(share <= most, `${share} of the input was read from the cache`)
   })
 
-test('check 40: a single breakpoint at the end misses the cache after a turn with eleven calls', () => {
+test('a single breakpoint at the end misses the cache after a turn with eleven calls', () => {
   const count = simulateMarks(readMessages)
   const marked = { cache_control: { type: 'ephemeral' } }
   const calls = Array.from({ length: 11 }, (_, index) => ({ type: 'tool_use', id: `t${index}`, name: 'f', input: {} }))
@@ -114,7 +114,7 @@ test('check 40: a single breakpoint at the end misses the cache after a turn wit
   assert.is(count({ body: { ...marked, messages: later }, now: 1 }).read, 0)
 })
 
-test('check 43: savings are relative to the cost of the same usage without a cache', async () => {
+test('savings are relative to the cost of the same usage without a cache', async () => {
   const provider = simulatedProviders['Claude at Anthropic']
   assert.ok(provider)
   const { requests, usages } = await play('anthropic-messages', provider)

@@ -118,7 +118,7 @@ const TURNS = isFull ? 40 : isCi ? 24 : 10
 const CONVERSATIONS = isFull ? 4 : 2
 
 for (const client of clientFormats)
-  test(`check 30: each request begins with the previous one, from ${client} clients to every format`, async () => {
+  test(`each request begins with the previous one, from ${client} clients to every format`, async () => {
     const random = createRandom()
     for (const target of targets) {
       const hint = `${client} to ${target.model}, seed ${random.seed}`
@@ -131,7 +131,7 @@ for (const client of clientFormats)
   })
 
 for (const client of clientFormats)
-  test(`check 30: the order of the client's fields doesn't affect the prefix, from ${client} clients`, async () => {
+  test(`the order of the client's fields doesn't affect the prefix, from ${client} clients`, async () => {
     const random = createRandom()
     for (const target of targets) {
       const order = <T>(value: T) => shuffleFields(value, random)
@@ -149,7 +149,7 @@ const special: Record<string, ConversationOptions> = {
 
 for (const [label, options] of Object.entries(special))
   for (const client of clientFormats)
-    test(`check 31: each request begins with the previous one, with ${label}, from ${client} clients`, async () => {
+    test(`each request begins with the previous one, with ${label}, from ${client} clients`, async () => {
       const random = createRandom()
       for (const target of targets) {
         const hint = `${client} to ${target.model}, seed ${random.seed}`
@@ -166,7 +166,7 @@ for (const [label, options] of Object.entries(special))
       }
     })
 
-test('check 32: two translations of a conversation are byte-identical', async () => {
+test('two translations of a conversation are byte-identical', async () => {
   const random = createRandom()
   for (const client of clientFormats)
     for (const target of targets) {

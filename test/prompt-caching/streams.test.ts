@@ -51,7 +51,7 @@ const names: Partial<Record<WireFormat, string>> = {
 
 for (const [format, name] of Object.entries(names) as Array<[WireFormat, string]>)
   for (const client of ['openai-chat', 'anthropic-messages'] as const)
-    test(`check 40: a streaming ${client} agent reads at least 90% of its input from the cache of ${name}`, async () => {
+    test(`a streaming ${client} agent reads at least 90% of its input from the cache of ${name}`, async () => {
       const provider = simulatedProviders[name]
       assert.ok(provider)
       const simulator = provider.createSimulator()

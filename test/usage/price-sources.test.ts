@@ -23,7 +23,7 @@ const catalog: Catalog = {
 const openPriced = (options: object = {}) =>
   openWorld({ catalog, connections: ['one'], fetch: fakeUpstream(() => json(chatResponse())), usage: true, ...options })
 
-test('check P19: a record includes the price, its source, and its date', async () => {
+test('a record includes the price, its source, and its date', async () => {
   const { api, chat, clock } = await openPriced()
   await api.customModels.create({ providerAlias: 'one', id: 'custom', prices: { input: 1, output: 1 } })
   const { connections } = await api.connections.list()
@@ -44,7 +44,7 @@ test('check P19: a record includes the price, its source, and its date', async (
   assert.equal(targets[0]?.price, prices[0])
 })
 
-test("check P19: a price change doesn't affect stored requests or totals", async () => {
+test("a price change doesn't affect stored requests or totals", async () => {
   const { api, chat, clock } = await openPriced()
   await (await chat({})).text()
   const before = await api.usage.summary()
@@ -88,7 +88,7 @@ const askWithBudget = async (world: Awaited<ReturnType<typeof openPriced>>, mode
   return { send, id }
 }
 
-test('check P20: a dollar limit rejects an unpriced model, and the log and the explanation contain the call that sets the price', async () => {
+test('a dollar limit rejects an unpriced model, and the log and the explanation contain the call that sets the price', async () => {
   const warnings: string[] = []
   const logger: Logger = { warn: (message) => void warnings.push(message), error() {} }
   const world = await openPriced({ logger })
@@ -110,7 +110,7 @@ test('check P20: a dollar limit rejects an unpriced model, and the log and the e
   assert.ok(targets[0]?.why.endsWith(advice), targets[0]?.why)
 })
 
-test('check P20: without a limit, the cost of an unpriced model is omitted, and the request counts as unpriced', async () => {
+test('without a limit, the cost of an unpriced model is omitted, and the request counts as unpriced', async () => {
   const { api, chat, recorded } = await openPriced()
   assert.is((await chat({ model: 'one/unknown' })).status, 200)
   const { totals } = await api.usage.summary()
@@ -120,7 +120,7 @@ test('check P20: without a limit, the cost of an unpriced model is omitted, and 
   assert.not.ok('costUsd' in (recorded.usages[0] ?? {}))
 })
 
-test('check P21: after the call from the log message, the next request succeeds', async () => {
+test('after the call from the log message, the next request succeeds', async () => {
   const warnings: string[] = []
   const world = await openPriced({ logger: { warn: (message: string) => void warnings.push(message), error() {} } })
   const { connections } = await world.api.connections.list()

@@ -37,14 +37,14 @@ const openPriced = (service: string | undefined) => {
   return openWorld({ catalog, connections: ['one'], fetch })
 }
 
-test('check P17: 210,000 input tokens are priced by their length tier, in each service tier', () => {
+test('210,000 input tokens are priced by their length tier, in each service tier', () => {
   const usage = { inputTokens: 210_000, outputTokens: 1_000 }
   assert.is(calculateCost(price, usage)?.toFixed(6), '0.855000')
   assert.is(calculateCost(price, { ...usage, serviceTier: 'priority' })?.toFixed(6), '4.225000')
   assert.is(calculateCost(price, { ...usage, serviceTier: 'flex' })?.toFixed(6), '0.215000') // flex has no prices for long inputs
 })
 
-test("check P17: a dollar limit reserves the highest price that a request's service tier and length can lead to", async () => {
+test("a dollar limit reserves the highest price that a request's service tier and length can lead to", async () => {
   const { gateway, api } = await openPriced('priority')
   const { key } = await api.keys.create({ name: 'alice', limits: { usd: { day: 1 } } })
   const send = async (words: number, extra: object = {}) => {
@@ -75,7 +75,7 @@ test('a service tier that is a list or an object never causes an internal error'
   assert.equal(recorded.errors, [])
 })
 
-test('check P18: a model with a price only for cached input is unpriced', async () => {
+test('a model with a price only for cached input is unpriced', async () => {
   const fetch = fakeUpstream(() => json({ ...chatResponse(), usage: { prompt_tokens: 9, completion_tokens: 9 } }))
   const models = [{ id: 'm', price: { cacheRead: 0.1, output: 1 } }]
   const { gateway, api, chat, recorded } = await openWorld({
@@ -119,7 +119,7 @@ test('tokens cached for an hour or longer have a separate price, by default twic
   assert.is(calculateCost({ ...short, cacheWriteLong: 3 }, usage), 0.6 * 2.5 + 0.4 * 3)
 })
 
-test('check 46: tokens cached for one hour and for 12 hours are counted separately', () => {
+test('tokens cached for one hour and for 12 hours are counted separately', () => {
   const details = {
     cached_tokens: 0,
     cache_write_tokens: 9,

@@ -7,7 +7,7 @@ import { bundle } from './site.ts'
 
 /** Tests a gateway's guards on a page. */
 export function pageHasGuards(test: Suite<{ browser?: Browser }>): void {
-  test('check 78: guards on a page reject, cut off, and mask content', async ({ browser }) => {
+  test('guards on a page reject, cut off, and mask content', async ({ browser }) => {
     await linkPackage()
     const script = await bundle(new URL('../apps/guard-checks.mjs', import.meta.url).pathname, 'esm')
     const site = await startServer((req, res) =>

@@ -110,7 +110,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     return new Map(outcomes.map((outcome) => [outcome.name, outcome]))
   }
 
-  test("check 22: requests from the app's own page include its cookie, and their responses aren't cacheable", async () => {
+  test("requests from the app's own page include its cookie, and their responses aren't cacheable", async () => {
     const outcomes = await tryAll('app')
     assert.is(outcomes.get('json')?.status, 200)
     assert.is(outcomes.get('account')?.status, 200)
@@ -123,7 +123,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     ['another site', 'evil'],
     ['a subdomain of the app, whose requests include the cookie', 'blog.app'],
   ] as const)
-    test(`checks 21, 23, and 24: a page on ${name} changes nothing and reads nothing`, async () => {
+    test(`a page on ${name} changes nothing and reads nothing`, async () => {
       const outcomes = await tryAll(host)
       for (const read of ['json', 'plain text', 'account']) assert.is(outcomes.get(read)?.status, -1, read)
       for (const blind of ['no-cors', 'form']) assert.is(outcomes.get(blind)?.status, 0, blind) // opaque responses
@@ -133,7 +133,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
       assert.ok(length <= 1, `${requests}`) // only the account request, and the page can't read its response
     })
 
-  test('check 21: a frame with an opaque origin changes nothing and reads nothing', async () => {
+  test('a frame with an opaque origin changes nothing and reads nothing', async () => {
     await signIn()
     await page.goto(`${site('evil')}/`)
     const framed = page.waitForEvent('frameattached')
@@ -146,7 +146,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     assert.is(calls, 0)
   })
 
-  test('check 23: a page on an allowed origin is never identified by the cookie', async () => {
+  test('a page on an allowed origin is never identified by the cookie', async () => {
     const outcomes = await tryAll('partner.app')
     assert.is(outcomes.get('json')?.status, -1) // the request had credentials, which the response doesn't allow
     assert.is(calls, 0)
@@ -156,7 +156,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     )
   })
 
-  test('check 23: a page on an origin allowed with credentials is identified by the cookie', async () => {
+  test('a page on an origin allowed with credentials is identified by the cookie', async () => {
     const outcomes = await tryAll('admin.app')
     assert.is(outcomes.get('json')?.status, 200)
     assert.is(outcomes.get('account')?.status, 200)
