@@ -33,7 +33,7 @@ export async function resolveCollisions({
     const isPaused = [shadow, other.shadow].some(({ active }) => active?.isActive === false)
     const pause = (record: object) => (isPaused ? { ...record, isActive: false } : record)
     if (isParkedKept) {
-      // Restore the record unchanged first, so pausing it counts as a change by this side.
+      // Keep the shadow unchanged, so pausing the record counts as a change by this side.
       if (!(await table.remove(other.item))) return
       await scanner.scanRecord(other.where)
       if (await table.write(undefined, { slot: parked.slot, record: pause(parked.record) }))

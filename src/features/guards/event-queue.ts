@@ -209,7 +209,7 @@ export class EventQueue {
         channel.hasEnded = true
   }
 
-  /** Adds a complete tool call to the call's first event, so none of its events is sent before the verdict. */
+  /** Adds a complete tool call to the first held event with a call, so none of the call's events is sent before the verdict. */
   #addCall({ choice, ...call }: FoundCall, last: HeldEvent | undefined) {
     const heldEvent = this.#events.find(({ startedCalls }) => startedCalls.length > 0) ?? last ?? this.#events.at(-1)
     if (!heldEvent) return

@@ -18,7 +18,8 @@ export interface GatewaySelection {
 
 /**
  * Reads the AI SDK options for Vercel's own gateway and adds their rules and labels to the request. Returns `undefined` if they don't change the
- * order of targets. Throws `INVALID_REQUEST` for a malformed field, and `ACCOUNT_NOT_ALLOWED` if they name an account other than the caller's.
+ * models or the order of targets. Throws `INVALID_REQUEST` for a malformed field, and `ACCOUNT_NOT_ALLOWED` if they name an account other than the
+ * caller's.
  */
 export async function readGatewayOptions({
   call,

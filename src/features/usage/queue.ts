@@ -81,7 +81,7 @@ export class RequestQueue {
     this.#options = options
   }
 
-  /** The batches that haven't been written yet, in order. The last one contains the totals of requests without a record. */
+  /** The batches that haven't been written yet, in order. The last one contains the totals of requests without a record, if any. */
   get batches(): ReadonlyArray<Pick<Batch, 'number' | 'requests' | 'unlisted'>> {
     if (!this.#unlisted?.count) return this.#batches
     return [...this.#batches, { number: this.#number + 1, requests: [], unlisted: this.#unlisted.byTime }]
