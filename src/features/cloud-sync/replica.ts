@@ -187,11 +187,11 @@ function* groupIndependent(
       `${state.collection}/${state.id}`,
       ...(state.collection === 'keys' ? [state.record?.digest] : []),
     ]
-    const isReplicaError =
+    const canJoin =
       run.length < MAX_CONCURRENT &&
       isIndependent(state, getShadow(state)) &&
       !itemNames.some((name) => names.has(name))
-    if (!isReplicaError || run.some((item) => !isIndependent(item, getShadow(item)))) {
+    if (!canJoin || run.some((item) => !isIndependent(item, getShadow(item)))) {
       if (run.length > 0) yield run
       run = []
       names.clear()
