@@ -105,10 +105,7 @@ test('never requests media from a private or plain HTTP URL through the proxy', 
   }
 })
 
-test("never sends local provider calls or a command's requests, which include the admin token, through the proxy", async ({
-  port,
-  proxied,
-}) => {
+test("local provider calls and a command's requests to its gateway bypass the proxy", async ({ port, proxied }) => {
   proxied.length = 0
   const folder = await temporaryFolder()
   const { port: at } = provider.address() as AddressInfo // a TCP server always has this type

@@ -107,7 +107,7 @@ for (const stream of [false, true])
 
 for (const format of ['anthropic-messages', 'openai-responses'] as const)
   for (const guard of [builtIn, w])
-    test(`a blocked word split across two blocks of a stream is rejected (${format}, ${guard === w ? 'custom' : 'built-in'} guard)`, async () => {
+    test(`a blocked word split across several content blocks of a stream is rejected (${format}, ${guard === w ? 'custom' : 'built-in'} guard)`, async () => {
       const blocks = ['One SES', 'A', 'ME two'].map((text) => ({ type: 'text' as const, text }))
       const { events } = getOutput(format, { blocks })
       const { say } = await openWorld([guard], { events, format })

@@ -292,7 +292,7 @@ for (const [label, input, warning] of [
   ['a vendor without a key yet', { provider: 'openai' }, undefined],
   ['web search', { provider: 'tavily', apiKey: 'k' }, undefined],
 ] as const) {
-  test(`${warning ? 'warns' : "doesn't warn"} about models that were never queried for ${label}`, async () => {
+  test(`${warning ? 'warns' : "doesn't warn"} that the server's model list was never fetched: ${label}`, async () => {
     const { expect, api, asked } = open()
     const created = await expect(201, 'POST', '/api/connections', input)
     const shown = { ...(await api.connections.get(created.id)), ...(warning && { warnings: [warning] }) }

@@ -48,7 +48,7 @@ test('every change fails with an error code if every write to the storage confli
   }
 })
 
-test('a hundred concurrent writers all succeed on a working storage', async () => {
+test('a hundred concurrent writers all succeed on working storage', async () => {
   const { gateway } = openManagement()
   const writers = Array.from({ length: 100 }, (_, index) =>
     gateway.api.settings.update({ cloudUrl: `https://${index}.example` }),

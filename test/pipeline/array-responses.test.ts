@@ -52,7 +52,7 @@ for (const to of wireFormats)
       assert.equal([inputTokens, outputTokens], [10, 5])
     })
 
-test('a Google client that requests its stream as a JSON array gets the array chunk by chunk', async () => {
+test('a Google client that requests a JSON array gets the whole array, even if it arrives byte by byte', async () => {
   const world = await open(() => typed('application/json', getBytes(full)))
   const response = await world.post('/v1beta/models/google/g:streamGenerateContent', { contents: [] })
   assert.is(response.headers.get('content-type'), 'application/json')

@@ -188,7 +188,7 @@ test('a client that reads arrays gets an empty response as an array', async () =
   assert.equal([response.status, await response.json()], [200, [chunk]])
 })
 
-test('an empty response has a header that lists untried targets', async () => {
+test('the attempts header of an empty response shows that maxAttempts ended the search', async () => {
   const one = () => blank('a')
   const { send, seen } = await open({ one, two: one }, { limits: { maxAttempts: 2 } })
   const response = await send('all')

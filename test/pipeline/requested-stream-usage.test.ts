@@ -157,7 +157,7 @@ test('stream usage is hidden event by event, wherever the stream is split and wh
   }
 })
 
-test('hiding stream usage leaves no gaps', async () => {
+test("hiding the usage event doesn't leave an empty chunk in its place", async () => {
   const pieces = async (extra: object) => {
     const encoded = events.map((event) => new TextEncoder().encode(event))
     const world = await openWorld({ fetch: rawUpstream(() => getChunks(encoded, 'close')), includeStreamUsage: true })

@@ -36,7 +36,7 @@ test('if all targets are in cooldown, the first to recover is the last resort', 
   assert.is(await pool.sendAll(1), 'two')
 })
 
-test('a target in cooldown after occasional failures is the last resort after a healthy one, if maxAttempts allows it', async () => {
+test('a target that is cooling down after transient failures is tried last, if maxAttempts allows it', async () => {
   for (const [maxAttempts, use] of [
     [3, 'last-resort'],
     [1, 'skipped'],

@@ -40,7 +40,7 @@ test("an inner combo's round-robin position doesn't advance if the outer combo's
   assert.is(await sendAll(2), 'two one')
 })
 
-test('a client error advances the round-robin position like a response', async () => {
+test('a client error advances the round-robin position, just like a success', async () => {
   const { down, sendAll } = await openPool(turns)
   down.set('one', 500).set('two', 400)
   assert.is(await sendAll(2), 'one>two three')

@@ -170,7 +170,7 @@ test('measurements are published only for targets with a strategy that uses them
 })
 
 for (const rubbish of ['', 'null', '{"at":1}', '{"at":"x","targets":{}}', '{"at":1e15,"targets":{"a b":7,"c d":null}}'])
-  test(`an unreadable publication from another instance is ignored: ${rubbish || 'an empty string'}`, async () => {
+  test(`malformed measurements from another instance are ignored: ${rubbish || 'an empty string'}`, async () => {
     const { first, storage } = await openTwo(busy)
     await storage.set('routing/measures/other', rubbish)
     assert.is(await first.sendAll(2), 'one one')

@@ -72,7 +72,7 @@ for (const [mode, pieces, longest] of [
   ['in chunks of any size', (bytes: Uint8Array) => truncate(bytes, sizes()), Number.POSITIVE_INFINITY],
   ['byte by byte', (bytes: Uint8Array) => truncate(bytes, () => 1), 12_000],
 ] as const) {
-  test(`recorded streams mean the same as in Google's client ${mode}`, () => {
+  test(`recorded streams decode to the same result as with Google's client (${mode})`, () => {
     const recorded = recordedStreams('gemini').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length > 50, String(recorded.length))
     for (const { name, sse, received } of recorded) {

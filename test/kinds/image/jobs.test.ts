@@ -13,7 +13,7 @@ const ready = (sample = SAMPLE) => json({ id: 'j', status: 'Ready', result: { sa
 const isPoll = ({ url }: Call) => url.pathname === '/v1/get_result'
 const isSample = ({ url }: Call) => url.href === SAMPLE
 
-test('the job is polled with the key at the URL from its response', async () => {
+test('the job is polled at the URL that the vendor returned, with the API key', async () => {
   const { send, upstream } = await openImages()
   const response = await send(model, {})
   assert.is(response.status, 200)

@@ -115,7 +115,7 @@ const inside = [
   ],
 ]
 
-test(`${inside.length} internal URLs are rejected for every vendor`, async () => {
+test('internal, malformed, and non-HTTP URLs are rejected for every vendor', async () => {
   const web = await openWeb()
   for (const url of inside) {
     for (const model of ['jina', 'firecrawl/fetch', 'tavily/fetch', 'exa']) {
