@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
-import * as vendors from '../../../src/protocols/kinds/rerank/rerank-vendors.ts'
+import { rerankVendors as vendors } from '../../../src/protocols/kinds/rerank/rerank-adapters.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { rank, rerankVendors } from '../support/rerank-vendors.ts'
 import { openVendor, type VendorName } from './support.ts'
@@ -98,7 +98,7 @@ const lost: Record<VendorName, Partial<Record<string, string[]>>> = {
 }
 
 test('every vendor has a fake', () => {
-  const untested = Object.keys(vendors).filter((name) => !Object.hasOwn(rerankVendors, name))
+  const untested = vendors.map(({ name }) => name).filter((name) => !Object.hasOwn(rerankVendors, name))
   assert.equal(untested, [], 'Add each to test/kinds/support/rerank-vendors.ts.')
 })
 
