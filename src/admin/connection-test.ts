@@ -24,7 +24,7 @@ export interface TestedConnection {
   ok: boolean
   /** The provider's status, or the gateway's if no provider was called. */
   status: Integer
-  /** The request's duration. */
+  /** The request's duration, in ms. */
   ms: number
   /** The model that was called. */
   model: string

@@ -54,7 +54,7 @@ export const MIN_QUOTABLE_LENGTH = 8
 
 /**
  * Lists the forms in which a provider may quote a credential: unchanged, escaped as in JSON, and the secret parts of AWS access keys. Omits short
- * ones, which are placeholders.
+ * credentials, which are placeholders.
  */
 export function listSecretVariants(apiKey: string): string[] {
   const { secretAccessKey, sessionToken } = parseAwsCredentials(apiKey) ?? {}

@@ -84,7 +84,7 @@ export function exceedsDepth(text: string, levels: number): boolean {
   return false
 }
 
-/** Returns whether there are more opening braces and brackets than `count`, including ones in strings. A fast check that excludes most strings. */
+/** Returns whether there are more opening braces and brackets than `count`, including those inside strings. This fast check rules out most inputs. */
 function hasMoreOpenings(text: string, count: number): boolean {
   let found = 0
   for (const open of '{[')

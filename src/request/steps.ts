@@ -141,7 +141,7 @@ export interface EncodeControls {
 /** Writes a request for an attempt's target. */
 export type Encode = (request: CodecRequest) => Promise<Codec>
 
-/** A step around writing a request for a target. It may call `encode` with a changed request, change what it has written, and call it again. */
+/** A step around writing a request for a target. It may call `encode` with a changed request, change the result, and call `encode` again. */
 export type EncodeStep = (attempt: EncodeControls, encode: Encode) => Promise<Codec>
 
 /** A request's routes, in the order in which to try them. */

@@ -31,7 +31,7 @@ export interface LockOptions {
   timeoutMs: number
 }
 
-/** Waits for the lock. A holder loses it when its process has ended or no longer renews the lock. */
+/** Waits for the lock. A holder loses the lock when its process ends or stops renewing it. */
 export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: LockOptions): Promise<Lock> {
   const token = createToken()
   const staging = join(folder.path, `lock.${token}`)

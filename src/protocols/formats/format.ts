@@ -236,7 +236,7 @@ export interface Format {
   readonly requestIdHeader: string
   /** An event that keeps a silent stream open. Clients ignore it. */
   readonly keepAlive: string
-  /** Loads a filter for passed-through streams, which removes events that make clients throw. Absent if there are none. */
+  /** Loads a filter for passed-through streams, which removes events that make clients throw. Absent if the format has no such events. */
   loadEventFilter?(): Promise<() => EventFilter>
   /** Set if responses in the format describe the target, earlier attempts, and the cost (`WriteContext.describe`). */
   readonly describesAttempts?: true

@@ -161,7 +161,10 @@ function formatShortList(names: readonly string[]): string {
   return quoted.join(', ') + (names.length > quoted.length ? ` and ${names.length - quoted.length} more` : '')
 }
 
-/** Clouds need more than a key, as their README explains. Self-hosted servers don't need a key, and are queried for their models. */
+/**
+ * Formats an example call that adds a connection for the first provider. Empty for clouds, which need more than a key. Self-hosted servers don't need
+ * a key, and are queried for their models.
+ */
 function formatConnectCall([provider, ...others]: readonly string[], { catalog }: Pick<RouteTable, 'catalog'>): string {
   const definition = provider === undefined || others.length > 0 ? undefined : getDefinition(catalog, provider)
   if (!definition || definition.cloud) return ''

@@ -43,8 +43,8 @@ const containsSecret = (text: string, secrets: readonly string[]) =>
   secrets.some((secret) => text.includes(secret)) || redactCredentialShapes(text) !== text
 
 /**
- * Returns the body without quoted credentials. Returns it unchanged if there are none. JSON can escape a credential, as with `\/`, so bodies with
- * escapes are parsed and serialized again.
+ * Returns the body without quoted credentials: the same bytes if there are none, or `undefined` if the redacted body isn't JSON. JSON can escape a
+ * credential, as with `\/`, so bodies with escapes are parsed and serialized again.
  */
 function redactBody(body: Uint8Array, secrets: readonly string[]): Uint8Array | undefined {
   const text = decodeUtf8Lenient(body)

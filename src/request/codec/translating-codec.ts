@@ -77,7 +77,7 @@ interface CodecOptions {
   corrections?: number
 }
 
-/** Maximum times that an attempt drops rejected options, because some targets name only one at a time. */
+/** How many times an attempt may drop rejected options, because some targets name only one option at a time. */
 const MAX_CORRECTIONS = 3
 
 /** Creates the codec for a response request or a compaction request. */

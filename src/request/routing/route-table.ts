@@ -140,7 +140,7 @@ export interface RouteTable {
   readonly combos: ReadonlyMap<string, Group>
   /** Whether a combo has guards. */
   readonly hasGuards: boolean
-  /** The active connections by their providers' names. The first one for each name is the one in the model list. */
+  /** The active connections by their providers' names. The model list contains the first connection for each name. */
   readonly byName: NamedConnections
   /** All connections, including inactive ones. */
   readonly connections: readonly ConnectionRecord[]

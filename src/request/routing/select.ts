@@ -4,7 +4,7 @@ import type { Group, GroupChoice, GroupEntry, GroupOrder, RouteTarget } from './
 export interface Representatives {
   /** Returns the entry's first target. For a combo with a random or changing order, returns the first one listed. */
   getRepresentative(entry: GroupEntry): RouteTarget | undefined
-  /** Returns the input plus output price of that target in US dollars per million tokens, or `undefined` if one of them is unknown. */
+  /** Returns the sum of that target's input and output prices in US dollars per million tokens, or `undefined` if either is unknown. */
   getCost(entry: GroupEntry): number | undefined
 }
 

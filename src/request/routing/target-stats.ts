@@ -5,7 +5,9 @@ import type { RouteTarget } from './group.ts'
 export interface TargetStats {
   /** Counts a request to the target as in flight until `end` is called. */
   begin(target: RouteTarget, stream: boolean): RunningCall
-  /** Returns the decaying average time in ms to the first event of a stream, or to the complete response, or `undefined` before the first one. */
+  /**
+   * Returns the decaying average time in ms to the first event of a stream, or to the complete response, or `undefined` before the first measurement.
+   */
   getAverage(target: RouteTarget, stream: boolean): number | undefined
   /** Returns the time in ms within which 95% of the target's latest responses arrived, or `undefined` before there are enough of them. */
   getP95(target: RouteTarget, stream: boolean): number | undefined

@@ -203,7 +203,7 @@ function writeMetadata({ images: [first], metadata }: ImageResponse): JsonObject
   }
 }
 
-/** In base64 characters. A JPEG's metadata may precede its header. */
+/** How much of an image to decode to find its header, in base64 characters. A JPEG's metadata may precede the header. */
 const HEADER_LENGTH = 4 * 32_768
 
 export function readBase64Header(base64: string): ReturnType<typeof readImageHeader> {

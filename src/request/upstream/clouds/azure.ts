@@ -6,8 +6,8 @@ import type { ProviderSpecificData } from '../../../types.ts'
 import { createCall, type UpstreamRequest } from '../upstream-request.ts'
 
 /**
- * Creates the call to `/openai/v1`, with the deployment in the body. With a dated `apiVersion`, it goes to the older URL, with the deployment in the
- * path. API keys are sent in `api-key`, and Entra ID tokens as bearer tokens.
+ * Creates the call to `/openai/v1`, with the deployment in the body. With a dated `apiVersion`, the call goes to the older URL, with the deployment
+ * in the path. API keys are sent in `api-key`, and Entra ID tokens as bearer tokens.
  */
 export function createAzureCall(
   { path, headers, body }: UpstreamRequest,

@@ -79,7 +79,7 @@ export function writePart(part: AssistantPart, { request, responseWarnings }: Wr
   }
 }
 
-/** Returns whether the client asked to hide reasoning. It still gets the signatures. */
+/** Returns whether the client asked to hide reasoning. Such clients still get the signatures. */
 export const hidesReasoning = (reasoning: { show?: string } | undefined): boolean => reasoning?.show === 'none'
 
 /** Writes a token count for a client. */

@@ -4,7 +4,7 @@ import { FILTERED_ERROR, type ImageVendor, limitInputImages, pickOptions, reject
 import { chooseShape } from '../image-sizes.ts'
 import { readOpenaiResponse } from './openai-image.ts'
 
-/** https://docs.x.ai/docs/guides/image-generations. Edits are also JSON. */
+/** https://docs.x.ai/docs/guides/image-generations. Edits are also sent as JSON. */
 export const xai: ImageVendor = {
   name: 'xai',
   providers: ['xai'],
