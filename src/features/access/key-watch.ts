@@ -19,7 +19,7 @@ interface KeyWatchDependencies {
 
 /**
  * Ends a key's in-flight requests when the key or its group is paused or deleted on any instance. If the storage has `watch`, they end immediately;
- * otherwise, when the keys are reread every `maxAgeMs`. While the storage can't be read, they continue.
+ * otherwise, when the keys are reread every `maxAgeMs`. While storage can't be read, they continue.
  */
 export function createKeyWatch({ store, inFlight, clock, limits }: KeyWatchDependencies): BuiltInFeature {
   const { keyAccessOpened, isWatched } = store

@@ -5,7 +5,7 @@ import type { Keyring } from '../../records/keyring.ts'
 
 /*
  * An account's ref is a pseudonym for its ID. Storage keys, records, aggregates, and URLs contain only refs, so IDs can contain any characters, and
- * nobody can read them from the storage.
+ * nobody can read them from storage.
  */
 
 /** Computes account refs. */

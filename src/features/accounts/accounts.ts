@@ -46,11 +46,11 @@ export interface Accounts {
   getKeyAccount(key: Pick<ClientKey, 'name' | 'account' | 'actsFor'>, requestedAccount?: string): Promise<CallerAccount>
   /** Records that an account's request was sent to a provider. Writes at most once a day. Never rejects. */
   markSeen(account: CallerAccount): Promise<void>
-  /** Returns the error that must end in-flight requests, if any: `ACCOUNT_PAUSED`. Rejects if the storage can't be read. */
+  /** Returns the error that must end in-flight requests, if any: `ACCOUNT_PAUSED`. Rejects if storage can't be read. */
   findRejection(ref: string, planId: string | undefined): Promise<GatewayError | undefined>
   /**
    * Returns a stored account's plan, and also its limits unless `identify` returns limits. Returns `undefined` if the account isn't stored. Rejects
-   * if the storage can't be read.
+   * if storage can't be read.
    */
   findPlanAndLimits(ref: string): Promise<Pick<CallerAccount, 'plan' | 'limits'> | undefined>
   /** Calls `listener` with the ref of each account that the management API changes, on this instance or another. */

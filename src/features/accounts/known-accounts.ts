@@ -20,7 +20,7 @@ export interface KnownAccount
       'ref' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'require' | 'promptCaching' | 'seenOn' | 'isManaged'
     > {}
 
-/** The 20,000 most recently used accounts. The value is `undefined` for an account that isn't in the storage. */
+/** The 20,000 most recently used accounts. The value is `undefined` for an account that isn't in storage. */
 export type AccountCache = RecordCache<KnownAccount | undefined>
 
 export const createAccountCache = ({

@@ -34,7 +34,7 @@ export function openAccounts(dependencies: OpenDependencies): OpenAccounts {
   accounts.onChange((ref) => void checkRequests((account) => account.ref === ref))
   store.openKeyAccess(createKeyAccess).groups.onChange((id) => void checkRequests((account) => account.plan?.id === id))
 
-  /** Ends the in-flight requests of matching accounts that have been paused. While the storage can't be read, the requests continue. */
+  /** Ends the in-flight requests of matching accounts that have been paused. While storage can't be read, the requests continue. */
   async function checkRequests(isMatch: (account: AccountInFlight) => boolean): Promise<void> {
     const found = new Map<string, AccountInFlight>()
     for (const { caller } of inFlight.values())

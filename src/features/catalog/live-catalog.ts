@@ -330,7 +330,7 @@ export class LiveCatalog {
   }
 }
 
-/** Throws if a model has no change on hold. */
+/** Throws if any requested model has no held change. */
 function requireHeld(requested: readonly string[] | undefined, heldChanges: readonly CatalogChange[]): void {
   const unknown = requested?.filter((name) => !heldChanges.some(({ model }) => model === name)) ?? []
   if (unknown.length === 0) return

@@ -22,7 +22,7 @@ const FIRST_RETRY_MS = 5 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 const LEASE_KEY = `${KEY_PREFIX}lease`
 
-/** Decides when to refresh. A lease in the storage ensures that one instance refreshes for all of them. */
+/** Decides when to refresh. A lease in storage ensures that one instance refreshes for all of them. */
 export class RefreshSchedule {
   readonly #storage: Storage
   readonly #clock: Clock

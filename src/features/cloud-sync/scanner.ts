@@ -70,7 +70,7 @@ export class Scanner {
     return { pending: all.flatMap(({ pending }) => pending), rejected: all.flatMap(({ rejected }) => rejected) }
   }
 
-  /** Scans one record, reading it from the storage. */
+  /** Scans one record, reading it from storage. */
   scanRecord(where: StateId): Promise<ScannedRecord | SyncProblem> {
     return retryOnConflict(async () => {
       const found = await this.tables[where.collection].find([{ id: where.id, slot: this.#getSlot(where) }])

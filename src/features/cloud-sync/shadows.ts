@@ -96,7 +96,7 @@ class ShadowTable {
 export class Shadows {
   readonly #store: WritableStore
   readonly #clock: Pick<Clock, 'now'>
-  /** The prefix of this replica's shadows in the storage. */
+  /** The prefix of this replica's shadows in storage. */
   readonly #prefix: string
   readonly #tables: Map<string, ShadowTable>
   #readAt = Number.NEGATIVE_INFINITY
@@ -233,7 +233,7 @@ const MAX_STALE = 1_000
 const BATCH_SIZE = 32
 const PAGE_SIZE = 1_000
 
-/** Returns a shadow's ID in the storage. Long IDs become digests, because some storages limit key lengths. */
+/** Returns a shadow's ID in storage. Long IDs become digests, because some storages limit key lengths. */
 async function getStoredId(id: string): Promise<string> {
   return encodeURIComponent(id).length <= MAX_ID_LENGTH ? id : `~${await sha256Hex(id)}`
 }

@@ -25,9 +25,9 @@ import type { ReplicaOptions } from './sync-types.ts'
 export interface SyncTable extends SyncCodec {
   /** Lists the records in memory. Several may have the same ID. */
   list(): Promise<readonly SyncItem[]>
-  /** Reads the records with these IDs from the storage. `slot` is a record's last slot. */
+  /** Reads the records with these IDs from storage. `slot` is a record's last slot. */
   find(requested: ReadonlyArray<{ id: string; slot: string | undefined }>): Promise<Map<string, SyncItem[] | 'damaged'>>
-  /** Reads the record in a slot from the storage. */
+  /** Reads the record in a slot from storage. */
   readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined>
   /** Returns the slot for this content. */
   getSlot(content: Content, before: SyncItem | undefined): Promise<string>

@@ -42,7 +42,7 @@ export class GatedRequest {
    * the request ends.
    */
   readonly #limitedUsageUnits: ReadonlySet<LimitUnit>
-  /** The reservation for `requests` and `parallel`. `not-stored` if the storage is unavailable and the settings allow such requests. */
+  /** The reservation for `requests` and `parallel`. `not-stored` if storage is unavailable and the settings allow such requests. */
   #requestReservation: Reservation | 'not-stored' | undefined = undefined
   /** The units of `#requestReservation` that settle when the request ends. */
   #requestUnits: readonly LimitUnit[] = []
@@ -214,7 +214,7 @@ export class GatedRequest {
     if (this.#hasEnded) reservation.settle({}, units) // the client has disconnected in the meantime
   }
 
-  /** Makes a reservation. Resolves to `undefined` if the storage is unavailable and the settings allow the request anyway. */
+  /** Makes a reservation. Resolves to `undefined` if storage is unavailable and the settings allow the request anyway. */
   async #reserve(requested: RequestedAmounts): Promise<Reservation | LimitRejection | undefined> {
     const { ledger, scopes } = this.#options
     try {
@@ -226,7 +226,7 @@ export class GatedRequest {
     }
   }
 
-  /** Returns whether the settings reject a request with these limits while the storage is unavailable. */
+  /** Returns whether the settings reject a request with these limits while storage is unavailable. */
   #rejectsWithoutStorage(): boolean {
     const { scopes, rules } = this.#options
     return ALL_UNITS.some((unit) => {

@@ -12,7 +12,7 @@ import type { Ledger, LimitedScope, ScopeName } from './ledger/ledger.ts'
 export interface LimitOperations<Input = never> {
   /**
    * Returns all limits that apply: those of the resource itself, of its group, account, or plan, and of the gateway. Excludes limits that `identify`
-   * returns for an account. Rejects with `STORAGE_UNAVAILABLE` while the storage is unavailable.
+   * returns for an account. Rejects with `STORAGE_UNAVAILABLE` while storage is unavailable.
    */
   get(id: string): Promise<LimitStates>
   /** Resets the resource's own counters. In-flight requests stay reserved. */

@@ -23,7 +23,7 @@ interface Pair {
 
 /** Stops adding breakpoints to an owner's requests to a target as long as they cost more than they save. */
 export interface Pauses {
-  /** Returns whether a session's request must not get breakpoints. */
+  /** Returns whether to omit breakpoints from a session's request. */
   isPaused(pair: string, session: string): boolean
   /** Like `isPaused`, but doesn't choose the session as the one that tests after a pause. */
   wouldPause(pair: string, session: string): boolean

@@ -12,7 +12,7 @@ export interface Revocations {
    * have changed. Rejects with `STORAGE_FAILED` if the record is damaged, and with `STORAGE_UNAVAILABLE` if it has never been read.
    */
   getRevokedUntil(ref: string): Promise<number>
-  /** Revokes all of the account's tokens. Rejects with any error from the storage. */
+  /** Revokes all of the account's tokens. Rejects with any error from storage. */
   revoke(ref: string): Promise<void>
 }
 

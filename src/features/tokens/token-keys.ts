@@ -13,7 +13,7 @@ export interface TokenKeys {
   find(version: unknown): Promise<CryptoKey | undefined>
 }
 
-/** Derives the keys on first use. Rejects with the storage's error if the secret in the storage can't be read. */
+/** Derives the keys on first use. Rejects with the storage error if the stored secret can't be read. */
 export function createTokenKeys({
   secret,
   storage,

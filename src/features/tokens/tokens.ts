@@ -27,7 +27,7 @@ export interface TokenOptions {
 export interface TokenService {
   addToken: AddToken
   mint: TokenOperations<unknown>['mint']
-  /** Revokes all tokens of the account with this ref. Rejects with any error from the storage. */
+  /** Revokes all tokens of the account with this ref. Rejects with any error from storage. */
   revoke(ref: string): Promise<void>
 }
 

@@ -25,7 +25,7 @@ export interface RetentionDays {
 export interface KeeperOptions {
   storage: Storage
   clock: Clock
-  /** This instance's unique name in the storage. */
+  /** This instance's unique name in storage. */
   instanceId: string
   /** Returns the retention periods. Rejects if the settings can't be read. */
   days(): Promise<RetentionDays>
@@ -157,7 +157,7 @@ export class Keeper implements BatchWriter {
     }
   }
 
-  /** Folds all of this instance's batches. Rejects if writing to the storage fails. */
+  /** Folds all of this instance's batches. Rejects if writing to storage fails. */
   async close(): Promise<void> {
     await this.#folding
     this.#isClosing = true

@@ -20,7 +20,7 @@ export interface Batch {
   reportSettled(): void
 }
 
-/** Writes batches to the storage. */
+/** Writes batches to storage. */
 export interface BatchWriter {
   write(batch: Pick<Batch, 'number' | 'requests' | 'unlisted'>): Promise<void>
   /** Called after each written batch. Must not reject. */

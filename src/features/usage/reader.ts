@@ -61,7 +61,7 @@ const MAX_CHECKED = 200_000
 const FIRST_PAGE = 4
 const PAGE_SIZE = 50
 
-/** Reads request records and totals, including those that this process hasn't written yet. Methods reject if the storage can't be read. */
+/** Reads request records and totals, including those that this process hasn't written yet. Methods reject if storage can't be read. */
 export class UsageReader {
   readonly #options: ReaderOptions
 

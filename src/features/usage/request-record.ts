@@ -92,7 +92,7 @@ export interface StoredRequest extends UsageCost {
   account?: string
   /** The ID (`jti` claim) of the token that acted for the account. Absent without a token. */
   tokenId?: string
-  /** The account's and key's metadata at the time of the request. If both have a name, the key's value is used. */
+  /** The account's and key's metadata at the time of the request. For names in both, the key's value is used. */
   metadata?: Readonly<Record<string, string>>
   /** The tags that your app assigned to the identity. */
   tags?: readonly string[]

@@ -28,7 +28,7 @@ const FIRST_PAGE = 2
 const MAX_PAGE = 32
 
 /**
- * Iterates over a shard's matching requests, newest first. `advance` reads more from the storage; `position` is the time that the scan has reached.
+ * Iterates over a shard's matching requests, newest first. `advance` reads more from storage; `position` is the time that the scan has reached.
  */
 export class ShardScan {
   readonly #storage: Storage

@@ -169,7 +169,7 @@ type StoredRow = [
   firstByteMs?: string,
   /** Image and audio tokens, if any. */
   media?: number[],
-  /** Absent (or 0 if another field follows) without an account. */
+  /** Absent if there is no account, or 0 if another field follows. */
   account?: number,
   /** Absent if the gateway's cache breakpoints saved nothing. */
   cacheSavedNano?: number,

@@ -65,7 +65,7 @@ export function getNextStamps(
 
 /** The replicas of all tenants. Each tenant has at most one. */
 export interface ReplicaRecords {
-  /** Reads a replica's record from the storage. */
+  /** Reads a replica's record from storage. */
   read(tenant: string): Promise<ReplicaRecord | undefined>
   /** Returns the replica for model requests, unless it is being removed. Caches the replica for as long as a gateway caches records. */
   current(tenant: string): Promise<ReplicaRecord | undefined>

@@ -73,7 +73,7 @@ interface DraftSource {
   /** The book as last read or written. */
   book: Book
   instanceId: string
-  /** The instance's reservations that are known to be in the storage. */
+  /** The instance's reservations that are known to be in storage. */
   own: InstanceEntry
   generation: number
   observation: LostInstanceTracker

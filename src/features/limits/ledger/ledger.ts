@@ -54,7 +54,7 @@ export interface Reservation {
 /** The counters of all limits, shared by all instances on one storage. */
 export interface Ledger {
   /**
-   * Reserves in all scopes or in none. Takes one round trip to the storage, and another one if the counters aren't in memory; more if other instances
+   * Reserves in all scopes or in none. Takes one round trip to storage, and another one if the counters aren't in memory; more if other instances
    * write at the same time. Skips scopes without limits. Rejects with `STORAGE_UNAVAILABLE`, with `RECORD_DAMAGED` if counters are unreadable, or
    * with `STORAGE_FAILED`.
    */

@@ -16,7 +16,7 @@ const MAX_SCOPES = 10_000
 
 /**
  * Returns the limits that are at least 80% used or reserved, fullest first. Skips limits on concurrent requests, and scopes that are damaged or have
- * no limits. Reads the first 10,000 scopes in the storage, except accounts and tokens. `getLimits` returns a scope's limits. Rejects with
+ * no limits. Reads the first 10,000 scopes in storage, except accounts and tokens. `getLimits` returns a scope's limits. Rejects with
  * `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
  */
 export async function findNearLimits(

@@ -72,7 +72,7 @@ export class ScopeCounters {
   #isStale = true
   /** `null` means that the record doesn't exist. */
   #version: string | null = null
-  /** This instance's reservations that are known to be in the storage. */
+  /** This instance's reservations that are known to be in storage. */
   #own: InstanceEntry = emptyEntry
   #generation = 0
   #sequence = 0
@@ -85,7 +85,7 @@ export class ScopeCounters {
   #retryMs = RETRY_AFTER_MS
   #cancelTimer: (() => void) | undefined
   usedAt = 0
-  /** Whether the record stays in the storage even if it is never used again. */
+  /** Whether the record stays in storage even if it is never used again. */
   #isPermanent: boolean
 
   constructor(deps: ScopeCountersDependencies, name: ScopeName) {
@@ -132,7 +132,7 @@ export class ScopeCounters {
     })
   }
 
-  /** Changes the reserved or used amounts. Writes the change in the background and retries while the storage is unavailable. */
+  /** Changes the reserved or used amounts. Writes the change in the background and retries while storage is unavailable. */
   change(change: CounterChange): void {
     if (isZero(change.released) && isZero(change.decided) && isZero(change.spent)) return
     this.#add({ kind: 'change', change })

@@ -23,7 +23,7 @@ const unavailableLabels = {
   parallel: 'Concurrency limits',
 } as const
 
-/** Shows the gateway's settings and damaged records in the storage. */
+/** Shows the gateway's settings and damaged records in storage. */
 export default function SettingsView() {
   const { state, reload } = useData(async () => {
     const [settings, { damaged }, { limits }, { definedInCode }] = await Promise.all([

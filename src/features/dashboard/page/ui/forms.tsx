@@ -181,7 +181,7 @@ export const toLabel = (name: string): string =>
     .replace('-', ' ')
     .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
-/** Converts labels by value to options. */
+/** Converts an object that maps values to labels into a list of options. */
 export const toChoices = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
   (Object.keys(labels) as Value[]).map((value) => [value, labels[value]] as const) // `labels` has no other keys
 
