@@ -8,9 +8,9 @@ import { findPrefixConflict, findProviders } from '../protocols/providers/prefix
 import { getDefinition } from '../protocols/providers/provider-names.ts'
 import {
   type CodeRecords,
-  type ConditionFunction,
   codeSecretId,
-  type ResponseFunction,
+  type EntryConditionFunction,
+  type ResponseConditionCheck,
 } from '../records/code-records.ts'
 import {
   ALIASES_PREFIX,
@@ -188,8 +188,8 @@ export function readCodeConfig(
     fail(`connections.${connection.id}`, `shares "${prefix}" with "${other}". Change one, or set "sharesPrefix"`)
   }
   const combos: Array<NameReferences['combos'][number]> = []
-  const conditions: ConditionFunction[] = []
-  const responseConditions = new Map<string, ResponseFunction[]>()
+  const conditions: EntryConditionFunction[] = []
+  const responseConditions = new Map<string, ResponseConditionCheck[]>()
   for (const [name, input] of readSection(config, 'combos')) {
     const place = `combos.${name}`
     const combo = Array.isArray(input) ? { models: input } : requireObject(place, input)
@@ -278,11 +278,11 @@ function getCredentialFunction(apiKey: unknown): CredentialSource | SharedCreden
   return typeof apiKey === 'function' || isShared ? (apiKey as CredentialSource | SharedCredentialSource) : undefined
 }
 
-const getConditionFunction = (entry: unknown): ConditionFunction | undefined =>
-  isObject(entry) && typeof entry.when === 'function' ? (entry.when as ConditionFunction) : undefined
+const getConditionFunction = (entry: unknown): EntryConditionFunction | undefined =>
+  isObject(entry) && typeof entry.when === 'function' ? (entry.when as EntryConditionFunction) : undefined
 
 /** Returns the entry without its function, so it can be checked like a stored entry. A function in place of an entry becomes an invalid entry. */
-function omitFunction(entry: unknown, when: ConditionFunction | undefined): unknown {
+function omitFunction(entry: unknown, when: EntryConditionFunction | undefined): unknown {
   if (when) return { ...Object(entry), when: undefined }
   return typeof entry === 'function' ? null : entry
 }
@@ -300,7 +300,7 @@ function copyPlain(record: object, place: string): JsonObject {
   }
 }
 
-const isResponseFunction = (value: unknown): value is ResponseFunction => typeof value === 'function'
+const isResponseFunction = (value: unknown): value is ResponseConditionCheck => typeof value === 'function'
 
 function readSection(config: CodeConfig, section: ConfigSection): Array<[string, unknown]> {
   const value: unknown = config[section]

@@ -11,18 +11,18 @@ export interface CodeRecords {
   /** Credentials, and functions that return them, by `codeSecretId`. They aren't part of the records, so they are never stored. */
   readonly secrets: Map<string, CodeSecret>
   /** Functions that determine whether a request uses a combo entry. `when.function` refers to them by number, starting at 1. */
-  readonly conditions: readonly ConditionFunction[]
+  readonly conditions: readonly EntryConditionFunction[]
   /** Functions that determine whether a response is unwanted, by the combo's name. */
-  readonly responseConditions: ReadonlyMap<string, readonly ResponseFunction[]>
+  readonly responseConditions: ReadonlyMap<string, readonly ResponseConditionCheck[]>
   /** What happens to a request if such a function fails. */
   readonly onRouteError?: 'fail' | 'ignore' | undefined
 }
 
 /** Decides whether a request uses a combo entry. */
-export type ConditionFunction = (request: object, context: { signal: AbortSignal }) => unknown
+export type EntryConditionFunction = (request: object, context: { signal: AbortSignal }) => unknown
 
 /** Decides whether the next target is tried after a response. */
-export type ResponseFunction = (response: object, request: object, context: { signal: AbortSignal }) => unknown
+export type ResponseConditionCheck = (response: object, request: object, context: { signal: AbortSignal }) => unknown
 
 /** A connection's credential, or the function that returns it. */
 export type CodeSecret = string | CredentialSource | SharedCredentialSource

@@ -40,10 +40,11 @@ export class StateApplier {
   async forgetValue(where: StateId, isConfirmed: (shadow: Shadow) => boolean): Promise<void> {
     if (this.#options.side !== 'cloud') return
     const scanned = await this.#scanner.scanRecord(where)
-    if (!isSyncProblem(scanned) && scanned.item && isConfirmed(scanned.shadow)) await this.#dropValue(scanned.item)
+    if (!isSyncProblem(scanned) && scanned.item && isConfirmed(scanned.shadow))
+      await this.#replaceValueWithDigest(scanned.item)
   }
 
-  async #dropValue(item: SyncItem): Promise<void> {
+  async #replaceValueWithDigest(item: SyncItem): Promise<void> {
     const { sha256 } = item.record as KeyRecord // `keys` only contains key records
     if (sha256 !== undefined) return
     const { keys } = this.#scanner.tables
@@ -55,7 +56,7 @@ export class StateApplier {
   async cleanUp(collection: Collection, scanned: ScannedRecord): Promise<void> {
     if (collection !== 'keys' || this.#options.side !== 'cloud') return
     const { item, shadow, where } = scanned
-    if (item && shadow.isSeen) await this.#dropValue(item)
+    if (item && shadow.isSeen) await this.#replaceValueWithDigest(item)
     if (shadow.claims) await this.#releaseClaims(where, item && getDigest(await this.#scanner.tables.keys.read(item)))
   }
 

@@ -157,7 +157,7 @@ export function createKeyCodec(
 ): SyncCodec & {
   getSlot(content: Content, before: SyncItem | undefined): Promise<string>
 } {
-  const dropValue = ({ sealedKey, ...rest }: Partial<KeyRecord>, sha256: string) => ({
+  const replaceValueWithDigest = ({ sealedKey, ...rest }: Partial<KeyRecord>, sha256: string) => ({
     ...rest,
     sealedKey: '',
     sha256,
@@ -199,12 +199,12 @@ export function createKeyCodec(
       const { digest, ...fields } = record
       const next: JsonObject & Partial<KeyRecord> = { ...replaceFields(before?.record, fields, KEY_FIELDS), isActive }
       const id = String(record.id)
-      if (side === 'cloud') return dropValue(next, String(digest))
+      if (side === 'cloud') return replaceValueWithDigest(next, String(digest))
       const keyring = await store.keyring()
       const was =
         before && next.sha256 === undefined ? await decryptKey(keyring, before.record as KeyRecord) : undefined
       const value = key ?? (was !== undefined && (await digestKey(was)) === digest ? was : undefined)
-      if (value === undefined) return dropValue(next, String(digest))
+      if (value === undefined) return replaceValueWithDigest(next, String(digest))
       const { sha256, ...generation } = next
       return { ...generation, sealedKey: await keyring.encrypt(getKeyContext(id), value) }
     },

@@ -123,9 +123,9 @@ const getStateId = ({ collection, id }: StateId) => ({ collection, id })
 function addNew(
   reported: Set<string>,
   { collection, id, revision, active }: RecordState,
-  way: 'sent' | 'come' = 'come',
+  direction: 'sent' | 'received' = 'received',
 ): boolean {
-  const name = JSON.stringify([way, collection, id, revision, active])
+  const name = JSON.stringify([direction, collection, id, revision, active])
   if (reported.has(name)) return false
   reported.add(name)
   return true

@@ -195,16 +195,16 @@ export class GuardRun {
     const changed = parts.filter(({ id }) => decision.texts.has(id))
     const isMessages = this.#deps.request.format === 'anthropic-messages'
     const signed = isMessages ? changed.filter(({ kind }) => kind === 'reasoning') : []
-    const fixed = changed.filter((part: GuardPart & Partial<ReadPart>) =>
+    const unwritable = changed.filter((part: GuardPart & Partial<ReadPart>) =>
       part.write ? part.write(decision.texts.get(part.id) ?? '') === undefined : false,
     )
-    if (signed.length === 0 && fixed.length === 0) return decision
+    if (signed.length === 0 && unwritable.length === 0) return decision
     if (signed.length === 0 && stage === 'answer' && isRestoring(guard)) {
-      const remainingIds = new Set(fixed.map(({ id }) => id))
-      return { kind: 'passed', texts: new Map([...decision.texts].filter(([id]) => !remainingIds.has(id))) }
+      const unwritableIds = new Set(unwritable.map(({ id }) => id))
+      return { kind: 'passed', texts: new Map([...decision.texts].filter(([id]) => !unwritableIds.has(id))) }
     }
     const category = signed.length > 0 ? 'signed-reasoning' : 'unchangeable'
-    return { kind: 'refused', guard, category, ids: [...signed, ...fixed].map(({ id }) => id) }
+    return { kind: 'refused', guard, category, ids: [...signed, ...unwritable].map(({ id }) => id) }
   }
 
   async #callGuard(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {

@@ -26,7 +26,7 @@ export function readRequestList(source: RequestSettingsSource, gateway: GatewayS
   const headers = new Map<string, string>()
   if (strict) headers.set('x-signalbox-strict', 'true') // `false` is the default and doesn't override the header
   if (session !== undefined) headers.set('x-signalbox-session', session)
-  const listSettings: RequestSettings = {
+  const baseSettings: RequestSettings = {
     exchange: {
       query: exchange.query,
       header: (name) => headers.get(name) ?? exchange.header(name),
@@ -36,7 +36,7 @@ export function readRequestList(source: RequestSettingsSource, gateway: GatewayS
   }
   const header = exchange.header(MODELS_HEADER)
   const isByOptions = params !== undefined || Object.keys(options).length > 0
-  if (header === undefined && !isByOptions && !gateway) return listSettings
+  if (header === undefined && !isByOptions && !gateway) return baseSettings
   const name = isByOptions ? CALL_OPTIONS : header === undefined ? 'providerOptions.gateway' : MODELS_HEADER
   const isRefused = settings.allowRequestModels === false
   if (isRefused && (header !== undefined || isByOptions || gateway?.models.length))
@@ -57,7 +57,7 @@ export function readRequestList(source: RequestSettingsSource, gateway: GatewayS
   const ruled = givenModels ? undefined : source.table.findRuledCombo(call.model)
   const { limits } = source.context.withRules(source.context, settings, ruled)
   return {
-    ...listSettings,
+    ...baseSettings,
     list: createListGroup(list, { ...source, name, limits, arrangement: gateway?.arrangement }),
   }
 }

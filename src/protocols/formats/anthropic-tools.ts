@@ -66,17 +66,17 @@ const BASH_TOOL: Declaration = {
 
 /** Declares the text editor. Its first two versions have the `undo_edit` command. Since July 2025, `insert` has its own field for the text. */
 function declareTextEditor(date: number): Declaration {
-  const inserted = date >= 20250728 ? 'insert_text' : 'new_str'
+  const insertTextField = date >= 20250728 ? 'insert_text' : 'new_str'
   const undo = date < 20250429 ? ['undo_edit'] : []
   return {
-    description: `Shows and edits files of the user. "view" shows a file with line numbers, or a directory; "create" writes a file with file_text; "str_replace" replaces old_str, which must be in the file exactly once, by new_str; "insert" puts ${inserted} after the line insert_line.${undo.length > 0 ? ' "undo_edit" undoes the last edit of a file.' : ''}`,
+    description: `Shows and edits files of the user. "view" shows a file with line numbers, or a directory; "create" writes a file with file_text; "str_replace" replaces old_str, which must be in the file exactly once, by new_str; "insert" puts ${insertTextField} after the line insert_line.${undo.length > 0 ? ' "undo_edit" undoes the last edit of a file.' : ''}`,
     schema: createSchema(
       {
         command: createCommandSchema('view', 'create', 'str_replace', 'insert', ...undo),
         path: { ...STRING_SCHEMA, description: 'The path of the file or directory.' },
         ...{ file_text: STRING_SCHEMA, view_range: LINES_SCHEMA, old_str: STRING_SCHEMA, new_str: STRING_SCHEMA },
         insert_line: { type: 'integer', description: 'The line to insert after; 0: at the beginning.' },
-        ...(inserted === 'insert_text' && { insert_text: STRING_SCHEMA }),
+        ...(insertTextField === 'insert_text' && { insert_text: STRING_SCHEMA }),
       },
       'command',
       'path',

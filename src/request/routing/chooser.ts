@@ -176,7 +176,7 @@ function createSelect(
 function findLikelyTarget(
   entry: GroupEntry,
   { getRepresentative, listTargets }: GroupReach,
-  isHealthy: IsHealthy,
+  isHealthy: HealthCheck,
 ): RouteTarget | undefined {
   const first = getRepresentative(entry)
   return first && isHealthy(first) ? first : (find(listTargets(entry), isHealthy) ?? first)
@@ -196,13 +196,13 @@ const getSession = ({ strategy }: Group, facts: RequestFacts) =>
 /** A request, and a check for whether a target is usable for it. */
 interface SelectionRequest {
   facts: RequestFacts
-  isHealthy: IsHealthy
+  isHealthy: HealthCheck
 }
 
-type IsHealthy = (target: RouteTarget) => boolean
+type HealthCheck = (target: RouteTarget) => boolean
 
 const createHealthCheck =
-  (health: Pick<TargetHealth, 'getCooldown'>): IsHealthy =>
+  (health: Pick<TargetHealth, 'getCooldown'>): HealthCheck =>
   (target) =>
     !target.connection.draining && !health.getCooldown(target)
 

@@ -240,8 +240,10 @@ const isSlots = (value: unknown): value is MinuteSlot[] =>
 /** Merges two books after a non-atomic storage returned the state before the last write. Preserves the counts from both. */
 export function mergeBooks(stored: Book, local: Book): Book {
   const minute = Math.max(stored.minute, local.minute)
-  const ownUsed = rollUsed(local.used, local.minute, minute)
-  const used = rollUsed(stored.used, stored.minute, minute).map((value, index) => Math.max(value, ownUsed[index] ?? 0))
+  const localUsed = rollUsed(local.used, local.minute, minute)
+  const used = rollUsed(stored.used, stored.minute, minute).map((value, index) =>
+    Math.max(value, localUsed[index] ?? 0),
+  )
   const { gone, entries } = stored
   const later = stored.number < local.number ? local : stored
   const otherSide = later.otherSide && {

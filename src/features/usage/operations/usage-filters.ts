@@ -34,10 +34,10 @@ interface ConnectionNames {
   provider: string
 }
 
-type ReadOperations = Omit<UsageOperations<unknown>, 'keys'>
+type FilteredUsageOperations = Omit<UsageOperations<unknown>, 'keys'>
 
 /** Adds a warning to an empty result if a filter refers to something that doesn't exist. Deleted records may still have usage. */
-export const addFilterWarnings = (usage: ReadOperations, sources: NameSources): ReadOperations => ({
+export const addFilterWarnings = (usage: FilteredUsageOperations, sources: NameSources): FilteredUsageOperations => ({
   ...usage,
   async summary(query = {}) {
     const found = await usage.summary(query)

@@ -23,7 +23,7 @@ const MAX_MS = 60 * 60 * 1_000
  */
 export function readWaitMs({ header, body, now, text = '', isRateLimit }: WaitSource): number | undefined {
   const error = getError(body)
-  const inner = getInnerHeader(error)
+  const forwardedHeader = createForwardedHeaderLookup(error)
   const waits = [
     readRetryAfter(header, now),
     readRetryDelay(error),
@@ -31,8 +31,8 @@ export function readWaitMs({ header, body, now, text = '', isRateLimit }: WaitSo
     readErrorFields(getEnvelope(body), now),
   ]
   if (isRateLimit) waits.push(readReset(header, now))
-  waits.push(readRetryAfter(inner, now))
-  if (isRateLimit) waits.push(readReset(inner, now), parseWait(text))
+  waits.push(readRetryAfter(forwardedHeader, now))
+  if (isRateLimit) waits.push(readReset(forwardedHeader, now), parseWait(text))
   const wait = waits.find((wait) => wait) ?? (waits.includes(0) ? 0 : undefined)
   return wait === undefined ? undefined : Math.min(wait, MAX_MS)
 }
@@ -105,7 +105,7 @@ function toMs({ seconds = 0, nanos = 0 }: JsonObject): number | undefined {
 }
 
 /** Reads `metadata.headers`: the response headers of the provider that a router called. */
-function getInnerHeader(error: JsonObject): WaitSource['header'] {
+function createForwardedHeaderLookup(error: JsonObject): WaitSource['header'] {
   const { headers } = getMetadata(error)
   const byName = new Map(
     Object.entries(isObject(headers) ? headers : {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
@@ -123,10 +123,10 @@ function readReset(header: WaitSource['header'], now: number): number | undefine
     const wait = parseWaitValue(reset, now)
     return wait === undefined ? [] : [{ wait, left: remaining === undefined ? undefined : Number(remaining) }]
   })
-  const spent = waits.filter(({ left }) => left === 0).map(({ wait }) => wait)
-  if (spent.length > 0) return Math.max(...spent)
-  const unknown = waits.filter(({ left }) => left === undefined).map(({ wait }) => wait)
-  if (unknown.length > 0) return Math.min(...unknown) // it isn't known which limit is exhausted
+  const exhaustedWaits = waits.filter(({ left }) => left === 0).map(({ wait }) => wait)
+  if (exhaustedWaits.length > 0) return Math.max(...exhaustedWaits)
+  const unknownWaits = waits.filter(({ left }) => left === undefined).map(({ wait }) => wait)
+  if (unknownWaits.length > 0) return Math.min(...unknownWaits) // it isn't known which limit is exhausted
   return waits.length === 1 ? waits[0]?.wait : undefined
 }
 
