@@ -262,7 +262,7 @@ class MeasuredAttempt implements AttemptFollower {
       if (by === 'gateway') target.get(measures.promptCacheSaved).add(savedUsd)
     }
     if (costUsd !== undefined) target.get(measures.cost, 'signalbox.cost.source', costSource).add(costUsd)
-    // A failed attempt adds 0, so its series exist.
+    // Add 0 for a failed attempt, so its series exist.
     addTokensByModality(target, measures.inputTokens, [
       usage?.inputTokens,
       usage?.inputImageTokens,

@@ -57,7 +57,7 @@ export interface PushDependencies {
   onError(error: unknown): void
 }
 
-/** The automatic syncs while cloud sync is on, and the results of the last syncs. */
+/** Runs automatic syncs while cloud sync is on, and keeps the results of the latest syncs. */
 export class Pushes {
   readonly #deps: PushDependencies
   #isClosed = false

@@ -105,9 +105,7 @@ export interface UsageSummary {
   before?: { from: IsoTime; to: IsoTime; totals: UsageTotals }
   /** Names of keys and groups by ID, and of up to 1,000 accounts by ref. An account without a name has its ID here. */
   names?: Record<string, string>
-  /**
-   * Warnings about results that are less precise than requested. If nothing was found, also about filters that refer to something that doesn't exist.
-   */
+  /** Warnings about results that are less precise than requested and, if nothing was found, about filters for things that don't exist. */
   warnings?: string[]
 }
 
