@@ -1,4 +1,4 @@
-import type { Storage } from '../../src/index.ts'
+import type { Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
 import { fromOrdered, getUpperBound, toOrdered } from './lib/ordered-text.ts'
 import { incrementSum, type Row } from './lib/row-operations.ts'
@@ -56,6 +56,10 @@ export function durableObjectStorage<Id>(
     largestValueBytes: LIMITS.largestValueBytes,
     longestKeyBytes: LIMITS.longestKeyBytes,
     get: (key) => sendCall({ operation: 'get', key }),
+    async getLinked(key) {
+      const found = await sendCall<unknown>({ operation: 'get', key, isLinked: true })
+      return Array.isArray(found) ? found : [] // during a deployment, the object may run an earlier release
+    },
     async set(key, value, options = {}) {
       checkWrite(toOrdered(key), value, options.ttlMs, LIMITS)
       return sendCall({ operation: 'set', key, value, version: crypto.randomUUID(), ...options })
@@ -74,7 +78,7 @@ export function durableObjectStorage<Id>(
 }
 
 type StorageCall =
-  | { operation: 'get'; key: string }
+  | { operation: 'get'; key: string; isLinked?: true }
   | { operation: 'set'; key: string; value: string; version: string; ifVersion?: string | null; ttlMs?: number }
   | { operation: 'delete'; key: string; ifVersion?: string }
   | { operation: 'list'; prefix: string; after?: string; limit?: number }
@@ -142,7 +146,7 @@ export class SignalboxStore {
     if (call.operation === 'list') return this.#list(call)
     const key = toOrdered(call.key)
     const row = await this.#live(key)
-    if (call.operation === 'get') return row && { value: row.value, version: row.version }
+    if (call.operation === 'get') return call.isLinked ? this.#getLinked(call.key, row) : row && toStored(row)
     if (call.operation === 'increment') {
       const value = String(incrementSum(call.key, row, Number(call.by)))
       const expiresAt = row ? row.expiresAt : getTimeAfter(call.ttlMs)
@@ -155,6 +159,14 @@ export class SignalboxStore {
     const expiresAt = getTimeAfter(call.ttlMs)
     await this.#put(key, { value: call.value, version: call.version, ...(expiresAt !== undefined && { expiresAt }) })
     return call.version
+  }
+
+  async #getLinked(key: string, row: Row | undefined): Promise<Array<Stored & { key: string }>> {
+    if (!row) return []
+    const linked = await Promise.all(
+      row.value.split('\n', MAX_LINKS).map(async (link) => ({ key: link, row: await this.#live(toOrdered(link)) })),
+    )
+    return [{ key, row }, ...linked].flatMap(({ key, row }) => (row ? { key, ...toStored(row) } : []))
   }
 
   async #live(key: string): Promise<Row | undefined> {
@@ -204,6 +216,10 @@ const PAGE_SIZE = 500
 const getExpiryPrefix = (time: number) => `${EXPIRY_PREFIX}${String(Math.ceil(time)).padStart(TIME_DIGITS, '0')}/`
 
 const getTimeAfter = (ttlMs: number | undefined) => (ttlMs === undefined ? undefined : Date.now() + ttlMs)
+
+const toStored = ({ value, version }: Row): Stored => ({ value, version })
+
+const MAX_LINKS = 32
 
 const isRow = (row: unknown): row is Row =>
   typeof row === 'object' && row !== null && 'value' in row && typeof row.value === 'string' && 'version' in row

@@ -1,4 +1,4 @@
-import type { Logger, Storage } from '../../src/index.ts'
+import type { Logger, Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
 import { fromOrdered, getUpperBound, toOrdered } from './lib/ordered-text.ts'
 import { createStorageError } from './lib/storage-error.ts'
@@ -88,6 +88,11 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     }
   }
 
+  async function readEntries(text: string, values: unknown[]): Promise<Array<Stored & { key: string }>> {
+    const rows = await query<Stored & { key: string }>(text, values)
+    return rows.map(({ key, value, version }) => ({ key: fromOrdered(key), value: value.slice(1), version }))
+  }
+
   function warn(reason: string, remedy: string): void {
     if (logger && !isWarned)
       logger.warn(
@@ -110,8 +115,8 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     ...LIMITS,
 
     async get(key) {
-      const [found] = await query<{ value: string; version: string }>(sql.get, [toOrdered(key)])
-      return found && { value: found.value.slice(1), version: found.version }
+      const [found] = await readEntries(sql.get, [toOrdered(key)])
+      return found && { value: found.value, version: found.version }
     },
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
@@ -132,8 +137,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     async list(prefix, { after, limit } = {}) {
       const start = toOrdered(prefix)
       const values = [start, getUpperBound(start), after === undefined ? null : toOrdered(after), limit ?? null]
-      const rows = await query<{ key: string; value: string; version: string }>(sql.list, values)
-      return rows.map(({ key, value, version }) => ({ key: fromOrdered(key), value: value.slice(1), version }))
+      return readEntries(sql.list, values)
     },
 
     async increment(key, by, { ttlMs } = {}) {
@@ -144,7 +148,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       throw createStorageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: not a safe integer.`)
     },
 
-    ...(watch && { watch: watchers.add }),
+    ...(watch ? { watch: watchers.add } : { getLinked: (key: string) => readEntries(sql.getLinked, [toOrdered(key)]) }),
 
     async close() {
       watchers.clear()

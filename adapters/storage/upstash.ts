@@ -1,5 +1,6 @@
 import type { Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
+import { createLinkedReader } from './redis/linked-entries.ts'
 import { createRedisOperations } from './redis/redis-operations.ts'
 import { createRedisRecords } from './redis/redis-records.ts'
 import { createRestConnection } from './redis/redis-rest.ts'
@@ -37,11 +38,15 @@ export function upstashStorage(options: UpstashStorageOptions = {}): Storage {
     throw new TypeError('largestValueBytes must be an integer of at least 65,536.')
   const store = `The Upstash store "${prefix}"`
   const connection = createRestConnection({ url, token, fetch }, store)
-  return createRedisOperations(createRedisRecords(connection, `{${prefix}}:`), {
-    store,
-    largestValueBytes,
-    longestKeyBytes: 4_096,
-  })
+  const root = `{${prefix}}:`
+  return {
+    ...createRedisOperations(createRedisRecords(connection, root), {
+      store,
+      largestValueBytes,
+      longestKeyBytes: 4_096,
+    }),
+    getLinked: createLinkedReader(connection, root),
+  }
 }
 
 /** Returns the first of these environment variables that is set, if the platform has environment variables. */

@@ -36,6 +36,12 @@ export interface Storage {
    * including it, whether or not it exists; `limit` caps the number of entries. Includes every write that resolved before the call.
    */
   list(prefix: string, options?: { after?: string; limit?: number }): Promise<Array<Stored & { key: string }>>
+  /**
+   * Reads an entry whose value is a list of keys, one per line, and the entries with these keys, in one round trip and in any order. Omits entries that
+   * don't exist. Reads at least the first 32 keys that contain only letters, digits, and `/%.~!*'()-_`; it may ignore the others, or reject. A gateway
+   * without `watch` calls it for a caller's first request (see `src/records/reading-lists.ts`).
+   */
+  getLinked?(key: string): Promise<Array<Stored & { key: string }>>
   /** Whether `ifVersion` is enforced against other writers of the same data, in this process and elsewhere. */
   readonly atomic: boolean
   /**

@@ -4,6 +4,7 @@ import { suite } from '../support/suite.ts'
 import { storageCounters } from './storage/counters.ts'
 import { storageExpiry } from './storage/expiry.ts'
 import { storageLifetime } from './storage/lifetime.ts'
+import { storageLinked } from './storage/linked.ts'
 import { storageListing } from './storage/listing.ts'
 import { storageRaces } from './storage/races.ts'
 import { storageValues } from './storage/values.ts'
@@ -24,9 +25,9 @@ export interface StorageSubject {
 export interface StorageConformance {
   /** Creates an empty store for each test. */
   create(options: { clock: FakeClock }): Promise<StorageSubject> | StorageSubject
-  /** The features that the adapter claims. The suite checks that it has exactly these. Default: all. */
+  /** The features that the adapter claims. The suite checks that it has exactly these. Default: all but `getLinked`. */
   atomic?: boolean
-  has?: ReadonlyArray<'increment' | 'watch' | 'ownSecret'>
+  has?: ReadonlyArray<'increment' | 'watch' | 'ownSecret' | 'getLinked'>
 }
 
 /** The context of a test: a store, and functions that inspect it from another process or at a later time. */
@@ -56,6 +57,7 @@ export function storageTests(test: StorageTest, claims: Pick<StorageConformance,
   if (atomic) storageRaces(test)
   if (has.includes('increment')) storageCounters(test)
   if (has.includes('watch')) storageWatching(test)
+  if (has.includes('getLinked')) storageLinked(test)
 }
 
 async function withBench(options: StorageConformance, body: (bench: Bench) => Promise<void>): Promise<void> {

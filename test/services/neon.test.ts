@@ -28,7 +28,7 @@ const connect = (options?: { fullResults: boolean }) => neon('postgres://user:se
 
 for (const fullResults of [false, true])
   storageConformance(`Postgres through Neon's driver${fullResults ? ' with full results' : ''}`, {
-    has: ['increment'],
+    has: ['increment', 'getLinked'],
     create() {
       const table = newTable()
       const sql = connect({ fullResults })

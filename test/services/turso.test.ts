@@ -26,7 +26,7 @@ let tables = 0
 for (const [name, createClient] of Object.entries(CLIENTS)) {
   const client = createClient({ url: server.url, authToken: 'a token' })
   storageConformance(`SQLite through ${name}`, {
-    has: ['increment'],
+    has: ['increment', 'getLinked'],
     create({ clock }) {
       const table = `records_${++tables}`
       const open = () => sqliteStorage(client, { table, clock })

@@ -12,7 +12,7 @@ export const newPrefix = () => `upstash ${crypto.randomUUID()} ${++stores}`
 
 /** The conformance suite's options for Upstash's REST API at this URL. */
 export const upstashConformance = (url: string): StorageConformance => ({
-  has: ['increment'],
+  has: ['increment', 'getLinked'],
   create() {
     const prefix = newPrefix()
     const root = `{${prefix}}:`

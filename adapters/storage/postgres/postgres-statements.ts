@@ -21,6 +21,8 @@ export function createStatements(table: string, channel: string) {
       `INSERT INTO ${table} AS r (key, value, version, expires_at, changed_at) VALUES ($1, ${value}, $3, ${EXPIRY_SQL}, clock_timestamp()) ON CONFLICT (key) DO UPDATE SET version = excluded.version, changed_at = excluded.changed_at, ${onConflict}`,
       columns,
     )
+  const select = (condition: string) =>
+    `SELECT key, ${TEXT} AS value, version FROM ${table} AS r WHERE ${IS_LIVE_SQL} AND key ${condition}`
   const set = 'value = excluded.value, expires_at = excluded.expires_at'
   return {
     set: insert('$2', set),
@@ -32,8 +34,11 @@ export function createStatements(table: string, channel: string) {
       `${ADD_SQL} WHERE ${IS_REPEATED_SQL} OR NOT (${IS_LIVE_SQL}) OR (abs(${SUM_SQL}) <= ${MAX_SUM} AND abs(${SUM_SQL} - $2::bigint) <= ${MAX_SUM})`,
       'key, value',
     ),
-    get: `SELECT ${TEXT} AS value, version FROM ${table} AS r WHERE key = $1 AND ${IS_LIVE_SQL}`,
-    list: `SELECT key, ${TEXT} AS value, version FROM ${table} AS r WHERE key >= $1 AND key < $2 AND ($3::text IS NULL OR key > $3) AND ${IS_LIVE_SQL} ORDER BY key LIMIT $4`,
+    get: select('= $1'),
+    getLinked: select(
+      `= ANY (ARRAY(SELECT $1 UNION ALL SELECT unnest(string_to_array(value, chr(10))) FROM ${table} WHERE key = $1 LIMIT 33))`,
+    ),
+    list: select('>= $1 AND key < $2 AND ($3::text IS NULL OR key > $3) ORDER BY key LIMIT $4'),
     changed: `SELECT key, version, clock_timestamp()::text AS now FROM ${table} WHERE changed_at > greatest($1::timestamptz - interval '5 seconds', $2::timestamptz)`,
     sweep: `DELETE FROM ${table} AS r WHERE NOT (${IS_LIVE_SQL}) AND coalesce(r.expires_at, r.changed_at) < clock_timestamp() - interval '1 hour'`,
   }

@@ -105,7 +105,8 @@ export type RedisRecords = ReturnType<typeof createRedisRecords>
 
 type RangeOptions = NonNullable<Parameters<Storage['list']>[1]>
 
-function parseEntry(reply: unknown): Stored | undefined {
+/** Parses what is stored under an entry's key. */
+export function parseEntry(reply: unknown): Stored | undefined {
   if (reply === null) return undefined
   const text = String(reply)
   const [, version = text.slice(0, 36), value = text] = ENTRY_PATTERN.exec(text) ?? [] // reads an entry from another program as one damaged record

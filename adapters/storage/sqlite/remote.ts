@@ -1,4 +1,4 @@
-import type { Clock, Storage } from '../../../src/index.ts'
+import type { Clock, Storage, Stored } from '../../../src/index.ts'
 import { fromOrdered, getUpperBound, toOrdered } from '../lib/ordered-text.ts'
 import { createStorageError } from '../lib/storage-error.ts'
 import { createSweepTurn } from '../lib/sweep-turn.ts'
@@ -60,6 +60,13 @@ export function createRemoteStorage({ all, table, clock, checkWrite, toError }: 
     return work
   }
 
+  /** Reads the entries whose keys meet a condition. The second value is the time. */
+  async function readEntries(condition: string, values: SqlValue[]): Promise<Array<Stored & { key: string }>> {
+    const sql = `SELECT key, value, version FROM ${table} WHERE ${isLive('?2')} AND key ${condition}`
+    const rows = await query<Stored & { key: string }>(sql, values)
+    return rows.map(({ key, value, version }) => ({ key: fromOrdered(key), value, version }))
+  }
+
   async function prepare(): Promise<void> {
     for (const sql of createNumberedTable(table)) await run(sql, [])
   }
@@ -76,9 +83,7 @@ export function createRemoteStorage({ all, table, clock, checkWrite, toError }: 
   const IS_INTEGER_SQL = `(value GLOB '[0-9]*' OR value GLOB '-[0-9]*') AND substr(value, 2) NOT GLOB '*[^0-9]*' AND length(value) <= 17`
   const SUM_SQL = '(CAST(value AS INTEGER) + ?2)'
   const INCREMENT_SQL = `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, CAST(CAST(?2 AS INTEGER) AS TEXT), ?3, ?4, ${NEXT_NUMBER_SQL}) ON CONFLICT (key) DO UPDATE SET value = CASE WHEN ${IS_REPEATED_SQL} THEN value WHEN ${isLive('?5')} THEN CAST(CAST(${SUM_SQL} AS INTEGER) AS TEXT) ELSE excluded.value END, version = excluded.version, expires_at = CASE WHEN ${IS_REPEATED_SQL} OR ${isLive('?5')} THEN expires_at ELSE excluded.expires_at END, seq = excluded.seq WHERE ${IS_REPEATED_SQL} OR NOT (${isLive('?5')}) OR (${IS_INTEGER_SQL} AND abs(CAST(value AS INTEGER)) <= ${MAX_SUM} AND abs${SUM_SQL} <= ${MAX_SUM}) RETURNING value`
-  const GET_SQL = `SELECT value, version FROM ${table} WHERE key = ?1 AND ${isLive('?2')}`
-  const list = (comparison: string) =>
-    `SELECT key, value, version FROM ${table} WHERE key ${comparison} ?1 AND key < ?2 AND ${isLive('?3')} ORDER BY key LIMIT ?4`
+  const LINKED_SQL = `IN (SELECT ?1 UNION ALL SELECT link.value FROM ${table} AS list, json_each('["' || replace(list.value, char(10), '","') || '"]') AS link WHERE list.key = ?1 LIMIT 33)`
   const SWEEP_SQL = `DELETE FROM ${table} WHERE NOT (${isLive('?1')}) AND seq < (SELECT max(seq) FROM ${table}) - ${MAX_CHANGES}`
 
   const isSweepDue = createSweepTurn(SWEEP_INTERVAL)
@@ -87,7 +92,7 @@ export function createRemoteStorage({ all, table, clock, checkWrite, toError }: 
     atomic: true,
 
     async get(key) {
-      const [found] = await query<{ value: string; version: string }>(GET_SQL, [toOrdered(key), clock.now()])
+      const [found] = await readEntries('= ?1', [toOrdered(key), clock.now()])
       return found && { value: found.value, version: found.version }
     },
 
@@ -110,10 +115,12 @@ export function createRemoteStorage({ all, table, clock, checkWrite, toError }: 
     async list(prefix, { after, limit } = {}) {
       const start = toOrdered(prefix)
       const isBehind = after !== undefined && after >= prefix
-      const values = [isBehind ? toOrdered(after) : start, getUpperBound(start), clock.now(), limit ?? -1]
-      const rows = await query<{ key: string; value: string; version: string }>(list(isBehind ? '>' : '>='), values)
-      return rows.map(({ key, value, version }) => ({ key: fromOrdered(key), value, version }))
+      const values = [isBehind ? toOrdered(after) : start, clock.now(), getUpperBound(start), limit ?? -1]
+      const condition = `${isBehind ? '>' : '>='} ?1 AND key < ?3 ORDER BY key LIMIT ?4`
+      return readEntries(condition, values)
     },
+
+    getLinked: (key) => readEntries(LINKED_SQL, [toOrdered(key), clock.now()]),
 
     async increment(key, by, { ttlMs } = {}) {
       checkWrite(key, '', ttlMs)

@@ -5,7 +5,7 @@ import type { StorageConformance, StorageTest } from '../storage.ts'
 export function storageLifetime(test: StorageTest, claims: Required<Pick<StorageConformance, 'atomic' | 'has'>>): void {
   test('the adapter supports exactly the features that it claims', async ({ storage }) => {
     assert.is(storage.atomic, claims.atomic)
-    for (const name of ['increment', 'watch', 'ownSecret'] as const) {
+    for (const name of ['increment', 'watch', 'ownSecret', 'getLinked'] as const) {
       assert.is(typeof storage[name], claims.has.includes(name) ? 'function' : 'undefined', name)
     }
   })

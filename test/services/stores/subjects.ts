@@ -55,7 +55,7 @@ export const subjectsOn = (servers: Servers): Record<string, Subject> => ({
 
   libSQL() {
     const { createClient } = require('@libsql/client') as { createClient(o: object): SqliteDatabase & Closable }
-    return sqlite(['increment'], (path) => createClient({ url: `file:${path}`, timeout: 5_000 }))
+    return sqlite(['increment', 'getLinked'], (path) => createClient({ url: `file:${path}`, timeout: 5_000 }))
   },
 
   redis: () => redisConformance(() => openClient('redis', servers.redis)),

@@ -59,7 +59,7 @@ function subjectsOn({ KV, DB, STORE, UPSTASH }: Env): Record<string, Subject> {
 
     D1: () => ({
       holdsDamage: true,
-      has: ['increment'],
+      has: ['increment', 'getLinked'],
       create({ clock }) {
         const table = `records_${++stores}`
         const open = () => sqliteStorage(DB, { table, clock })
@@ -69,7 +69,7 @@ function subjectsOn({ KV, DB, STORE, UPSTASH }: Env): Record<string, Subject> {
 
     'durable-object': () => ({
       holdsDamage: true,
-      has: ['increment'],
+      has: ['increment', 'getLinked'],
       create() {
         const name = `store-${++stores}`
         const open = () => durableObjectStorage(STORE, { name })
