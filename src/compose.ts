@@ -12,7 +12,12 @@ import { createAsMethod, createIdentityOptions, type Internals } from './request
 import { type App, createApp, createNotFoundReply } from './request/door/app.ts'
 import { findArea, getRelativePath } from './request/door/area.ts'
 import { createHealthArea, createModelAreas } from './request/door/areas.ts'
-import { type AddToken, authenticateClient, type KeyStore } from './request/door/authenticate-client.ts'
+import {
+  type AddToken,
+  authenticateClient,
+  type KeyStore,
+  listPresentedCredentials,
+} from './request/door/authenticate-client.ts'
 import { createFetchHandlers, type FetchHandlersOptions } from './request/door/fetch-bridge.ts'
 import type { AccountFinder } from './request/door/identify-caller.ts'
 import { type KeyAreaOptions, serveWithKeys } from './request/door/key-area.ts'
@@ -49,6 +54,13 @@ export function compose({ core, pipeline, features, options, internals, ...parts
     pipeline.add(feature)
   }
 
+  const { callers } = store
+  if (callers)
+    aroundRequest.push(({ exchange, caller }, next) => {
+      const run = (work: Promise<void>) => background.run(work, exchange.waitUntil)
+      if (caller.owner !== '' && !exchange.actsAs) callers.learn(caller, listPresentedCredentials(exchange), run)
+      return next()
+    })
   const keyStore = { ...store, clock, findKeyAccount, ...(addToken && { addToken }) }
   const identity = createIdentityOptions(internals.accounts ?? accounts, { options, keyStore, limits })
   const serveRoutes = (routes: readonly HttpRoute[]) =>

@@ -74,17 +74,31 @@ export function readUnencryptedKeys(record: KeyringRecord): Uint8Array<ArrayBuff
 }
 
 /** Derives the key that wraps a store's keys. */
-export async function deriveWrappingKey(secret: string | CryptoKey, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+export const deriveWrappingKey = (secret: string | CryptoKey, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> =>
+  deriveSecretKey(secret, {
+    ...{ salt, info: 'signalbox vault', algorithm: { name: 'AES-GCM', length: 256 } },
+    usages: ['encrypt', 'decrypt'],
+  })
+
+/** Derives a key from a secret with HKDF. Each purpose has its own `info`. */
+export async function deriveSecretKey(
+  secret: string | CryptoKey,
+  {
+    info,
+    algorithm,
+    usages,
+    salt = new Uint8Array(0),
+  }: {
+    info: string
+    algorithm: HmacKeyGenParams | AesKeyGenParams
+    usages: KeyUsage[]
+    salt?: Uint8Array<ArrayBuffer>
+  },
+): Promise<CryptoKey> {
   const material =
     typeof secret === 'string'
       ? await crypto.subtle.importKey('raw', encodeUtf8(secret), 'HKDF', false, ['deriveKey'])
       : secret
-  const info = encodeUtf8('signalbox vault')
-  return crypto.subtle.deriveKey(
-    { name: 'HKDF', hash: 'SHA-256', salt, info },
-    material,
-    { name: 'AES-GCM', length: 256 },
-    false,
-    ['encrypt', 'decrypt'],
-  )
+  const hkdf = { name: 'HKDF', hash: 'SHA-256', salt, info: encodeUtf8(info) }
+  return crypto.subtle.deriveKey(hkdf, material, algorithm, false, usages)
 }

@@ -1,4 +1,9 @@
+import { evictOldest } from '../lib/maps.ts'
 import type { Clock, Storage, Stored } from '../types.ts'
+import { isClientKey } from './key-format.ts'
+import type { ExpectedCallers } from './lazy-read-ahead.ts'
+import type { Secret } from './open-keyring.ts'
+import { listCallerRecords, MAX_CALLERS, ReadingLists, readTokenAhead } from './reading-lists.ts'
 import {
   ACCOUNT_LIMITS_END,
   ALIASES_PREFIX,
@@ -28,29 +33,67 @@ const MAX_USES = 2
 /** How long a result may be used, in ms. */
 const MAX_AGE_MS = 1_000
 
+export interface ReadAheadOptions {
+  storage: Storage
+  clock: Clock
+  /** How old a request's data may be, in ms. Default: 1,000. */
+  maxAgeMs?: number | undefined
+  secret?: Secret | undefined
+  /** Finds the digest of a credential that is a previous value of a known key. */
+  findPreviousDigest(credential: string): string | undefined
+}
+
+/** A store that reads ahead. */
+export interface ReadAhead {
+  storage: Storage
+  /** Reads the records of a caller ahead (reading-lists.ts). Absent if the storage can't, or if they would be too old. */
+  expect?: ExpectedCallers['expect']
+  /** Stores the caller's reading list if necessary. */
+  learn?: ExpectedCallers['learn']
+}
+
 /**
  * Reads everything that a first request needs as soon as the keyring is first read. In a remote storage, each read takes a round trip, and successive
- * round trips add up. A result is only used within a second, and never after a write. `maxAgeMs` is how old a request's data may be.
+ * round trips add up. A result is only used within a second, and never after a write.
  */
-export function withReadAhead(storage: Storage, clock: Clock, maxAgeMs = MAX_AGE_MS): Storage {
-  const lookedUp = storage.atomic && maxAgeMs >= MAX_AGE_MS ? LOOKUPS : []
+export function withReadAhead(options: ReadAheadOptions): ReadAhead {
+  const { storage, clock, maxAgeMs = MAX_AGE_MS, findPreviousDigest } = options
+  const { getLinked, ...operations } = storage
+  const readsRecords = storage.atomic && maxAgeMs >= MAX_AGE_MS
+  const lookedUp = readsRecords ? LOOKUPS : []
+  const lists =
+    readsRecords && getLinked ? new ReadingLists({ ...options, getLinked, maxAgeMs: MAX_AGE_MS }) : undefined
   let ahead: ReturnType<typeof start> | undefined
   let startedAt: number | undefined // in epoch ms
+  let isListed = async (_key: string) => false
+  const learned = new Map<string, true>()
 
   function start() {
     startedAt = clock.now()
     const gets = [KEYRING_KEY, SETTINGS_KEY].map((key) => [key, { uses: 0, work: storage.get(key) }] as const)
-    const lists = LISTED_PREFIXES.map(
+    const listings = LISTED_PREFIXES.map(
       (prefix) => [prefix, { uses: 1, work: storage.list(prefix, { limit: PAGE_SIZE }) }] as const,
     )
     const lookups = lookedUp.map(({ prefix, after }) => ({
+      prefix,
       isFor: (key: string) => key.startsWith(prefix) && (after === undefined || key > after),
       used: new Set<string>(),
       work: storage.list(prefix, { limit: MAX_LOOKUPS, ...(after !== undefined && { after }) }),
     }))
-    for (const { work } of [...[...gets, ...lists].map(([, pending]) => pending), ...lookups])
+    for (const { work } of [...[...gets, ...listings].map(([, pending]) => pending), ...lookups])
       Promise.resolve(work).catch(() => {}) // the reader receives the rejection
-    return { gets: new Map(gets), lists: new Map(lists), lookups }
+    const listed = lookups.map(({ isFor, work }) => {
+      const keys = work.then(
+        (records) => (records.length < MAX_LOOKUPS ? 'all' : new Set(records.map(({ key }) => key))),
+        () => undefined,
+      )
+      return { isFor, keys }
+    })
+    isListed = async (key) => {
+      const keys = await listed.find(({ isFor }) => isFor(key))?.keys
+      return keys === 'all' || keys?.has(key) === true
+    }
+    return { gets: new Map(gets), listings: new Map(listings), lookups }
   }
 
   function getAhead() {
@@ -66,6 +109,8 @@ export function withReadAhead(storage: Storage, clock: Clock, maxAgeMs = MAX_AGE
 
   /** Reads a record. The first read uses the record that was read ahead. */
   async function lookUp(key: string): Promise<Stored | undefined> {
+    const entry = await lists?.take(key)
+    if (entry) return entry.stored
     const pending = getAhead()?.lookups.find(({ isFor }) => isFor(key))
     if (!pending || pending.used.has(key)) return storage.get(key)
     pending.used.add(key)
@@ -76,23 +121,62 @@ export function withReadAhead(storage: Storage, clock: Clock, maxAgeMs = MAX_AGE
     return record || isNewScope ? record : storage.get(key)
   }
 
-  return {
-    ...storage,
+  async function write<T>(key: string, writing: Promise<T>): Promise<T> {
+    ahead = undefined
+    lists?.drop(key)
+    return writing.finally(() => lists?.drop(key)) // a read that started in the meantime may have returned the previous value
+  }
+
+  const reading: Storage = {
+    ...operations,
     get(key) {
       if (startedAt === undefined && key === KEYRING_KEY) ahead = start()
       const work = take(getAhead()?.gets, key)
       return work ? work.then((stored) => stored ?? storage.get(key)) : lookUp(key)
     },
-    list: (prefix, range) =>
-      (range?.after === undefined && range?.limit === PAGE_SIZE && take(getAhead()?.lists, prefix)) ||
-      storage.list(prefix, range),
-    set(...args) {
-      ahead = undefined
-      return storage.set(...args)
+    async list(prefix, range) {
+      if (range?.after !== undefined || range?.limit !== PAGE_SIZE) return storage.list(prefix, range)
+      const isGroups = prefix === GROUPS_PREFIX
+      const groups =
+        isGroups && getAhead()?.lookups.find((lookup) => lookup.prefix === prefix && !lookup.used.has(prefix))
+      if (groups) {
+        groups.used.add(prefix)
+        const records = await groups.work.catch(() => undefined)
+        if (records && records.length < MAX_LOOKUPS) return records
+      }
+      return (await take(getAhead()?.listings, prefix)) ?? storage.list(prefix, range)
     },
-    delete(...args) {
-      ahead = undefined
-      return storage.delete(...args)
-    },
+    set: (...args) => write(args[0], storage.set(...args)),
+    delete: (...args) => write(args[0], storage.delete(...args)),
+  }
+
+  return {
+    storage: reading,
+    ...(lists && {
+      expect(credential, account) {
+        const name = getName(credential, account)
+        if (lists.has(name)) return
+        const isCold = startedAt === undefined || clock.now() - startedAt < MAX_AGE_MS
+        const token = credential && isCold && readTokenAhead(credential)
+        if (token) lists.expect(getName(undefined, token.account), isCold, token.records)
+        else if (credential === undefined || isClientKey(credential)) lists.expect(name, isCold)
+      },
+      learn(caller, credentials, run) {
+        const { owner, key, account } = caller
+        const id = `${owner} ${key?.id}`
+        if (learned.has(id)) return
+        evictOldest(learned, MAX_CALLERS)
+        learned.set(id, true)
+        const [credential, ...others] = key ? credentials.filter(isClientKey) : []
+        const names = account ? [getName(undefined, account.id)] : []
+        // With more keys, one of them may be unknown.
+        if (credential !== undefined && others.length === 0)
+          names.push(getName(credential), ...(account ? [getName(credential, account.id)] : []))
+        const records = listCallerRecords(caller, credential && findPreviousDigest(credential))
+        for (const name of names) run(lists.learn(name, records, isListed))
+      },
+    }),
   }
 }
+
+const getName = (credential = '', account = '') => `${credential}\n${account}`

@@ -1,3 +1,4 @@
+import type { LimitScope } from '../types/limits.ts'
 import type { comboFields } from '../types/records/combo-fields.ts'
 import type { connectionFields } from '../types/records/connection-fields.ts'
 import type { groupFields } from '../types/records/group-fields.ts'
@@ -21,6 +22,10 @@ export const CUSTOM_MODELS_PREFIX = 'custom-models/'
 export const ALIASES_PREFIX = 'aliases/'
 export const PROVIDERS_PREFIX = 'providers/'
 export const ACCOUNTS_PREFIX = 'accounts/'
+/** The revoked tokens of all accounts. */
+export const REVOKED_KEY = 'tokens/revoked'
+/** The storage keys of each caller's records (reading-lists.ts). */
+export const READING_LISTS_PREFIX = 'reading-lists/'
 /** The limit counters, by scope and ID. */
 export const LIMITS = 'limits/'
 /**
@@ -57,6 +62,10 @@ export interface AliasRecord extends StoredOf<typeof aliasFields> {}
 
 /** The strategy for choosing among a provider's connections. */
 export interface ProviderRecord extends StoredOf<typeof providerFields> {}
+
+/** Returns the storage key of a scope's counters. */
+export const getCountersKey = (scope: LimitScope, id: string): string =>
+  `${LIMITS}${scope}${id && `/${encodeURIComponent(id)}`}`
 
 /** Returns the ID of a custom model's record. */
 export const getCustomModelId = (model: { providerAlias: string; id: string }): string =>

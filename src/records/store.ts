@@ -4,8 +4,8 @@ import { createFreshnessTracker, type FreshnessTracker } from './cached.ts'
 import { type CodeLayer, codeSecretId, createCodeLayer, withCodeRecords } from './code-records.ts'
 import type { createKeyAccess, KeyAccess } from './key-access.ts'
 import { getApiKeyContext, type Keyring, type SyncCrypto } from './keyring.ts'
+import { createLazyReadAhead, type ExpectedCallers } from './lazy-read-ahead.ts'
 import { openKeyring, type Secret } from './open-keyring.ts'
-import { withReadAhead } from './read-ahead.ts'
 import { recordKinds } from './readings.ts'
 import {
   type AliasRecord,
@@ -50,6 +50,8 @@ export interface Store {
   loadKeyAccess(): Promise<KeyAccess>
   /** Opens key access, for code that imports it. */
   openKeyAccess(create: typeof createKeyAccess): KeyAccess
+  /** Reads callers' records ahead. Absent if the storage reports changes or has no `getLinked`. */
+  callers?: ExpectedCallers | undefined
   /** Resolves when key access is open. */
   keyAccessOpened: Promise<KeyAccess>
   /** The storage, with a timeout for each operation. */
@@ -88,7 +90,10 @@ export interface StoreOptions {
 
 export function createStore(options: StoreOptions): Store {
   const { clock, nextTurn, code = createCodeLayer() } = options
-  const stored = options.storage.watch ? options.storage : withReadAhead(options.storage, clock, options.maxAgeMs)
+  const findPreviousDigest = (credential: string) => keyAccess?.cache.get(credential)?.previous?.digest
+  const { storage: stored, callers } = options.storage.watch
+    ? { storage: options.storage }
+    : createLazyReadAhead({ ...options, findPreviousDigest })
   const storage = withTimeouts(withCodeRecords(stored, code), clock)
   const freshness = createFreshnessTracker(storage, clock, options.maxAgeMs)
   const damage = createDamageLog(options.onError)
@@ -132,6 +137,7 @@ export function createStore(options: StoreOptions): Store {
     loadKeyAccess: once(async () => openKeyAccess((await import('./key-access.ts')).createKeyAccess)),
     openKeyAccess,
     keyAccessOpened,
+    callers,
     storage,
     damage,
     code,

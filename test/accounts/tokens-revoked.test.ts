@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { REVOKED_KEY } from '../../src/features/tokens/revocations.ts'
+import { REVOKED_KEY } from '../../src/records/record-collections.ts'
 import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getCode, START_S, tokenWorld } from './support/token-world.ts'

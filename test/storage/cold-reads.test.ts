@@ -2,38 +2,10 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway, type Storage } from '../../src/index.ts'
 import { chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
+import { farStorage } from './support/far-storage.ts'
 
 const test = suite('cold reads')
 const SECRET = 'a secret of 32 characters or more'
-
-/** Wraps a store in a simulated network, and counts round trips. Concurrent operations count as one. */
-function remote(storage: Storage) {
-  const counted = { trips: 0, operations: [] as string[] }
-  let isSent = false
-  const onTrip =
-    <Args extends [string, ...unknown[]], Result>(action: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      counted.operations.push(args[0])
-      if (!isSent) {
-        isSent = true
-        counted.trips++
-        setTimeout(() => {
-          isSent = false
-        }, 20)
-      }
-      await new Promise((resolve) => setTimeout(resolve, 25))
-      return action(...args)
-    }
-  const { watch, increment, ...rest } = storage
-  const far: Storage = {
-    ...rest,
-    get: onTrip(storage.get),
-    list: onTrip(storage.list),
-    set: onTrip(storage.set),
-    delete: onTrip(storage.delete),
-  }
-  return { counted, far }
-}
 
 async function openStored() {
   const storage = memoryStorage()
@@ -46,7 +18,7 @@ async function openStored() {
 
 const open = (storage: Storage) =>
   createGateway({
-    ...{ storage, secret: SECRET, logger: false },
+    ...{ storage, secret: SECRET, logger: false, usage: false },
     fetch: async () => Response.json(chatResponse('Hello')),
   })
 
@@ -61,7 +33,7 @@ const send = (gateway: ReturnType<typeof open>, key: string) =>
 
 test('a cold instance responds to its first request after one storage round trip, and reads nothing twice', async () => {
   const { storage, key } = await openStored()
-  const { far, counted } = remote(storage)
+  const { far, counted } = farStorage(storage)
   const gateway = open(far)
   assert.is((await send(gateway, key)).status, 200)
   assert.is(counted.trips, 1)
@@ -76,7 +48,7 @@ test('a cold instance responds to its first request after two storage round trip
   await first.close()
   const [last] = (await storage.list('keys/')).slice(-1)
   const found = [one, ...others].find(({ id }) => last?.value.includes(id))
-  const { far, counted } = remote(storage)
+  const { far, counted } = farStorage(storage)
   const gateway = open(far)
   assert.is((await send(gateway, String(found?.key))).status, 200)
   assert.is(counted.trips, 2)
@@ -90,7 +62,7 @@ test('a cold instance enforces key, group, and gateway limits in two storage rou
   await first.api.settings.update({ limits: { requests: { minute: 100 } } })
   const { key } = await first.api.keys.create({ name: 'b', group: group.id, limits: { requests: { day: 2 } } })
   for (const status of [200, 200, 429]) {
-    const { far, counted } = remote(storage)
+    const { far, counted } = farStorage(storage)
     const gateway = open(far)
     assert.is((await send(gateway, key)).status, status)
     assert.is(counted.trips, 2)
@@ -105,7 +77,7 @@ test('concurrent cold instances enforce a limit exactly', async () => {
   const { key } = await first.api.keys.create({ name: 'b', limits: { requests: { day: 3 } } })
   await first.close()
   for (const served of [3, 0]) {
-    const gateways = Array.from({ length: 6 }, () => open(remote(storage).far))
+    const gateways = Array.from({ length: 6 }, () => open(farStorage(storage).far))
     const statuses = await Promise.all(gateways.map(async (gateway) => (await send(gateway, key)).status))
     assert.is(statuses.filter((status) => status === 200).length, served, statuses.join())
     assert.is(statuses.filter((status) => status === 429).length, 6 - served, statuses.join())
@@ -115,7 +87,7 @@ test('concurrent cold instances enforce a limit exactly', async () => {
 
 test("prefetched data doesn't hide another instance's later change", async () => {
   const { storage, key, id } = await openStored()
-  const { far } = remote(storage)
+  const { far } = farStorage(storage)
   const gateway = open(far)
   const other = open(storage)
   assert.is((await send(gateway, key)).status, 200)
@@ -129,7 +101,7 @@ test("prefetched data doesn't hide another instance's later change", async () =>
 
 test("a cold instance's settings change doesn't overwrite another instance's concurrent change", async () => {
   const { storage } = await openStored()
-  const { far } = remote(storage)
+  const { far } = farStorage(storage)
   const gateway = open(far)
   const other = open(storage)
   const [name, changed] = [gateway.api.settings.get(), other.api.settings.update({ requireApiKey: true })]

@@ -71,7 +71,7 @@ export function createAccounts({
   prepareLimits,
   onError,
 }: {
-  store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'openKeyAccess'>
+  store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'openKeyAccess' | 'callers'>
   clock: Clock
   options?: AccountOptions | undefined
   prepareLimits?: PrepareLimits | undefined
@@ -118,7 +118,10 @@ export function createAccounts({
   return {
     refs,
     cache,
-    getAccount: (identity) => getAccount(identity),
+    getAccount(identity) {
+      store.callers?.expect(undefined, identity.account)
+      return getAccount(identity)
+    },
 
     async getKeyAccount(key, requestedAccount) {
       if (requestedAccount !== undefined) {

@@ -10,7 +10,7 @@ import type { Clock } from '../../types.ts'
 import { type AccountOptions, type Accounts, createAccounts, type PrepareLimits } from './accounts.ts'
 
 export interface OpenDependencies {
-  store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'openKeyAccess' | 'isWatched'>
+  store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'openKeyAccess' | 'callers' | 'isWatched'>
   clock: Clock
   options?: AccountOptions | undefined
   prepareLimits?: PrepareLimits | undefined

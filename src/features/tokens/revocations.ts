@@ -1,6 +1,7 @@
 import { gatewayError } from '../../errors.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { type Cached, createCache, type FreshnessTracker } from '../../records/cached.ts'
+import { REVOKED_KEY } from '../../records/record-collections.ts'
 import { createStaleFallback, handleStorageError, retryOnConflict } from '../../records/storage-access.ts'
 import type { Clock, Storage } from '../../types.ts'
 import { CLOCK_TOLERANCE_MS, MAX_AHEAD_MS, MAX_LIFETIME_S } from './token-claims.ts'
@@ -72,7 +73,6 @@ export function createRevocations({
   }
 }
 
-export const REVOKED_KEY = 'tokens/revoked'
 const MAX_ENTRIES = 10_000
 /** The size of an entry, in bytes, rounded up. */
 const ENTRY_BYTES = 48

@@ -4,6 +4,7 @@ import { getBearerToken } from '../../lib/http-headers.ts'
 import { getSettledValue } from '../../lib/promises.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
 import type { ClientKey, KeyLookup } from '../../records/key-lookup.ts'
+import type { ExpectedCallers } from '../../records/lazy-read-ahead.ts'
 import type { SettingsStore } from '../../records/stored-settings.ts'
 import type { Clock } from '../../types.ts'
 import { ANONYMOUS_CALLER, type Caller, type CallerAccount, getKeyCaller } from '../caller.ts'
@@ -15,6 +16,8 @@ export interface KeyStore {
   settings: Pick<SettingsStore, 'read'>
   /** Loads the key lookup. `read` is for requests that act as a key. */
   loadKeyAccess(): Promise<{ lookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>> }>
+  /** Reads a caller's records ahead. Absent if that isn't necessary. */
+  callers?: Pick<ExpectedCallers, 'expect'> | undefined
   /** Finds the account for a key that has one, or the account with the ID `requestedAccount` for a key that acts for accounts. */
   findKeyAccount?(key: ClientKey, requestedAccount: string | undefined): Promise<CallerAccount>
   /** Adds a token to a caller. Absent if tokens aren't accepted. */
@@ -81,8 +84,9 @@ const ACCOUNT_HEADER = 'x-signalbox-account'
  * Finds the first of a request's credentials that is a client key, even if it is paused or has expired. `addToken` adds the request's token to its
  * caller, and resolves to `undefined` without a token. Rejects with `IDENTITY_CONFLICT` if the request has two accounts' keys, or two tokens.
  */
-export async function findKey(exchange: Exchange, { settings, loadKeyAccess, addToken: add }: KeyStore) {
+export async function findKey(exchange: Exchange, { settings, loadKeyAccess, callers, addToken: add }: KeyStore) {
   const credentials = listPresentedCredentials(exchange)
+  if (callers) for (const credential of credentials) callers.expect(credential, exchange.header(ACCOUNT_HEADER))
   const loading = credentials.length > 0 ? loadKeyAccess() : undefined
   const reading = settings.read()
   const { requireApiKey: isRequired } = getSettledValue(reading) ?? (await reading)

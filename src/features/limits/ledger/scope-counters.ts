@@ -1,5 +1,6 @@
 import { gatewayError, isGatewayError } from '../../../errors.ts'
 import { startDeadline } from '../../../lib/deadline.ts'
+import { getCountersKey } from '../../../records/record-collections.ts'
 import { handleStorageError, isStorageUnavailable, RETRY_AFTER_MS } from '../../../records/storage-access.ts'
 import type { LimitState, UsageLimits } from '../../../types/limits.ts'
 import type { Clock, Storage } from '../../../types.ts'
@@ -18,7 +19,6 @@ import {
 import { type Decision, decide, getLimitStates, type HoldRequest, type ScopeName } from './decide.ts'
 import { type CounterChange, type CounterOperation, Draft, type HoldOutcome } from './draft.ts'
 import { createLostInstanceTracker, type LostInstanceTracker } from './lost-instances.ts'
-import { getRecordKey } from './scope-spending.ts'
 import { toMinute } from './windows.ts'
 
 /** Dependencies that all of a process's counters share. */
@@ -91,7 +91,7 @@ export class ScopeCounters {
   constructor(deps: ScopeCountersDependencies, name: ScopeName) {
     this.#deps = deps
     this.#name = name
-    this.#key = getRecordKey(name)
+    this.#key = getCountersKey(name.scope, name.id)
     this.#isPermanent = name.scope !== 'account' && name.scope !== 'run'
     this.#observation = createLostInstanceTracker(deps.instanceId)
   }

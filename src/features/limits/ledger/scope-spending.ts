@@ -24,10 +24,6 @@ export interface SpendingPage {
  */
 export const TOKENS_START = 'limits/run'
 
-/** Returns the storage key of a scope's counters. */
-export const getRecordKey = ({ scope, id }: ScopeName): string =>
-  `${LIMITS}${scope}${id && `/${encodeURIComponent(id)}`}`
-
 /**
  * Returns a page of at most `limit` scopes, for the other side of the replica `side`. Usage on an earlier replica's other side counts as this side's
  * usage. Omits damaged scopes, because they can't be used until they are reset.

@@ -1,0 +1,215 @@
+import { decodeUtf8, encodeUtf8, fromBase64, toHex } from '../lib/bytes.ts'
+import { settlesWithin } from '../lib/deadline.ts'
+import { evictOldest } from '../lib/maps.ts'
+import { once } from '../lib/promises.ts'
+import type { Clock, Storage, Stored, UsageLimits } from '../types.ts'
+import { deriveSecretKey } from './keyring-record.ts'
+import { readSecrets, type Secret } from './open-keyring.ts'
+import {
+  ACCOUNTS_PREFIX,
+  GROUPS_PREFIX,
+  getCountersKey,
+  KEYS_PREFIX,
+  PREVIOUS_KEYS_PREFIX,
+  READING_LISTS_PREFIX,
+  REVOKED_KEY,
+} from './record-collections.ts'
+
+/*
+ * A caller's first request on an instance reads the caller's records: its key or account, its group, and their counters. The storage key of each one is
+ * only known once another has been read, and each read takes a round trip. So the first instance that serves a caller stores these storage keys as
+ * the caller's reading list, and other instances read the list and the records in one round trip. The list's own storage key is derived from the
+ * credential or account ID with the gateway's secret. A list is never trusted: it contains no data, and records read with it are verified like all
+ * others.
+ */
+
+/** The parts of a caller that its records depend on. */
+export interface ListedCaller {
+  owner: string
+  key?: { digest: string; id: string; group?: ListedGroup; limits?: UsageLimits } | undefined
+  account?: { id: string; ref: string; plan?: ListedGroup | undefined; limits?: UsageLimits | undefined } | undefined
+}
+
+interface ListedGroup {
+  id: string
+  name: string
+  limits?: UsageLimits
+}
+
+interface ReadingListsOptions {
+  storage: Storage
+  getLinked: NonNullable<Storage['getLinked']>
+  clock: Clock
+  secret?: Secret | undefined
+  /** How long a result may be used, in ms. */
+  maxAgeMs: number
+}
+
+/** An entry that was read ahead; `stored` is `undefined` if it doesn't exist. */
+interface EntryAhead {
+  stored: Stored | undefined
+  readAt: number
+}
+
+/** Reads and stores the reading lists of callers. */
+export class ReadingLists {
+  readonly #options: ReadingListsOptions
+  /** The lists that this instance has read, by caller; `undefined` if that failed. */
+  readonly #lists = new Map<string, Promise<readonly string[] | undefined>>()
+  readonly #entries = new Map<string, EntryAhead>()
+  /** The storage keys written during each pending read. */
+  readonly #pending = new Set<Set<string>>()
+  /** Pending reads that every reader waits for. */
+  readonly #awaited = new Set<Promise<unknown>>()
+  readonly #nameKey: () => Promise<CryptoKey>
+
+  constructor(options: ReadingListsOptions) {
+    this.#options = options
+    this.#nameKey = once(async () => {
+      const [secret] = await readSecrets(options.secret, options.storage)
+      const algorithm = { name: 'HMAC', hash: 'SHA-256', length: 256 }
+      // Without a secret, the keyring isn't encrypted either.
+      return deriveSecretKey(secret?.value ?? 'signalbox', {
+        info: 'signalbox reading lists',
+        algorithm,
+        usages: ['sign'],
+      })
+    })
+  }
+
+  /** Returns whether this instance has read a caller's list. */
+  has(caller: string): boolean {
+    return this.#lists.has(caller)
+  }
+
+  /**
+   * Reads the records on a caller's list, once per instance, and the given records. If `isAwaited`, readers of records wait for them. Never throws.
+   */
+  expect(caller: string, isAwaited: boolean, records: readonly string[] = []): void {
+    if (this.has(caller)) return
+    const { clock, maxAgeMs } = this.#options
+    const work = this.#read(caller, records)
+    const reading = settlesWithin(work, maxAgeMs, clock).then((isRead) => (isRead ? work : undefined))
+    evictOldest(this.#lists, MAX_CALLERS)
+    this.#lists.set(caller, reading)
+    if (!isAwaited) return
+    this.#awaited.add(reading)
+    void reading.then(() => this.#awaited.delete(reading))
+  }
+
+  /** Returns an entry that was read ahead, once. */
+  async take(key: string): Promise<EntryAhead | undefined> {
+    if (this.#awaited.size > 0) await Promise.all(this.#awaited)
+    const entry = this.#entries.get(key)
+    this.#entries.delete(key)
+    return entry && this.#isFresh(entry) ? entry : undefined
+  }
+
+  /** Forgets an entry that this instance is about to write. */
+  drop(key: string): void {
+    this.#entries.delete(key)
+    for (const written of this.#pending) written.add(key)
+  }
+
+  /**
+   * Stores a caller's list, unless all records are on it, or are read ahead anyway because they are `isListed`. Call it once per instance. Never
+   * rejects.
+   */
+  async learn(caller: string, keys: readonly string[], isListed: (key: string) => Promise<boolean>): Promise<void> {
+    const list = await this.#lists.get(caller)
+    if (!list) return
+    const areKnown = await Promise.all(keys.map((key) => list.includes(key) || isListed(key)))
+    if (areKnown.every(Boolean)) return
+    await this.#options.storage
+      .set(await this.#getListKey(caller), keys.join('\n'), { ttlMs: LIFETIME_MS, durability: 'relaxed' })
+      .catch(() => {}) // the next instance tries again
+  }
+
+  async #read(caller: string, records: readonly string[]): Promise<readonly string[] | undefined> {
+    const { storage, getLinked, clock } = this.#options
+    const written = new Set<string>()
+    try {
+      const listKey = await this.#getListKey(caller)
+      const readAt = clock.now()
+      this.#pending.add(written)
+      const [linked, ...others] = await Promise.all([getLinked(listKey), ...records.map((key) => storage.get(key))])
+      const found = new Map<string, Stored | undefined>(linked.map(({ key, ...stored }) => [key, stored]))
+      records.forEach((key, index) => void found.set(key, others[index]))
+      const list = parseList(found.get(listKey)?.value)
+      for (const [key, entry] of this.#entries) {
+        if (this.#isFresh(entry)) break
+        this.#entries.delete(key)
+      }
+      for (const key of [...list, ...records]) {
+        if (written.has(key)) continue
+        this.#entries.delete(key) // keeps the oldest entries first
+        this.#entries.set(key, { stored: found.get(key), readAt })
+      }
+      return list
+    } catch {
+      return undefined // the records are read one by one
+    } finally {
+      this.#pending.delete(written)
+    }
+  }
+
+  async #getListKey(caller: string): Promise<string> {
+    const mac = await crypto.subtle.sign('HMAC', await this.#nameKey(), encodeUtf8(caller))
+    return READING_LISTS_PREFIX + toHex(new Uint8Array(mac))
+  }
+
+  #isFresh({ readAt }: EntryAhead): boolean {
+    return this.#options.clock.now() - readAt < this.#options.maxAgeMs
+  }
+}
+
+/** Lists the storage keys that a request of a caller reads. `previousDigest` is the credential's digest if it is a previous value of the key. */
+export function listCallerRecords({ key, account }: ListedCaller, previousDigest: string | undefined): string[] {
+  const keys: string[] = []
+  if (previousDigest !== undefined) keys.push(KEYS_PREFIX + previousDigest, PREVIOUS_KEYS_PREFIX + previousDigest)
+  if (key) {
+    keys.push(KEYS_PREFIX + key.digest)
+    if (key.limits) keys.push(getCountersKey('key', key.id))
+  }
+  if (account) {
+    keys.push(ACCOUNTS_PREFIX + encodeURIComponent(account.ref))
+    if (account.limits) keys.push(getCountersKey('account', account.ref))
+    if (account.plan) keys.push(GROUPS_PREFIX + encodeURIComponent(account.plan.name)) // your app may name the plan
+  }
+  for (const group of [key?.group, account?.plan]) {
+    if (!group) continue
+    keys.push(GROUPS_PREFIX + encodeURIComponent(group.id))
+    if (group.limits) keys.push(getCountersKey('group', group.id))
+  }
+  return [...new Set(keys)]
+}
+
+/**
+ * Returns the account of a token, and the records that a request with it reads in addition to the account's. The token isn't verified yet. Returns
+ * `undefined` for other credentials.
+ */
+export function readTokenAhead(credential: string): { account: string; records: string[] } | undefined {
+  if (!credential.startsWith('sbt_')) return undefined
+  try {
+    const [, payload = ''] = credential.split('.')
+    const base64 = payload.replaceAll('-', '+').replaceAll('_', '/')
+    const { sub, jti, lim }: Record<string, unknown> = Object(JSON.parse(decodeUtf8(fromBase64(base64))))
+    if (typeof sub !== 'string' || typeof jti !== 'string') return undefined
+    return { account: sub, records: [REVOKED_KEY, ...(lim ? [getCountersKey('run', jti)] : [])] }
+  } catch {
+    return undefined // not a token
+  }
+}
+
+/** Returns the storage keys on a list. Ignores anything that `listCallerRecords` never returns, because `getLinked` may not read it. */
+const parseList = (text = ''): string[] =>
+  text
+    .split('\n')
+    .slice(0, MAX_LISTED)
+    .filter((key) => RECORD_PATTERN.test(key))
+
+const RECORD_PATTERN = /^(?:(?:former-)?keys|groups|accounts|limits)\/[\w/%.~!*'()-]+$/
+const MAX_LISTED = 20
+export const MAX_CALLERS = 20_000
+/** How long a list is kept, in ms. */
+const LIFETIME_MS = 60 * 24 * 60 * 60 * 1_000
