@@ -1,4 +1,5 @@
 import type { UsageLimits } from '../../../src/types/limits.ts'
+import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { dataUrl, png } from './images.ts'
 import { imageVendors, openImages, type VendorName } from './vendors.ts'
@@ -6,8 +7,8 @@ import { imageVendors, openImages, type VendorName } from './vendors.ts'
 const test = suite('image costs under key limits')
 
 /** Returns a response's usage with OpenAI's field names, and the request's stored usage. */
-async function spentAt(name: VendorName, body: object = {}) {
-  const { send, api } = await openImages({ usage: true })
+async function spentAt(name: VendorName, body: object = {}, respond?: () => Response) {
+  const { send, api } = await openImages({ usage: true, ...(respond && { respond }) })
   const response = await send(imageVendors[name].model, { ...body })
   const { usage } = (await response.json()) as { usage?: object }
   const { requests } = await api.usage.requests({})
@@ -27,6 +28,29 @@ test('charges tokens if the model has a token price', async () => {
     output_tokens_details: { text_tokens: 0, image_tokens: 1_120 },
     total_tokens: 1_128,
   })
+})
+
+test("charges Google's text and image tokens separately", async () => {
+  const details = (text: number) => [
+    { modality: 'TEXT', tokenCount: text },
+    { modality: 'IMAGE', tokenCount: 1_120 },
+  ]
+  const usageMetadata = {
+    promptTokenCount: 1_130,
+    candidatesTokenCount: 1_220,
+    promptTokensDetails: details(10),
+    candidatesTokensDetails: details(100),
+  }
+  const content = { parts: [{ inlineData: { mimeType: 'image/png', data: png } }] }
+  const { usage, costUsd } = await spentAt('google', {}, () => json({ candidates: [{ content }], usageMetadata }))
+  assert.equal(usage, {
+    input_tokens: 1_130,
+    input_tokens_details: { text_tokens: 10, image_tokens: 1_120 },
+    output_tokens: 1_220,
+    output_tokens_details: { text_tokens: 100, image_tokens: 1_120 },
+    total_tokens: 2_350,
+  })
+  assert.is(costUsd, 0.068065)
 })
 
 test('adds up the costs of several calls for one request', async () => {

@@ -107,7 +107,7 @@ function readUsage(metadata: unknown, images: number): TokenUsage {
 function countImageTokens(details: unknown): number | undefined {
   if (!Array.isArray(details)) return undefined
   const counts = details.map((detail) =>
-    isObject(detail) && detail.modality === 'IMAGE' ? readTokenCount(detail.readTokenCount) : 0,
+    isObject(detail) && detail.modality === 'IMAGE' ? readTokenCount(detail.tokenCount) : 0,
   )
   return counts.reduce((sum, count) => sum + count, 0)
 }
