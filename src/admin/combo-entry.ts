@@ -33,10 +33,7 @@ const createPatternsSchema = (name: v.GenericSchema<string>) =>
   v.pipe(
     rejectArray(PATTERNS_MESSAGE),
     v.record(name, pattern, PATTERNS_MESSAGE),
-    v.check<Record<string, Pattern>, string>(
-      (createPatternsSchema) => Object.keys(createPatternsSchema).length > 0,
-      conditionTexts.noPatterns,
-    ),
+    v.check<Record<string, Pattern>, string>((patterns) => Object.keys(patterns).length > 0, conditionTexts.noPatterns),
     v.metadata({ minProperties: 1 }),
   )
 const headerName = v.pipe(v.string(), v.regex(HEADER_NAME, conditionTexts.headerName))
@@ -79,11 +76,8 @@ const voices = v.pipe(
   rejectArray(),
   v.record(v.string(), literal, 'must be an object'),
   v.metadata({ propertyNames: { type: 'string', minLength: 1, maxLength: 200 } }),
-  v.check((createPatternsSchema) => Object.keys(createPatternsSchema).length <= 200, describeFields(200)),
-  v.check(
-    (createPatternsSchema) => Object.keys(createPatternsSchema).every((name) => v.is(literal, name)),
-    describeNames(LITERAL_MESSAGE),
-  ),
+  v.check((names) => Object.keys(names).length <= 200, describeFields(200)),
+  v.check((names) => Object.keys(names).every((name) => v.is(literal, name)), describeNames(LITERAL_MESSAGE)),
 )
 
 const createNumberSchema = (min: number, max: number) => {

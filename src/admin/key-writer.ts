@@ -104,8 +104,9 @@ export class KeyWriter {
     const other = key === undefined ? digest : await (await keyring()).digest(key)
     if (key !== undefined && other !== digest) {
       // An interrupted call may have inserted the new value.
-      const isOwn = (await this.insert(key, applyChange(record, changes))) ?? (await keys.get(other))?.id === record.id
-      if (!isOwn) throw createTakenError()
+      const isStored =
+        (await this.insert(key, applyChange(record, changes))) ?? (await keys.get(other))?.id === record.id
+      if (!isStored) throw createTakenError()
       await keys.remove(digest)
     } else if (!isSigned || !isSameJson(record, next)) {
       await keys.update(digest, (current) => applyChange(current, changes))

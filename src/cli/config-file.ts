@@ -124,8 +124,8 @@ function replaceVariables(
   const replaceInner = (name: string | number, inner: unknown) =>
     replaceVariables(inner, { ...location, place: joinPath(location.place, name) })
   if (typeof value === 'string') {
-    return value.replace(/\$(\$?)\{([^{}$]*)\}/g, (_, isEscaped: string, name: string) => {
-      if (isEscaped) return `\${${name}}`
+    return value.replace(/\$(\$?)\{([^{}$]*)\}/g, (_, escapedDollar: string, name: string) => {
+      if (escapedDollar) return `\${${name}}`
       if (!/^[A-Za-z_]\w*$/.test(name))
         throw location.fail(
           location.place,

@@ -56,14 +56,14 @@ export async function start(
   const catalogOption = config?.code?.catalog ?? defaultCatalog
   const catalog = isCatalogOptions(catalogOption) ? (catalogOption.base ?? defaultCatalog) : catalogOption
   const data = { storage, catalog, secret }
-  const listWarnings = (await config?.apply(data)) ?? []
+  const warnings = (await config?.apply(data)) ?? []
   const code = config?.code ?? {}
   const definedProviders = Object.entries(code.connections ?? {}).map(([id, input]) => input?.provider ?? id)
   const usedVariables = options.env && !options.demo ? variables : {}
   const envConnections = await withManagement(data, (api) =>
     applyEnvironment(usedVariables, api, { catalog, definedProviders }),
   )
-  for (const warning of [...listWarnings, ...((await config?.warnings(data)) ?? [])]) logger.warn(warning)
+  for (const warning of [...warnings, ...((await config?.warnings(data)) ?? [])]) logger.warn(warning)
   const dispatcher = await openProxies(variables)
   const network = createNodeFetch({ ...(dispatcher && { dispatcher }) })
   const upstream = options.demo ? withDemo(network) : network

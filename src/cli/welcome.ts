@@ -192,7 +192,7 @@ function getBaseUrl(exchange: Exchange): string | undefined {
 }
 
 function renderText(baseUrl: string, hasDashboard: boolean): string {
-  const joinBlocks = [
+  const blocks = [
     `Signalbox ${VERSION}: an LLM gateway that routes requests from your apps to the providers you connect.`,
     formatBaseUrls(baseUrl),
     ...formatFirstSteps({ baseUrl, token: undefined }),
@@ -200,7 +200,7 @@ function renderText(baseUrl: string, hasDashboard: boolean): string {
     `GET ${baseUrl}/health checks whether it's up, and GET ${baseUrl}/v1/models lists the models.`,
     'The README covers the management API and all options. For the CLI, run "signalbox --help".',
   ]
-  return `${joinBlocks.join('\n\n')}\n`
+  return `${blocks.join('\n\n')}\n`
 }
 
 const renderPage = (text: string) => `<!doctype html>

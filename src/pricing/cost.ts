@@ -48,9 +48,9 @@ export function calculateSpending(reported: TokenUsage, context: SpendingContext
     ? calculateCost(price, estimatedMedia)
     : (counted ?? (isEstimated ? calculateEitherCost(price, usage) : undefined))
   const { serviceTier } = usage
-  const isPriced = price && getServicePrice(price, serviceTier)
+  const tierPrice = price && getServicePrice(price, serviceTier)
   const hasSurcharge = isPremium || (serviceTier !== undefined && serviceTier !== 'flex')
-  const isEstimate = isEstimated || usage.isEstimated || (hasSurcharge && !isPriced)
+  const isEstimate = isEstimated || usage.isEstimated || (hasSurcharge && !tierPrice)
   const costSource = isEstimate || estimatedMedia || isFreeOfCharge ? 'estimated' : 'counted'
   return costUsd === undefined ? { usage, costSource } : { usage, costSource, costUsd }
 }

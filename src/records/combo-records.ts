@@ -122,8 +122,8 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
       await retryOnConflict(async () => {
         const record = (await finishRenames()).find(hasId(id))?.record
         if (!record || (removed && isSame(record, removed))) return true // the combo was already removed, or came from an outdated list
-        const isRemoved = await records.remove(record.name, (current) => isSame(current, record))
-        removed = isRemoved?.record ?? removed
+        const result = await records.remove(record.name, (current) => isSame(current, record))
+        removed = result?.record ?? removed
         return false
       })
       return removed

@@ -55,7 +55,7 @@ export const getServerName = (url: string | undefined): string =>
 export const findProviderByUrl = (url: string | undefined): string | undefined =>
   url === undefined ? undefined : PROVIDERS_BY_URL.get(withoutVersion(withoutEndpoint(url)))
 
-const withoutVersion = (planBaseUrl: string) => planBaseUrl.toLowerCase().replace(/\/v1$/, '')
+const withoutVersion = (baseUrl: string) => baseUrl.toLowerCase().replace(/\/v1$/, '')
 
 const PROVIDERS_BY_URL: ReadonlyMap<string, string> = new Map(
   Object.entries(definitions).flatMap(([id, { baseUrl, format = 'openai-chat' }]) =>

@@ -14,8 +14,8 @@ export async function readNineRouter(path: string): Promise<unknown> {
   if (!found.isDirectory()) return /\.(?:sqlite|db)$/.test(path) ? readSqlite(path) : readDocument(path)
   const sqlite = join(path, 'db', 'data.sqlite')
   if (existsSync(sqlite)) return readSqlite(sqlite)
-  const parseJson = join(path, 'db.json')
-  if (existsSync(parseJson)) return readDocument(parseJson)
+  const json = join(path, 'db.json')
+  if (existsSync(json)) return readDocument(json)
   throw createProblem(`${path} has neither db/data.sqlite nor db.json, so it is not a 9router data directory.`)
 }
 

@@ -210,8 +210,8 @@ export class ImportPlan {
   }
 
   /** Sets the price of a connection's model, in USD per million tokens. */
-  planPrice(addConnection: string, addModel: string, setPrice: PlannedValue): void {
-    this.#connections.get(addConnection)?.prices.set(addModel, setPrice)
+  planPrice(connection: string, model: string, price: PlannedValue): void {
+    this.#connections.get(connection)?.prices.set(model, price)
   }
 
   listConnections(provider: string): readonly string[] {
@@ -223,26 +223,26 @@ export class ImportPlan {
   }
 
   /** Records that a name resolves to this model on all of the provider's connections. */
-  markUsed(provider: string, addModel: string): void {
-    for (const id of this.listConnections(provider)) this.#connections.get(id)?.models.add(addModel)
+  markUsed(provider: string, model: string): void {
+    for (const id of this.listConnections(provider)) this.#connections.get(id)?.models.add(model)
   }
 
   /**
    * Returns the model name that clients and combos use for a connection's model. Call it once all connections are known, because connections get
    * prefixes if a provider has several.
    */
-  planModel(addConnection: string, addModel: string): string {
-    if (!/[*<]/.test(addModel)) this.#connections.get(addConnection)?.models.add(addModel)
-    return `${this.getPrefix(addConnection)}/${addModel}`
+  planModel(connection: string, model: string): string {
+    if (!/[*<]/.test(model)) this.#connections.get(connection)?.models.add(model)
+    return `${this.getPrefix(connection)}/${model}`
   }
 
   /** Returns the prefix of a connection's model names. A provider's name alone would resolve to all its connections. */
-  getPrefix(addConnection: string): string {
-    const { account: { provider, prefix } = { provider: addConnection } } = this.#connections.get(addConnection) ?? {}
+  getPrefix(connection: string): string {
+    const { account: { provider, prefix } = { provider: connection } } = this.#connections.get(connection) ?? {}
     if (prefix !== undefined) return prefix
-    if (isSelfHosted(provider)) return addConnection
+    if (isSelfHosted(provider)) return connection
     if (this.listConnections(provider).length === 1 && !this.#beginnings.has(provider)) return provider
-    return addConnection === provider ? findFreeName(`${provider}-1`, (name) => this.#isPrefix(name)) : addConnection
+    return connection === provider ? findFreeName(`${provider}-1`, (name) => this.#isPrefix(name)) : connection
   }
 
   /**
@@ -258,13 +258,13 @@ export class ImportPlan {
   }
 
   /** Plans an alias, or reports that its name isn't a valid alias. */
-  planAlias(place: string, name: string, addModel: string): void {
+  planAlias(place: string, name: string, model: string): void {
     if (name.trim() === '' || name.length > MAX_NAME || /^\.{1,2}$/.test(name))
       this.reportUnmapped(
         place,
-        `An alias must have 1 to ${MAX_NAME} characters and can't be "." or "..". Use ${addModel} instead.`,
+        `An alias must have 1 to ${MAX_NAME} characters and can't be "." or "..". Use ${model} instead.`,
       )
-    else this.aliases.set(name, addModel)
+    else this.aliases.set(name, model)
   }
 
   /** Returns the first entries, up to the maximum for a combo. Reports if there are more. */
@@ -320,8 +320,8 @@ export class ImportPlan {
     const content = Object.fromEntries(
       Object.entries(sections)
         .map(
-          ([name, limitEntries]) =>
-            [name, Object.fromEntries([...limitEntries].map(([key, value]) => [key, toYamlValue(value)]))] as const,
+          ([name, entries]) =>
+            [name, Object.fromEntries([...entries].map(([key, value]) => [key, toYamlValue(value)]))] as const,
         )
         .filter(([, section]) => Object.keys(section).length > 0),
     )
@@ -380,11 +380,11 @@ function findFreeName(base: string, isTaken: (name: string) => boolean, between 
 }
 
 /** Returns combo entries, with weights only if the weights differ. Scales weights down proportionally if any exceeds 1,000. */
-export function toComboModels(limitEntries: readonly PlannedEntry[]): PlannedValue[] {
-  const weights = limitEntries.map(({ weight }) => weight ?? 1)
+export function toComboModels(entries: readonly PlannedEntry[]): PlannedValue[] {
+  const weights = entries.map(({ weight }) => weight ?? 1)
   const most = Math.max(...weights)
   const isEven = weights.every((weight) => weight === weights[0])
-  return limitEntries.map(({ model, when, params }, index) => {
+  return entries.map(({ model, when, params }, index) => {
     if (isEven && when === undefined && params === undefined) return model
     const weight = weights[index] ?? 1
     const scaledWeight = most > 1_000 ? Number(((weight / most) * 1_000).toPrecision(6)) : weight

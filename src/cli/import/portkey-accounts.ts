@@ -69,14 +69,14 @@ export function listAccountFields(target: JsonObject, provider: string): readonl
 }
 
 /** Reads the known names from the integrations in a self-hosted gateway's `conf.json`, and from the user's `name=provider` arguments. */
-export function readKnownNames(config: JsonObject, nameArguments: readonly string[]): KnownNames {
+export function readKnownNames(config: JsonObject, providerArguments: readonly string[]): KnownNames {
   const integrations = toList(config.integrations).map(toObject)
   return new Map([
     ...integrations.flatMap(({ slug: name, provider, credentials }) =>
       readString(name) === undefined ? [] : [[readString(name) ?? '', { ...toObject(credentials), provider }] as const],
     ),
-    ...nameArguments.map((nameArgument) => {
-      const [name = '', provider] = nameArgument.split('=', 2).map((part) => part.trim().replace(/^@/, ''))
+    ...providerArguments.map((argument) => {
+      const [name = '', provider] = argument.split('=', 2).map((part) => part.trim().replace(/^@/, ''))
       if (!provider)
         throw createUsageProblem(
           `--provider needs a name from the config and its provider, for example: --provider ${name || 'house'}=openai`,

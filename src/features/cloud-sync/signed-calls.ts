@@ -49,17 +49,17 @@ interface SignedSession {
 /** Creates the signed calls. `getIdentity` returns this gateway's identity for a proxy URL. */
 export function createSignedCalls({ getIdentity }: { getIdentity(cloudUrl: string): Promise<Identity> }): SignedCalls {
   const runExclusive = createMutex() // calls must run one at a time, because the proxy rejects a counter that isn't larger than the last
-  let getSessionId: SignedSession | undefined
+  let currentSession: SignedSession | undefined
 
   async function getSession(options: SignedCallOptions): Promise<SignedSession> {
-    if (getSessionId?.cloudUrl === options.cloudUrl) return getSessionId
+    if (currentSession?.cloudUrl === options.cloudUrl) return currentSession
     const identity = await getIdentity(options.cloudUrl)
     const opened = await openSession(identity, options).catch((error: unknown) => {
       const { enrollmentToken, ...callOptions } = options
       if (enrollmentToken === undefined || !isRejection(error, 'NOT_ENROLLED')) throw error
       return openSession(identity, callOptions, enrollmentToken)
     })
-    getSessionId = opened
+    currentSession = opened
     return opened
   }
 
@@ -69,7 +69,7 @@ export function createSignedCalls({ getIdentity }: { getIdentity(cloudUrl: strin
     try {
       return await sendSigned(used, signedCall, options)
     } catch (error) {
-      if (isRejection(error, 'SESSION_INVALID') && getSessionId === used) getSessionId = undefined
+      if (isRejection(error, 'SESSION_INVALID') && currentSession === used) currentSession = undefined
       throw error
     }
   }
@@ -82,9 +82,9 @@ export function createSignedCalls({ getIdentity }: { getIdentity(cloudUrl: strin
           return call(signedCall, options)
         }),
       ),
-    session: () => getSessionId?.id,
+    session: () => currentSession?.id,
     forget: () => {
-      getSessionId = undefined
+      currentSession = undefined
     },
   }
 }
@@ -113,12 +113,12 @@ async function openSession(identity: Identity, options: CallOptions, enrollmentT
 const isHeaderText = (text: string) => /^[\x21-\x7e]{1,200}$/.test(text)
 
 async function sendSigned(
-  getSessionId: SignedSession,
+  session: SignedSession,
   { method, path, body }: SignedCall,
   options: CallOptions,
 ): Promise<JsonObject> {
-  const counter = ++getSessionId.counter
-  const { id, key, identity } = getSessionId
+  const counter = ++session.counter
+  const { id, key, identity } = session
   const text =
     body === undefined
       ? ''

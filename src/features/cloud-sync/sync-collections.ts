@@ -148,7 +148,7 @@ function createSlots<T extends object>(
       return false
     },
     remove: async ({ slot, version }: SyncItem) =>
-      (await records.remove(slot, (_, readCurrent) => readCurrent === version)) !== undefined,
+      (await records.remove(slot, (_, currentVersion) => currentVersion === version)) !== undefined,
   }
 }
 

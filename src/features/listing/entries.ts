@@ -46,12 +46,12 @@ function inferKind(id: string): Kind {
 export function createKindLookup(models: readonly CatalogModel[], names: ProviderNames): (id: string) => Kind {
   const stripProvider = (id: string) => stripName(id, names)
   const exact = indexKinds(models, (id) => id)
-  let stripNames: Map<string, Kind> | undefined // created on first use; most providers never need it
+  let kindsByBareId: Map<string, Kind> | undefined // created on first use; most providers never need it
   return (id) => {
     const kind = exact.get(id)
     if (kind) return kind
-    stripNames ??= indexKinds(models, stripProvider)
-    return stripNames.get(id) ?? stripNames.get(stripProvider(id)) ?? inferKind(id)
+    kindsByBareId ??= indexKinds(models, stripProvider)
+    return kindsByBareId.get(id) ?? kindsByBareId.get(stripProvider(id)) ?? inferKind(id)
   }
 }
 

@@ -133,19 +133,18 @@ export function createListing({
     },
     async find(id, fetch, reader = UNRESTRICTED) {
       const cache: LookupCache = new Map() // so both lists wait only once for a slow upstream
-      const stripNames = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
+      const bareId = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
       const lists: ModelEntry[][] = []
       for (const kinds of [LLM_KINDS, OTHER_KINDS]) {
         const entries = await listing.list(kinds, fetch, { reader, cache })
-        const entry = entries.find((entry) => entry.id === id) ?? entries.find((entry) => entry.id === stripNames)
+        const entry = entries.find((entry) => entry.id === id) ?? entries.find((entry) => entry.id === bareId)
         if (entry) return { entry, kinds }
         lists.push(entries)
       }
-      const found =
-        (await findUnlisted(id, cache)) ?? (stripNames === id ? undefined : await findUnlisted(stripNames, cache))
+      const found = (await findUnlisted(id, cache)) ?? (bareId === id ? undefined : await findUnlisted(bareId, cache))
       if (found?.kinds.every(reader.allowsKind) && reader.allowsModel(found.entry.id)) return found
       const names = lists.flat().map((list) => list.id)
-      const hint = didYouMean(findNearest(stripNames, names)) ?? 'GET /v1/models lists the available models.'
+      const hint = didYouMean(findNearest(bareId, names)) ?? 'GET /v1/models lists the available models.'
       throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist. ${hint}` })
     },
     forms: modelLists,

@@ -193,16 +193,16 @@ export class Keeper implements BatchWriter {
   /** Resolves to `false` if another instance folded some of the batches while this one was suspended. */
   async #foldUnfolded({ values, sums }: UnfoldedJournal, numbers: readonly number[]): Promise<boolean> {
     const { instanceId } = this.#options
-    const readRetention = await this.#options.days()
+    const retention = await this.#options.days()
     await this.#deleteOutdated()
     const due = [...values]
     while (due.length > 0) {
-      await Promise.all(due.splice(0, MAX_CONCURRENT_WRITES).map((value) => this.#writeValue(value, readRetention)))
+      await Promise.all(due.splice(0, MAX_CONCURRENT_WRITES).map((value) => this.#writeValue(value, retention)))
       await this.#options.nextTurn()
     }
     const batches = [{ first: numbers[0] ?? 0, last: numbers.at(-1) ?? 0, sums }]
     try {
-      await addTotalsByHour(this.#options, { instanceId, days: readRetention }, batches)
+      await addTotalsByHour(this.#options, { instanceId, days: retention }, batches)
     } catch (error) {
       if (error instanceof PartialWriteError) return false
       throw error
@@ -212,10 +212,10 @@ export class Keeper implements BatchWriter {
     return true
   }
 
-  async #writeValue(value: OpenValue, readRetention: RetentionDays): Promise<void> {
+  async #writeValue(value: OpenValue, retention: RetentionDays): Promise<void> {
     const { storage, clock } = this.#options
     const now = clock.now()
-    const ttlMs = Math.min(value.span.last + readRetention.requests * DAY_MS - now, MAX_TTL_MS)
+    const ttlMs = Math.min(value.span.last + retention.requests * DAY_MS - now, MAX_TTL_MS)
     if (ttlMs < 1) return // the retention period has ended
     const previousWrite = value.lastWrite
     const omitted = this.#isClosing ? (previousWrite?.rows ?? 0) : 0 // no later fold will delete the old value

@@ -236,12 +236,12 @@ export class RequestQueue {
   async #write(): Promise<boolean> {
     for (let batch = this.#getClosedBatch(); batch; batch = this.#getClosedBatch()) {
       try {
-        const getWriter = await this.#options.writer()
-        await getWriter.write(batch)
+        const writer = await this.#options.writer()
+        await writer.write(batch)
         if (this.#hasGivenUp) return false
         this.#batches.shift()
         this.#onWritten(batch)
-        this.#cleanup = getWriter.tidy().finally(batch.reportSettled)
+        this.#cleanup = writer.tidy().finally(batch.reportSettled)
       } catch (error) {
         if (this.#failures++ === 0)
           this.#options.logger.warn(

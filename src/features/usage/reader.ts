@@ -74,8 +74,8 @@ export class UsageReader {
     const { storage } = this.#options
     const time = getRequestTime(id)
     if (time < (await this.getOldestTime())) return undefined
-    for (const { requests: listRequests } of await this.#readTail())
-      for (const request of listRequests) if (request.id === id) return request
+    for (const { requests } of await this.#readTail())
+      for (const request of requests) if (request.id === id) return request
     const found = await Promise.all(SHARDS.map((shard) => findRequest(storage, shard, id)))
     return found.find((request) => request !== undefined)
   }

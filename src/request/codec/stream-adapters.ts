@@ -80,13 +80,16 @@ export async function adaptToWhole(
   const { client, upstream, canonicalRequest, restoration, convertResponse } = translated
   const { origin, traits } = translated.target
   const responseWarnings = createResponseWarnings()
-  const readContext = { origin, traits, newId, responseWarnings }
+  const readerContext = { origin, traits, newId, responseWarnings }
 
   return {
     ...codec,
     warnings: () => [...codec.warnings(), ...responseWarnings.list()],
     readWhole({ json, bytes }) {
-      const response = upstream.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), readContext)
+      const response = upstream.parseResponse(
+        parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json),
+        readerContext,
+      )
       let text = ''
       const add = (event: string) => {
         text += event

@@ -33,11 +33,11 @@ export async function readAnswer(
 ): Promise<CanonicalResponse | undefined> {
   const { codec } = source
   const from = await codec.format.loadTranslator()
-  const readContext = createReaderContext(source, from.traits)
+  const readerContext = createReaderContext(source, from.traits)
   try {
     const response = events
-      ? assembleStream(events, { from, read: readContext, candidates: undefined })
-      : from.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), readContext)
+      ? assembleStream(events, { from, read: readerContext, candidates: undefined })
+      : from.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), readerContext)
     return codec.restoreResponse?.(response) ?? response
   } catch {
     return undefined

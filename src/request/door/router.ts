@@ -53,19 +53,19 @@ export interface HttpRouter {
 
 /** Creates the router for a route table. */
 export function createRouter(routes: readonly HttpRoute[]): HttpRouter {
-  const findExact = new Map<string, Map<string, FoundRoute>>()
+  const exactRoutes = new Map<string, Map<string, FoundRoute>>()
   for (const route of routes) {
     const { method, path } = route
     if (path.includes(':')) continue
-    findExact.set(
+    exactRoutes.set(
       path,
-      (findExact.get(path) ?? new Map<string, FoundRoute>()).set(method, toFoundRoute(route, NO_PARAMS)),
+      (exactRoutes.get(path) ?? new Map<string, FoundRoute>()).set(method, toFoundRoute(route, NO_PARAMS)),
     )
   }
   let patterns: ReturnType<typeof createRouters> | undefined // compiled when the first path isn't found by exact match
 
   return {
-    exact: (exchange, path) => findExact.get(path)?.get(getMethod(exchange)),
+    exact: (exchange, path) => exactRoutes.get(path)?.get(getMethod(exchange)),
     async search(exchange, path) {
       patterns ??= createRouters(routes)
       const { router, allowed } = patterns
@@ -77,7 +77,7 @@ export function createRouter(routes: readonly HttpRoute[]): HttpRouter {
       return {
         async run() {
           const { replyWithoutRoute } = await import('./rare-routes.ts')
-          return replyWithoutRoute(path, exchange, { methods, paths: findExact.keys() })
+          return replyWithoutRoute(path, exchange, { methods, paths: exactRoutes.keys() })
         },
       }
     },

@@ -15,7 +15,7 @@ export interface WordEnd {
 
 /** Builds an automaton that finds words in a single pass over a string. */
 export function buildAutomaton(words: readonly string[]) {
-  const { columns, table, depths, endsByState, fallbacks, isEnd, isIdle } = buildTables(words)
+  const { columns, table, depths, endsByState, fallbacks, isEnd: endStates, isIdle } = buildTables(words)
 
   /** Kept separate because the other branches of `scan` would make this loop four times slower. */
   function skipIdle(text: string, from: number): number {
@@ -93,7 +93,7 @@ export function buildAutomaton(words: readonly string[]) {
           const codes = expandFold(code)
           for (const [index, foldedCode] of codes.entries()) {
             state = step(state, foldedCode)
-            if (isEnd.has(state)) onEnd(state, at + 1, index < codes.length - 1)
+            if (endStates.has(state)) onEnd(state, at + 1, index < codes.length - 1)
           }
           continue
         }
@@ -104,7 +104,7 @@ export function buildAutomaton(words: readonly string[]) {
       if (state < 0) {
         state = ~state
         if (isMarkup[code] === 1) peekAt(at, before)
-        if (isEnd.has(state)) onEnd(state, at + 1, false)
+        if (endStates.has(state)) onEnd(state, at + 1, false)
       }
     }
     return state
@@ -160,18 +160,18 @@ function buildTables(words: readonly string[]) {
       endsByState.set(state, [...(endsByState.get(state) ?? []), { length: codes.length, ...boundaries }])
   }
 
-  const { fallbacks, isEnd } = linkFallbacks(table, width, endsByState)
+  const { fallbacks, isEnd: endStates } = linkFallbacks(table, width, endsByState)
   for (const [cell, state] of table.entries()) {
     const column = cell % width
     const isBeforeMarkup = markupColumns.has(column) && (cell >= width || escapeColumns.has(column))
-    if (isEnd.has(state) || isBeforeMarkup) table[cell] = ~state
+    if (endStates.has(state) || isBeforeMarkup) table[cell] = ~state
   }
 
   for (let code = 0; code < 0x80; code++) columns[code] = columns[foldCode(code)] ?? 0
   /** Characters that can't start a word or markup, by code. */
   const isIdle = new Uint8Array(0x1_0000)
   for (let code = 0; code < 0x7f; code++) if (table[columns[code] ?? 0] === 0) isIdle[code] = 1
-  return { columns, table, depths, endsByState, fallbacks, isEnd, isIdle }
+  return { columns, table, depths, endsByState, fallbacks, isEnd: endStates, isIdle }
 }
 
 /**

@@ -59,7 +59,7 @@ function readObjectSchema(original: JsonObject, search: Search, depth: number): 
   const {
     $ref,
     allOf,
-    anyOf: mergeAlternatives,
+    anyOf: alternatives,
     oneOf,
     enum: values,
     not,
@@ -80,7 +80,7 @@ function readObjectSchema(original: JsonObject, search: Search, depth: number): 
     isClosed: annotations.additionalProperties === false,
     isBroader: values !== undefined || not !== undefined,
   }
-  const combined = [...readAll(allOf), ...joinShapes(readAll(mergeAlternatives)), ...joinShapes(readAll(oneOf))]
+  const combined = [...readAll(allOf), ...joinShapes(readAll(alternatives)), ...joinShapes(readAll(oneOf))]
   const isBare = type === undefined && !isObject(properties) && objectSchema.required.length === 0
   if (isBare && combined.length === 0) return undefined
   return combined.reduce(intersect, objectSchema)
@@ -157,7 +157,7 @@ function mergeAlternatives(schemas: readonly unknown[]): unknown {
  */
 export function isEnforceable(schema: unknown): boolean {
   if (!isObject(schema) || !Object.keys(schema).every((keyword) => ENFORCED_KEYWORDS.has(keyword))) return false
-  const { properties, required, items, anyOf: mergeAlternatives, additionalProperties, format, pattern } = schema
+  const { properties, required, items, anyOf: alternatives, additionalProperties, format, pattern } = schema
   if (!TYPE_KEYWORDS.some((keyword) => schema[keyword] !== undefined)) return false // a schema without these keywords allows any value
   if (typeof pattern === 'string' && LOOKAROUND_PATTERN.test(pattern)) return false
   const isObjectSchema = isObject(properties) || [schema.type].flat().includes('object')
@@ -171,11 +171,9 @@ export function isEnforceable(schema: unknown): boolean {
   return (
     (!isObjectSchema || isClosed) &&
     (format === undefined || ENFORCED_FORMATS.has(formatScalar(format))) &&
-    [
-      ...inner,
-      ...(Array.isArray(mergeAlternatives) ? mergeAlternatives : []),
-      ...(items === undefined ? [] : [items]),
-    ].every(isEnforceable)
+    [...inner, ...(Array.isArray(alternatives) ? alternatives : []), ...(items === undefined ? [] : [items])].every(
+      isEnforceable,
+    )
   )
 }
 

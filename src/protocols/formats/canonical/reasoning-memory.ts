@@ -128,8 +128,10 @@ export function createReasoningMemory(): ReasoningMemory {
       return turns.map((turn, index) => {
         if (turn.role !== 'assistant') return turn
         const getPositionKey = positionKeys.get(index)
-        const listParts = recallTurn(owner, getPositionKey, turn)
-        return target?.format === 'openai-responses' ? addPhases(owner, getPositionKey, listParts, target) : listParts
+        const recalledTurn = recallTurn(owner, getPositionKey, turn)
+        return target?.format === 'openai-responses'
+          ? addPhases(owner, getPositionKey, recalledTurn, target)
+          : recalledTurn
       })
     },
   }

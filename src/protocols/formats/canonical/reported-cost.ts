@@ -12,7 +12,7 @@ type Charge = Pick<TokenUsage, 'costUsd'>
  */
 export function readCost(usage: JsonObject): Charge {
   if (!hasCostName(usage)) return {}
-  if (isCrossSite(usage.currency)) return {}
+  if (isForeignCurrency(usage.currency)) return {}
   const ticks = readAmount(usage.cost_in_usd_ticks, MAX_USD * TICKS_PER_USD)
   if (ticks !== undefined) return { costUsd: ticks / TICKS_PER_USD }
   const nanos = readAmount(usage.cost_in_nano_usd, MAX_USD * NANOS_PER_USD)
@@ -43,7 +43,7 @@ function readUpstreamCost(details: JsonObject): number | undefined {
 }
 
 function readTotal(cost: JsonObject, depth = 0): Charge {
-  if (isCrossSite(cost.currency) || depth > MAX_DEPTH) return {}
+  if (isForeignCurrency(cost.currency) || depth > MAX_DEPTH) return {}
   return readFirstAmount(cost, ['total_cost', 'total', 'total_usd', 'amount', 'usd'], depth)
 }
 
@@ -136,4 +136,4 @@ function readAmount(value: unknown, max = MAX_USD): number | undefined {
 
 const DECIMAL_PATTERN = /^\s*\$?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i
 
-const isCrossSite = (currency: unknown) => typeof currency === 'string' && !/^(?:usd|us\$|\$|)$/i.test(currency)
+const isForeignCurrency = (currency: unknown) => typeof currency === 'string' && !/^(?:usd|us\$|\$|)$/i.test(currency)

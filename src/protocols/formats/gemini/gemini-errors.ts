@@ -13,10 +13,10 @@ export const geminiErrors: FormatErrors = {
   isErrorEvent: ({ data }) => isReadable(tryParseJson(data)),
   isOverflowError: ({ message }) => KNOWN_OVERFLOW.test(String(message)),
   /** Reads an error. Its code is the status name, because Google's own `code` is the status number. */
-  read(writeErrorBody) {
-    const envelope: unknown = Array.isArray(writeErrorBody) ? writeErrorBody[0] : writeErrorBody
+  read(body) {
+    const envelope: unknown = Array.isArray(body) ? body[0] : body
     const error = isObject(envelope) && isObject(envelope.error) ? envelope.error : undefined
-    return { ...readMessage(writeErrorBody), ...(typeof error?.status === 'string' && { code: error.status }) }
+    return { ...readMessage(body), ...(typeof error?.status === 'string' && { code: error.status }) }
   },
   writeBody: (error) => ({ error }),
 }

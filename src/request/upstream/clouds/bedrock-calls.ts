@@ -38,8 +38,8 @@ const getRegionUrl = (region: string, service = 'bedrock-runtime'): string =>
   `https://${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
 
 /** Replaces the service in a connection's URL if it is an AWS URL. */
-const replaceService = (getRegionUrl: string, service = 'bedrock-runtime'): string =>
-  getRegionUrl.replace(/^https:\/\/bedrock-runtime(?=\.[\w.-]+\.amazonaws\.com)/, `https://${service}`)
+const replaceService = (url: string, service = 'bedrock-runtime'): string =>
+  url.replace(/^https:\/\/bedrock-runtime(?=\.[\w.-]+\.amazonaws\.com)/, `https://${service}`)
 
 const pickHeader = (headers: Readonly<Record<string, string>>, name: string): Record<string, string> =>
   headers[name] === undefined ? {} : { [name]: headers[name] }

@@ -32,10 +32,10 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireDeclarati
   if (target.traits.schema === 'json-schema')
     return omitUndefined({ name, description, parametersJsonSchema: schema, responseJsonSchema: outputSchema })
   const { warnings } = target
-  const getFieldPath = warnings.getPath(tool, `tools.${name}`)
-  const parameters = schema && toOpenApiSchema(schema, (path) => warnings.noteDropped(`${getFieldPath}.${path}`))
+  const toolPath = warnings.getPath(tool, `tools.${name}`)
+  const parameters = schema && toOpenApiSchema(schema, (path) => warnings.noteDropped(`${toolPath}.${path}`))
   const response =
-    outputSchema && toOpenApiSchema(outputSchema, (path) => warnings.noteDropped(`${getFieldPath}.output.${path}`))
+    outputSchema && toOpenApiSchema(outputSchema, (path) => warnings.noteDropped(`${toolPath}.output.${path}`))
   // Google rejects an object without properties, but not a function without parameters.
   return omitUndefined({ name, description, parameters: parameters?.properties ? parameters : undefined, response })
 }
