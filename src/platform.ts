@@ -170,7 +170,7 @@ function loadNodeCrypto(): NodeCrypto | undefined {
     process?: { versions?: { node?: string }; getBuiltinModule?(name: string): unknown }
   }
   if (isBun || isDeno || isWorkers() || !process?.versions?.node) return undefined
-  return process?.getBuiltinModule?.('crypto') as NodeCrypto | undefined // the runtime's own type
+  return process.getBuiltinModule?.('crypto') as NodeCrypto | undefined // the runtime's own type
 }
 
 /** Node's synchronous cryptography, or `undefined` on other platforms. */

@@ -2,7 +2,7 @@ const FNV_BASIS = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
 /** Hashes UTF-16 units with FNV-1a. Returns a number in [0, 2^32), the same on every platform. Not for secrets. */
-export function fnv(text: string, seed = FNV_BASIS, factor = FNV_PRIME): number {
+export function fnv(text: string, seed: number, factor = FNV_PRIME): number {
   let hash = seed
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), factor)
   return hash >>> 0

@@ -16,7 +16,7 @@ import { VERSION } from '../lib/version.ts'
 import { getWritableStore } from '../records/writable-store.ts'
 import { ANONYMOUS_CALLER } from '../request/caller.ts'
 import type { ManagementOptions } from '../request/door/management-options.ts'
-import { createRouter, type HttpRoute } from '../request/door/router.ts'
+import { createRouter } from '../request/door/router.ts'
 import { createManagement, type ManagementDependencies } from './management.ts'
 import { listServedOperations, type Management } from './operations.ts'
 import { refreshReads } from './refresh-reads.ts'
@@ -134,11 +134,3 @@ function hideSecrets(api: Management<unknown>): Management<unknown> {
   const info = async () => ({ ...(await api.info()), canWrite: false })
   return { ...api, keys, info, damagedRecords: { ...api.damagedRecords, get } }
 }
-
-/** Creates the routes for all management operations, including those that features add. */
-export const managementRoutes = (api: Management<unknown>, added: FeatureOperations = {}): HttpRoute[] =>
-  createOperationRoutes(groupByRoute([...listServedOperations(), ...listOperations(added)]), {
-    api,
-    limits: { maxBytes: 1024 * 1024 },
-    store: undefined,
-  })

@@ -1,8 +1,8 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
-import { managementRoutes } from '../../src/management/management-api.ts'
 import { listServedOperations } from '../../src/management/operations.ts'
 import type { ManagementOptions } from '../../src/request/door/management-options.ts'
+import { managementRoutes } from '../support/management-routes.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openManagement, TOKEN } from './open-management.ts'
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { acceptsBody } from '../../src/admin/operation-table.ts'
 import { gatewayError } from '../../src/errors.ts'
-import { managementRoutes } from '../../src/management/management-api.ts'
 import { listServedOperations } from '../../src/management/operations.ts'
 import { createManagementErrorReply } from '../../src/request/door/error-reply.ts'
 import { anyText } from '../support/any-string.ts'
 import { times } from '../support/ci.ts'
+import { managementRoutes } from '../support/management-routes.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openManagement, TOKEN } from './open-management.ts'
 

@@ -1,10 +1,10 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { listFeatureRoutes } from '../../src/extend.ts'
 import { createGatewayWith } from '../../src/gateway.ts'
-import { managementRoutes } from '../../src/management/management-api.ts'
 import { collectOperations } from '../../src/management/management-feature.ts'
 import { createModelRoutes } from '../../src/request/door/model-routes.ts'
 import type { HttpRoute } from '../../src/request/door/router.ts'
+import { managementRoutes } from './management-routes.ts'
 
 const never = (): never => {
   throw new Error('this gateway only provides its route tables')

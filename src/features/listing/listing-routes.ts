@@ -68,7 +68,7 @@ export function createListingRoutes(options: ListingRoutesOptions): FeatureRoute
       method: 'OPTIONS',
       path,
       isRecorded: false,
-      run: async () => createEmptyReply(204, preflight),
+      run: async () => createEmptyReply(preflight),
     }
     return isPublic ? [get, probe] : [get]
   })

@@ -45,7 +45,7 @@ export class OpenValue {
   }
 
   /** Encodes the value. `omitted` is the number of leading rows to omit. */
-  encode(time: number, omitted = 0): string {
+  encode(time: number, omitted: number): string {
     return encodeRows(this.table.texts, this.rows.slice(omitted), time)
   }
 }

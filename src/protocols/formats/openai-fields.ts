@@ -37,10 +37,12 @@ export function parseContent(item: Fields, name: string, warnings: Warnings, syn
   })
 }
 
-/** Parses instructions, which must be text. */
-export function parseTexts(item: Fields, name: string, warnings: Warnings, syntax: ContentSyntax): TextPart[] {
-  return parseContent(item, name, warnings, syntax).map((part) =>
-    part.type === 'text' ? part : warnings.reject(item.path(name), `parts of type ${part.type} are not allowed here.`),
+/** Parses the `content` of instructions, which must be text. */
+export function parseTexts(item: Fields, warnings: Warnings, syntax: ContentSyntax): TextPart[] {
+  return parseContent(item, 'content', warnings, syntax).map((part) =>
+    part.type === 'text'
+      ? part
+      : warnings.reject(item.path('content'), `parts of type ${part.type} are not allowed here.`),
   )
 }
 

@@ -40,7 +40,7 @@ export const readRouteFields = (
     : { model: pathModel }
 
 /** Parses a model request's body. Throws `INVALID_JSON` or `INVALID_REQUEST`. */
-export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, routeFields: RouteFields = {}): ModelCall {
+export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, routeFields: RouteFields): ModelCall {
   const { model: pathModel, stream } = routeFields
   const text = decodeJsonText(bytes)
   const { modelNames = MODEL_FIELDS } = endpoint

@@ -25,13 +25,13 @@ export class StreamSample {
     }
     this.#bytes += events.length
     this.#chunks++
-    if ((this.#chunks & (this.#chunks - 1)) === 0) this.#keep(takeFirstEvents(events, SMALL_SAMPLE_BYTES).slice())
+    if ((this.#chunks & (this.#chunks - 1)) === 0) this.#keep(takeFirstEvents(events).slice())
   }
 
   /** Takes the last chunk. */
   addLast(events: Uint8Array): void {
     this.#bytes += events.length
-    const first = takeFirstEvents(events, SMALL_SAMPLE_BYTES)
+    const first = takeFirstEvents(events)
     this.#keep(first.length < events.length ? first.slice() : events)
   }
 
@@ -55,10 +55,10 @@ export class StreamSample {
   }
 }
 
-/** Returns the first complete events that fit in `maxBytes`. Returns all events if the first one doesn't fit. */
-function takeFirstEvents(events: Uint8Array, maxBytes: number): Uint8Array {
-  if (events.length <= maxBytes) return events
-  const [end = events.length] = findEventEnds(events, maxBytes)
+/** Returns the first complete events that fit in a small sample. Returns all events if the first one doesn't fit. */
+function takeFirstEvents(events: Uint8Array): Uint8Array {
+  if (events.length <= SMALL_SAMPLE_BYTES) return events
+  const [end = events.length] = findEventEnds(events, SMALL_SAMPLE_BYTES)
   return events.subarray(0, end)
 }
 

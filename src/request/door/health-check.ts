@@ -57,7 +57,7 @@ export function createHealthCheck({ settings, clock, isClosed, onError }: Health
   }
 
   return async ({ method }) => {
-    if (method === 'OPTIONS') return createEmptyReply(204, ALLOW_HEADERS)
+    if (method === 'OPTIONS') return createEmptyReply(ALLOW_HEADERS)
     if (method !== 'GET' && method !== 'HEAD')
       return createJsonReply(405, { error: `${method} is not allowed here. Allowed: GET, HEAD.` }, ALLOW_HEADERS)
     if (isClosed()) return createReply('closing')

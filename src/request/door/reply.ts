@@ -17,4 +17,4 @@ export function createJsonReply(status: number, body: unknown, headers: Record<s
 }
 
 /** Creates a reply without a body. */
-export const createEmptyReply = (status: number, headers: Record<string, string> = {}): Reply => ({ status, headers })
+export const createEmptyReply = (headers: Record<string, string>): Reply => ({ status: 204, headers })

@@ -9,14 +9,14 @@ import type { Catalog, CustomModel } from '../../types.ts'
 import type { RouteTable } from './route-table.ts'
 
 /**
- * Finds up to `max` providers that a model name resolves to, through aliases and combos, but that have no active connection. Lists each once, in the
+ * Finds up to three providers that a model name resolves to, through aliases and combos, but that have no active connection. Lists each once, in the
  * order in which they are named.
  */
-export function findMissingProviders(model: string, table: RouteTable, max = 3): string[] {
+export function findMissingProviders(model: string, table: RouteTable): string[] {
   const missing = new Set<string>()
   const seen = new Set<string>()
   const rest = [model] // a stack; the last element is the next name
-  for (let name = rest.pop(); name !== undefined && missing.size < max; name = rest.pop()) {
+  for (let name = rest.pop(); name !== undefined && missing.size < 3; name = rest.pop()) {
     if (seen.has(name)) continue
     seen.add(name)
     const combo = table.combos.get(name)

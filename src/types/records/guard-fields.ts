@@ -12,7 +12,7 @@ const required = <T>(shape: Shape<T>) => ({ shape, isOptional: false }) as const
 const optional = <T>(shape: Shape<T>) => ({ shape, isOptional: true }) as const
 
 const word = text({ isNonEmpty: true, max: 200 })
-const words = (max: number) => list(word, { items: 'texts', max, isNonEmpty: true })
+const words = list(word, { items: 'texts', max: 1_000, isNonEmpty: true })
 const count: Shape<number> = { type: 'number', min: 1, isWhole: true }
 const choices = <const T extends string>(values: readonly T[]) =>
   list(choice(values), { items: 'texts', max: values.length, isNonEmpty: true })
@@ -58,7 +58,7 @@ const providerHeaders = {
 
 /** The kinds of built-in guards, each with its options. Options with the same name have the same shape. */
 export const guardKinds = {
-  words: { words: required(words(1_000)), ...action },
+  words: { words: required(words), ...action },
   patterns: {
     patterns: required(list(text({ isNonEmpty: true, max: 1_000 }), { items: 'texts', max: 100, isNonEmpty: true })),
     flags: optional(choice(['i', 'm', 's', 'im', 'is', 'ms', 'ims'])),
@@ -74,8 +74,8 @@ export const guardKinds = {
     maxMedia: optional(count),
   },
   tools: {
-    allow: optional(words(1_000)),
-    deny: optional(words(1_000)),
+    allow: optional(words),
+    deny: optional(words),
     arguments: optional(map({ name: word, of: jsonSchema, max: 100 })),
     hosted: optional(choice(['pass', 'refuse'])),
   },

@@ -66,8 +66,8 @@ async function listFilterWarnings(query: unknown, sources: NameSources): Promise
     checkRecord('group', groupId, () => store.groups.all()),
     checkAccount(account, accounts),
     checkRecord('connection', connectionId, listConnections),
-    checkName('provider', provider, listProviders),
-    checkName('provider', providerOfTarget, listProviders),
+    checkProvider(provider, listProviders),
+    checkProvider(providerOfTarget, listProviders),
     checkModel(model, sources),
   ]).catch(() => [])
   return warnings.flatMap((warning) => warning ?? [])
@@ -110,12 +110,12 @@ function getNameHint(id: string, all: ReadonlyArray<{ id: string; name?: string 
   return found && `Did you mean "${found.id}", which is named "${nearestName}"?`
 }
 
-async function checkName(noun: string, name: string | undefined, list: () => Promise<readonly string[]>) {
+async function checkProvider(name: string | undefined, list: () => Promise<readonly string[]>) {
   if (!name) return undefined
   const all = await list()
   if (all.includes(name)) return undefined
   const hint = didYouMean(findNearest(name, all, 1))
-  return `There is no ${noun} "${name}".${hint ? ` ${hint}` : ''}`
+  return `There is no provider "${name}".${hint ? ` ${hint}` : ''}`
 }
 
 async function checkModel(model: string | undefined, { routes }: NameSources) {

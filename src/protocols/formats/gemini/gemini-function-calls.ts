@@ -43,8 +43,8 @@ export function createCallAssembler(onNameless: () => void): CallAssembler {
       if (Object.keys(functionCall).length > 0) onNameless()
       return flushed
     }
-    open?.args.add(partialArgs)
-    if (open) open.signature ??= call.signature
+    open.args.add(partialArgs)
+    open.signature ??= call.signature
     return willContinue === true ? flushed : [...flushed, ...flush()]
   }
 

@@ -42,7 +42,7 @@ export function parseRatio(text: string): number | undefined {
 }
 
 /** Finds the closest ratio by comparing logarithms. */
-export function findNearestRatio(ratio: number, ratios: readonly string[] = ASPECT_RATIOS): string {
+export function findNearestRatio(ratio: number, ratios: readonly string[]): string {
   const getDistance = (name: string) => Math.abs(Math.log(ratio) - Math.log(parseRatio(name) ?? 1))
   return ratios.reduce((best, name) => (getDistance(name) < getDistance(best) ? name : best))
 }
@@ -84,11 +84,13 @@ function findNearestTier(requested: Tier, tiers: readonly Tier[]): Tier | undefi
 /** The edge length of each tier's square images, in pixels. */
 const EDGE_BY_TIER: Readonly<Record<Tier, number>> = { '512': 512, '1K': 1_024, '2K': 2_048, '4K': 4_096 }
 
-/** Chooses pixels, in multiples of `step`, for vendors that only support pixels. Returns `undefined` if the request has no size. */
+const PIXEL_STEP = 16
+
+/** Chooses pixels, in multiples of 16, for vendors that only support pixels. Returns `undefined` if the request has no size. */
 export function choosePixels(
   request: ImageRequest,
   context: VendorContext,
-  { step, min = step, max }: { step: number; min?: number; max: number },
+  { min = PIXEL_STEP, max }: { min?: number; max: number },
 ): PixelSize | undefined {
   const { size, aspectRatio, tier } = request
   const { warnings } = context
@@ -98,7 +100,7 @@ export function choosePixels(
   const edge = EDGE_BY_TIER[tier ?? '1K']
   const requested = size ?? { width: edge * Math.sqrt(ratio ?? 1), height: edge / Math.sqrt(ratio ?? 1) }
   const scale = Math.min(1, max / Math.max(requested.width, requested.height))
-  const roundToStep = (pixels: number) => Math.max(min, Math.round((pixels * scale) / step) * step)
+  const roundToStep = (pixels: number) => Math.max(min, Math.round((pixels * scale) / PIXEL_STEP) * PIXEL_STEP)
   const chosenSize = { width: roundToStep(requested.width), height: roundToStep(requested.height) }
   if (!size && tier && getTier(chosenSize) !== tier) warnings.noteChanged('resolution', 'replaced')
   if (size && (chosenSize.width !== size.width || chosenSize.height !== size.height))
@@ -109,6 +111,6 @@ export function choosePixels(
 /** Writes a size such as `1536x1024`, for vendors that only support pixels. Returns `undefined` if the request has no size. */
 export function chooseSizeText(request: ImageRequest, context: VendorContext): string | undefined {
   if (request.size) noteRatioConflict(request, context)
-  const pixels = request.size ?? choosePixels(request, context, { step: 16, max: 3_840 })
+  const pixels = request.size ?? choosePixels(request, context, { max: 3_840 })
   return pixels && `${pixels.width}x${pixels.height}`
 }

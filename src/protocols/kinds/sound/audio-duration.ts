@@ -91,7 +91,7 @@ function getFlacDuration(file: Uint8Array): number | undefined {
 function getOggDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, 'OggS', 0)) return undefined
   const view = toView(file)
-  const vorbis = find(file, '\u0001vorbis', 0, 256)
+  const vorbis = find(file, '\u0001vorbis', 256)
   const frequency = vorbis >= 0 && vorbis + 16 <= file.length ? view.getUint32(vorbis + 12, true) : 48_000
   const last = findLast(file, 'OggS')
   if (last < 0 || last + 14 > file.length) return undefined
@@ -102,7 +102,7 @@ function getOggDuration(file: Uint8Array): number | undefined {
 /** Reads the duration from the header, which may be at the end of the file. */
 function getMp4Duration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, 'ftyp', 4)) return undefined
-  const movie = find(file, 'mvhd', 0, file.length)
+  const movie = find(file, 'mvhd', file.length)
   if (movie < 0 || movie + 36 > file.length) return undefined
   const view = toView(file)
   const isLong = view.getUint8(movie + 4) === 1
@@ -115,12 +115,12 @@ function getMp4Duration(file: Uint8Array): number | undefined {
 function getWebmDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, '\u001aE\u00df\u00a3', 0)) return undefined
   const view = toView(file)
-  const scaleOffset = find(file, '\u002a\u00d7\u00b1\u0083', 0, MAX_HEADER_BYTES)
+  const scaleOffset = find(file, '\u002a\u00d7\u00b1\u0083', MAX_HEADER_BYTES)
   const scale =
     scaleOffset >= 0 && scaleOffset + 7 <= file.length ? (view.getUint32(scaleOffset + 3) & 0xff_ff_ff) / 1e9 : 0.001
-  const long = find(file, '\u0044\u0089\u0088', 0, MAX_HEADER_BYTES)
+  const long = find(file, '\u0044\u0089\u0088', MAX_HEADER_BYTES)
   if (long >= 0 && long + 11 <= file.length) return view.getFloat64(long + 3) * scale
-  const short = find(file, '\u0044\u0089\u0084', 0, MAX_HEADER_BYTES)
+  const short = find(file, '\u0044\u0089\u0084', MAX_HEADER_BYTES)
   return short >= 0 && short + 7 <= file.length ? view.getFloat32(short + 3) * scale : undefined
 }
 
@@ -135,9 +135,9 @@ function hasBytes(file: Uint8Array, bytes: string, offset: number): boolean {
   return true
 }
 
-function find(file: Uint8Array, bytes: string, start: number, end: number): number {
+function find(file: Uint8Array, bytes: string, end: number): number {
   const first = bytes.charCodeAt(0)
-  for (let offset = file.indexOf(first, start); offset >= 0 && offset < end; offset = file.indexOf(first, offset + 1))
+  for (let offset = file.indexOf(first); offset >= 0 && offset < end; offset = file.indexOf(first, offset + 1))
     if (hasBytes(file, bytes, offset)) return offset
   return -1
 }

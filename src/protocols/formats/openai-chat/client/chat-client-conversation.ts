@@ -41,7 +41,7 @@ function parseTurn(message: Fields, calls: LegacyCalls, warnings: Warnings): Tur
       return {
         role: 'system',
         as: role,
-        content: parseTexts(message, 'content', warnings, contentSyntax),
+        content: parseTexts(message, warnings, contentSyntax),
         ...readName(message),
       }
     case 'user':

@@ -203,7 +203,7 @@ function parseMessage(item: Fields, warnings: Warnings): SystemTurn | UserTurn {
   switch (role) {
     case 'system':
     case 'developer':
-      return { role: 'system', as: role, content: parseTexts(item, 'content', warnings, contentSyntax) }
+      return { role: 'system', as: role, content: parseTexts(item, warnings, contentSyntax) }
     case 'user':
       return { role: 'user', content: parseContent(item, 'content', warnings, contentSyntax) }
     default:

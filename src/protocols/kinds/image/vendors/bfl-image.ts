@@ -23,7 +23,7 @@ export const bfl: ImageVendor = {
       ? {
           aspect_ratio: chooseShape(request, context, { tiers: model.includes('ultra') ? ['1K', '2K'] : ['1K'] }).ratio,
         }
-      : choosePixels(request, context, { step: 16, min: 256, max: 2_048 })
+      : choosePixels(request, context, { min: 256, max: 2_048 })
     return {
       path: `/${encodePathSegment(model)}`,
       body: {

@@ -18,7 +18,7 @@ export const together: ImageVendor = {
         prompt,
         n: count,
         response_format: shouldReturnUrl ? 'url' : 'base64',
-        ...choosePixels(request, context, { step: 16, max: 2_048 }),
+        ...choosePixels(request, context, { max: 2_048 }),
         ...options,
         ...(moderation === 'low' && { disable_safety_checker: true }),
         ...(image !== undefined && others.length === 0 && { image_url: image }),
