@@ -25,14 +25,14 @@ function rewrite(request: JsonObject): { body: JsonObject; warnings: string[] } 
 
 /** Returns the traits of the requested model. */
 function getTraits({ thinking, output_config }: JsonObject): Partial<Traits> {
-  const by = isObject(thinking)
+  const control = isObject(thinking)
     ? thinking.type === 'enabled'
       ? 'budget'
       : 'adaptive'
     : output_config
       ? 'effort'
       : 'budget'
-  const reasoning = { ...messagesTranslator.traits.reasoning, by } as const
+  const reasoning = { ...messagesTranslator.traits.reasoning, control } as const
   return { lacks: [], lateSystem: true, prefill: true, reasoning }
 }
 
