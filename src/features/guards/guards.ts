@@ -54,7 +54,7 @@ export interface PatternRules {
 /**
  * Finds matches of regular expressions in RE2 syntax, in linear time. In streams, holds back the last `maxMatch` characters (default: 256). Rejects
  * with a TypeError for a pattern that RE2 doesn't support, and with an Error if the package `re2js` isn't installed. In a bundled app, pass
- * `import('re2js')` as `library`.
+ * its import as `library`.
  */
 export async function patterns(
   options: GuardSettings & FindingOptions & PatternRules,
