@@ -33,15 +33,15 @@ export function suggestInnerField(
 export function findNearestName(word: string, names: readonly string[]): string | undefined {
   const requested = word.toLowerCase()
   if (requested === '' || requested.length > MAX_LENGTH) return undefined
-  const most = Math.min(3, Math.max(1, Math.floor(requested.length / 3)))
+  const maxEdits = Math.min(3, Math.max(1, Math.floor(requested.length / 3)))
   const ranks = names.map((name) => {
     const lowerCaseName = name.toLowerCase()
     const edits =
-      Math.abs(lowerCaseName.length - requested.length) > most ? most + 1 : countEdits(requested, lowerCaseName)
+      Math.abs(lowerCaseName.length - requested.length) > maxEdits ? maxEdits + 1 : countEdits(requested, lowerCaseName)
     const isPart =
       Math.min(lowerCaseName.length, requested.length) >= 3 &&
       (lowerCaseName.includes(requested) || requested.includes(lowerCaseName))
-    return Math.min(edits > most ? Number.POSITIVE_INFINITY : edits, isPart ? 1.5 : Number.POSITIVE_INFINITY)
+    return Math.min(edits > maxEdits ? Number.POSITIVE_INFINITY : edits, isPart ? 1.5 : Number.POSITIVE_INFINITY)
   })
   const best = Math.min(...ranks)
   return Number.isFinite(best) ? names[ranks.indexOf(best)] : undefined

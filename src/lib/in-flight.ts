@@ -68,21 +68,21 @@ export type InFlightEntry = Slot<InFlightWork>
 
 export function createInFlight(): InFlight {
   const requests = new SlotList<InFlightWork>()
-  const waiting = new Set<() => void>()
+  const idleListeners = new Set<() => void>()
 
   function remove(entry: InFlightEntry) {
     requests.remove(entry)
-    if (requests.size === 0) for (const leave of waiting) leave()
+    if (requests.size === 0) for (const leave of idleListeners) leave()
   }
 
   function waitUntilEmpty(clock: Clock, ms: number) {
     return new Promise<void>((resolve) => {
       if (requests.size === 0) return resolve()
       const cancelDeadline = startDeadline(clock, ms, leave)
-      waiting.add(leave)
+      idleListeners.add(leave)
       function leave() {
         cancelDeadline()
-        waiting.delete(leave)
+        idleListeners.delete(leave)
         resolve()
       }
     })

@@ -1,5 +1,5 @@
 /** Options and fields that were renamed before 0.1.0, by their former names. */
-const renamed: Readonly<Record<string, string>> = {
+const currentNames: Readonly<Record<string, string>> = {
   maxConcurrent: 'maxParallelRequests',
   silenceTimeoutMs: 'idleTimeoutMs',
   maxAnswerBytes: 'maxResponseBytes',
@@ -12,14 +12,14 @@ const renamed: Readonly<Record<string, string>> = {
 
 /** Returns the current name of a renamed option or field, if it is one of `names`. */
 export function toCurrentName(name: string, names: readonly string[]): string | undefined {
-  const current = Object.hasOwn(renamed, name) ? renamed[name] : undefined
+  const current = Object.hasOwn(currentNames, name) ? currentNames[name] : undefined
   return current !== undefined && names.includes(current) ? current : undefined
 }
 
 /** Like `toCurrentName`, for CLI options: `when-price-unknown`, `no-allow-request-models`. */
 export function toCurrentFlag(flag: string, names: readonly string[]): string | undefined {
   const [, no = '', word = ''] = /^(no-)?(.*)$/.exec(flag) ?? []
-  const current = Object.entries(renamed).find(([oldName]) => toFlag(oldName) === word)?.[1]
+  const current = Object.entries(currentNames).find(([oldName]) => toFlag(oldName) === word)?.[1]
   const found = current === undefined ? undefined : no + toFlag(current)
   return found !== undefined && names.includes(found) ? found : undefined
 }

@@ -3,7 +3,7 @@ import type { Clock, Storage } from '../types.ts'
 import { isStorageUnavailable, type PendingRead, RETRY_AFTER_MS, type StaleFallback } from './storage-access.ts'
 
 /** In-memory data from the storage, reread when it may have changed. It stays in use while the storage is unavailable. */
-export interface Cached<T> {
+export interface RefreshableValue<T> {
   /**
    * Resolves to the data, which is reread if it is too old. Returns the same promise until then. If reading fails, rejects, unless the storage is
    * unavailable and there is data in memory.
@@ -25,7 +25,7 @@ export interface Cached<T> {
 
 interface CachedValue<T> {
   value: T
-  promised: Promise<T>
+  promise: Promise<T>
   /** Epoch ms. */
   readAt: number
   isExpired: boolean
@@ -37,7 +37,7 @@ interface CachedValue<T> {
 export function createCache<T>(
   read: () => Promise<T>,
   { clock, freshness, staleFallback }: { clock: Clock; freshness: FreshnessTracker; staleFallback: StaleFallback },
-): Cached<T> {
+): RefreshableValue<T> {
   let cached: CachedValue<T> | undefined
   let reading: PendingRead<T> | undefined
   let epoch = 0 // counts all changes, because a value that was read during a change must be reread
@@ -53,7 +53,7 @@ export function createCache<T>(
           if (startEpoch === epoch || (startLocalEpoch === localEpoch && !cached))
             cached = {
               value,
-              promised: pendingRead.work,
+              promise: pendingRead.work,
               readAt: startedAt,
               isExpired: startEpoch !== epoch,
               retryAt: 0,
@@ -86,7 +86,7 @@ export function createCache<T>(
 
   return {
     current() {
-      if (cached && isUsable(cached)) return cached.promised
+      if (cached && isUsable(cached)) return cached.promise
       reading ??= begin()
       return cached ? staleFallback.readOrUseStale(reading, cached.value) : reading.work
     },
@@ -110,7 +110,7 @@ export function createCache<T>(
     replace(value, isExpired) {
       const readAt = cached?.readAt ?? clock.now()
       drop()
-      cached = { value, promised: createResolvedPromise(value), readAt, isExpired, retryAt: 0 }
+      cached = { value, promise: createResolvedPromise(value), readAt, isExpired, retryAt: 0 }
     },
   }
 }

@@ -1,6 +1,6 @@
 import { evictOldest } from '../lib/maps.ts'
 import type { Clock } from '../types.ts'
-import { type Cached, createCache, type FreshnessTracker } from './cached.ts'
+import { createCache, type FreshnessTracker, type RefreshableValue } from './cached.ts'
 import type { StaleFallback } from './storage-access.ts'
 import { decodeId } from './stored-records.ts'
 
@@ -21,7 +21,7 @@ interface RecordCacheOptions<T> {
  */
 export class RecordCache<T> {
   readonly #options: RecordCacheOptions<T>
-  readonly #cache = new Map<string, Cached<T | undefined>>()
+  readonly #cache = new Map<string, RefreshableValue<T | undefined>>()
   readonly #listeners: Array<(id: string) => void> = []
 
   constructor(options: RecordCacheOptions<T>) {
@@ -78,7 +78,7 @@ export class RecordCache<T> {
     for (const listener of this.#listeners) listener(id)
   }
 
-  #getCached(id: string): Cached<T | undefined> {
+  #getCached(id: string): RefreshableValue<T | undefined> {
     const cached = this.#cache.get(id)
     if (cached) return cached
     const created = createCache(() => this.read(id), this.#options)

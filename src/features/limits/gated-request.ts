@@ -125,12 +125,12 @@ export class GatedRequest {
     const { outputTokens = worstCase.outputTokens } = reservation
     const usdPerToken = requested.output?.usdPerToken ?? 0
     const reservedUsd = (requested.fixed.usd ?? 0) + outputTokens * usdPerToken
-    let reserved = (requested.fixed.tokens ?? 0) + outputTokens
+    let reservedTokens = (requested.fixed.tokens ?? 0) + outputTokens
     attempt.onSettled((record) => {
       const spent = sumSpending([record])
       if (record.usage && record.costUsd === undefined) spent.usd = reservedUsd // the price of some usage is unknown
       reservation.settle(spent, USAGE_UNITS)
-      this.#releasedTokens += reserved - spent.tokens
+      this.#releasedTokens += reservedTokens - spent.tokens
     })
     if (outputTokens < worstCase.outputTokens) attempt.limitOutput(Math.floor(outputTokens / worstCase.choices))
 
@@ -145,20 +145,20 @@ export class GatedRequest {
           allowsLess: text <= getMaxStreamSize(outputTokens),
         })
         output += extension
-        reserved += extension
+        reservedTokens += extension
         return output
       },
     })
-    let covered = { tokens: 0, usd: 0 } // usage of the attempt's earlier calls; reserved again, so the next call has the full worst case available
+    let coveredUsage = { tokens: 0, usd: 0 } // usage of the attempt's earlier calls; reserved again, so the next call has the full worst case available
     attempt.beforeFollowUp(async (spending) => {
       if (!spending) return
       const spent = sumSpending([spending])
-      const extra = { tokens: spent.tokens - covered.tokens, usd: spent.usd - covered.usd }
-      covered = spent
+      const extra = { tokens: spent.tokens - coveredUsage.tokens, usd: spent.usd - coveredUsage.usd }
+      coveredUsage = spent
       if (extra.tokens <= 0 && extra.usd <= 0) return
       const rejection = await this.#extend(reservation, extra)
       if (rejection) throw createCutOffError(rejection.limit, this.#options.holders)
-      reserved += extra.tokens
+      reservedTokens += extra.tokens
     })
   }
 
@@ -169,19 +169,19 @@ export class GatedRequest {
    */
   async #reserveMoreOutput(
     reservation: Reservation,
-    { least, usdPerToken, allowsLess }: { least: number; usdPerToken: number; allowsLess: boolean },
+    { least: minTokens, usdPerToken, allowsLess }: { least: number; usdPerToken: number; allowsLess: boolean },
   ): Promise<number> {
     const toAmounts = (tokens: number) => ({ tokens, usd: tokens * usdPerToken })
-    let extraTokens = Math.max(least, EXTRA_OUTPUT_TOKENS)
+    let extraTokens = Math.max(minTokens, EXTRA_OUTPUT_TOKENS)
     let rejection = await this.#extend(reservation, toAmounts(extraTokens))
     while (rejection) {
       const { unit, remaining } = rejection.limit
       extraTokens = Math.min(extraTokens - 1, unit === 'usd' ? Math.floor(remaining / usdPerToken) : remaining)
-      if (extraTokens < least) break
+      if (extraTokens < minTokens) break
       rejection = await this.#extend(reservation, toAmounts(extraTokens))
     }
     if (!rejection) return extraTokens
-    const slack = Math.max(least, SLACK_STEP_TOKENS)
+    const slack = Math.max(minTokens, SLACK_STEP_TOKENS)
     if (allowsLess && !(await this.#extend(reservation, toAmounts(slack), toAmounts(SLACK_TOKENS)))) return slack
     throw createCutOffError(rejection.limit, this.#options.holders)
   }

@@ -13,7 +13,7 @@ export async function replyWithList(
   { listing: load, getReader, upstream, headers }: ListingRoutesOptions & { headers: Record<string, string> },
 ): Promise<Reply> {
   const [listing, reader] = await Promise.all([load(), getReader(caller)])
-  const form = listing.forms[getCallerFormat(path, exchange).name]
+  const form = listing.listFormats[getCallerFormat(path, exchange).name]
   const options = reader && { reader }
   const content = await runForClient(exchange, upstream(exchange), async (fetch) => {
     if (!kinds) {

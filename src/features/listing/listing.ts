@@ -15,10 +15,10 @@ import { cacheLookup, createLookup, type LookupCache } from './model-lookup.ts'
 
 export interface ListingDependencies {
   store: {
-    connections: Readable<ConnectionRecord>
-    combos: Readable<Combo>
-    customModels: Readable<CustomModel>
-    aliases: Readable<AliasRecord>
+    connections: RecordReader<ConnectionRecord>
+    combos: RecordReader<Combo>
+    customModels: RecordReader<CustomModel>
+    aliases: RecordReader<AliasRecord>
     keyring: Store['keyring']
     code: Store['code']
   }
@@ -35,7 +35,7 @@ export interface ListingDependencies {
   lookupTimeoutMs?: number | undefined
 }
 
-interface Readable<T> {
+interface RecordReader<T> {
   all(): Promise<readonly T[]>
 }
 
@@ -59,7 +59,7 @@ export interface Listing {
    */
   find(id: string, fetch: UpstreamFetch, reader?: ListReader): Promise<FoundModel>
   /** The list format for each client format. */
-  forms: typeof modelLists
+  listFormats: typeof modelLists
 }
 
 /** Which models a client may use. */
@@ -86,7 +86,7 @@ export function createListing({
   lookupTimeoutMs = 5_000,
 }: ListingDependencies): Listing {
   /** Loads records. If that fails, reports the error and continues without the records. */
-  async function load<T>(records: Readable<T>): Promise<readonly T[]> {
+  async function load<T>(records: RecordReader<T>): Promise<readonly T[]> {
     try {
       return await records.all()
     } catch (error) {
@@ -147,7 +147,7 @@ export function createListing({
       const hint = didYouMean(findNearest(bareId, names)) ?? 'GET /v1/models lists the available models.'
       throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist. ${hint}` })
     },
-    forms: modelLists,
+    listFormats: modelLists,
   }
   return listing
 }

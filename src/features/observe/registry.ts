@@ -63,7 +63,7 @@ export class Registry implements Meter {
     const existing = family.get(key)
     if (existing) return existing
     if (measure !== measures.overflow && (family.size >= MAX_SERIES.measure || this.#size >= MAX_SERIES.all))
-      return this.#overflow(measure, family)
+      return this.#getOverflowSeries(measure, family)
     return this.#add(family, key, measure, labels)
   }
 
@@ -96,7 +96,7 @@ export class Registry implements Meter {
     return series
   }
 
-  #overflow(measure: Metric, family: Map<string, StoredSeries>): Series {
+  #getOverflowSeries(measure: Metric, family: Map<string, StoredSeries>): Series {
     const labels = Object.fromEntries(measure.labels.map((name) => [name, OTHER_LABEL]))
     const key = getSeriesKey(measure, labels)
     const shared = family.get(key) ?? this.#add(family, key, measure, labels)

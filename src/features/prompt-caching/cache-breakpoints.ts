@@ -64,12 +64,12 @@ interface Place {
 function findEnds(messages: readonly unknown[], isEligible: (block: unknown) => boolean) {
   const isUserTurn = (message: unknown) => isObject(message) && !isAnswer(message) && !isInstruction(message)
   const lastResponse = messages.findLastIndex((message) => isObject(message) && isAnswer(message))
-  const find = (end: number): Place | undefined => {
+  const findPlace = (end: number): Place | undefined => {
     const message = messages.slice(0, end).findLastIndex(isUserTurn)
     const block = toBlocks(Object(messages[message]).content).findLastIndex(isEligible)
     return block < 0 ? undefined : { message, block }
   }
-  return { previous: lastResponse < 0 ? undefined : find(lastResponse), end: find(messages.length) }
+  return { previous: lastResponse < 0 ? undefined : findPlace(lastResponse), end: findPlace(messages.length) }
 }
 
 const toBlocks = (content: unknown): unknown[] =>

@@ -74,21 +74,21 @@ export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; log
       pair.events = pair.events.filter(({ at }) => at > now - HOUR_MS).slice(-MAX_EVENTS)
       pair.events.push({ at: now, ...spent })
       const writtenTokens = pair.events.reduce((sum, event) => sum + event.written, 0)
-      const saved = pair.events.reduce((sum, event) => sum + event.savedUsd, 0)
-      if (saved > 0) {
+      const savedUsd = pair.events.reduce((sum, event) => sum + event.savedUsd, 0)
+      if (savedUsd > 0) {
         pair.probe = undefined
         pair.stops = 0
       }
-      if (saved >= 0 || writtenTokens < MIN_WRITTEN || pair.events.length < MIN_REQUESTS) return
+      if (savedUsd >= 0 || writtenTokens < MIN_WRITTEN || pair.events.length < MIN_REQUESTS) return
       pair.stops++
       const hours = Math.min(24, pair.stops < 3 ? 1 : 2 ** (pair.stops - 2))
       const pausedUntil = now + hours * HOUR_MS
       const until = new Date(pausedUntil).toISOString()
-      pair.pause = { caller, connectionId: connection.id, provider, model, until, savedUsd: saved }
+      pair.pause = { caller, connectionId: connection.id, provider, model, until, savedUsd }
       Object.assign(pair, { events: [], pausedUntil, probe: '' })
       logger?.warn(
-        `Prompt caching is paused for ${hours} h for one caller and target: cache breakpoints cost $${(-saved).toFixed(4)} more than they saved in the last hour.`,
-        { target: name.slice(name.indexOf(' ') + 1), written: writtenTokens, savedUsd: saved },
+        `Prompt caching is paused for ${hours} h for one caller and target: cache breakpoints cost $${(-savedUsd).toFixed(4)} more than they saved in the last hour.`,
+        { target: name.slice(name.indexOf(' ') + 1), written: writtenTokens, savedUsd },
       )
     },
   }

@@ -24,7 +24,7 @@ interface ServedTarget {
 /** Remembers, in memory, which target last served each session, because that target has the prompt in its cache. */
 export class SessionTargets {
   readonly #clock: Pick<Clock, 'now'>
-  readonly #served = new Map<string, ServedTarget>()
+  readonly #servedTargets = new Map<string, ServedTarget>()
   readonly #sessions = new WeakMap<object, string>()
 
   constructor(clock: Pick<Clock, 'now'>) {
@@ -42,7 +42,7 @@ export class SessionTargets {
 
   /** Returns the target that has the session's prompt in its cache, if any. */
   find(request: SessionRequest): ServedTarget | undefined {
-    const served = this.#served.get(this.getKey(request))
+    const served = this.#servedTargets.get(this.getKey(request))
     return served && served.expiresAt > this.#clock.now() ? served : undefined
   }
 
@@ -50,8 +50,8 @@ export class SessionTargets {
   note(request: SessionRequest, { connection, model }: RouteTarget, ttlMs: number): void {
     if (this.getSession(request) === '') return
     const key = this.getKey(request)
-    if (!this.#served.delete(key)) evictOldest(this.#served, MAX_SESSIONS)
-    this.#served.set(key, { connectionId: connection.id, model, expiresAt: this.#clock.now() + ttlMs }) // moves the latest use to the end
+    if (!this.#servedTargets.delete(key)) evictOldest(this.#servedTargets, MAX_SESSIONS)
+    this.#servedTargets.set(key, { connectionId: connection.id, model, expiresAt: this.#clock.now() + ttlMs }) // moves the latest use to the end
   }
 
   /** Moves the session's target to the front, unless it is in cooldown, is draining, or no longer has prompt caching. */

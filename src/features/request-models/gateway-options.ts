@@ -33,7 +33,7 @@ export async function readGatewayOptions({
   const accountId = log.caller.account?.id
   if ((options.quotaEntityId ?? accountId) !== accountId) throw gatewayError('ACCOUNT_NOT_ALLOWED')
   if (endpoint.format !== 'ai-sdk') return undefined
-  if ((options.byok ?? undefined) !== undefined) throw invalid('byok', CREDENTIALS_MESSAGE)
+  if ((options.byok ?? undefined) !== undefined) throw createInvalidError('byok', CREDENTIALS_MESSAGE)
 
   addPolicies(listPolicies(options), log)
   const only = readNames(options, 'only')
@@ -42,22 +42,23 @@ export async function readGatewayOptions({
     for (const provider of Object.keys(catalog))
       for (const name of Object.values(getProviderNames(catalog, { provider }))) providerNames.add(name)
     const unknown = only.findIndex((name) => !providerNames.has(name))
-    if (unknown >= 0) throw invalid(`only[${unknown}]`, `"${only[unknown]}" is not a provider. ${PROVIDER_NAME_ADVICE}`)
+    if (unknown >= 0)
+      throw createInvalidError(`only[${unknown}]`, `"${only[unknown]}" is not a provider. ${PROVIDER_NAME_ADVICE}`)
     log.targetRules.push((_, target) =>
       only.some((name) => isNamed(target, name, catalog))
         ? undefined
-        : invalid('only', `none of these providers serves "${call.model}".`),
+        : createInvalidError('only', `none of these providers serves "${call.model}".`),
     )
   }
   const has = readNames(options, 'has')
   const unsupported = has.findIndex((name) => name !== 'vision')
-  if (unsupported >= 0) throw invalid(`has[${unsupported}]`, 'only "vision" is supported.')
+  if (unsupported >= 0) throw createInvalidError(`has[${unsupported}]`, 'only "vision" is supported.')
   if (has.length > 0) await addVisionRule({ call, catalog, table, log })
   const tags = listLabels(options)
   if (tags.length > 0) log.tags = [...(log.caller.account?.tags ?? []), ...tags.map(redactClientKeys)]
 
   const models = readNames(options, 'models')
-  if (models.length > MAX_MODELS) throw invalid('models', `must not contain more than ${MAX_MODELS} models.`)
+  if (models.length > MAX_MODELS) throw createInvalidError('models', `must not contain more than ${MAX_MODELS} models.`)
   const order = readNames(options, 'order')
   const strategy = readSort(options)
   if (models.length === 0 && order.length === 0 && !strategy) return undefined
@@ -79,7 +80,7 @@ const POLICY_TAGS: Readonly<Record<string, DataTags>> = {
 function listPolicies(options: JsonObject): DataPolicy[] {
   return Object.entries(POLICY_TAGS).flatMap(([name, tags]) => {
     const value = options[name] ?? false
-    if (typeof value !== 'boolean') throw invalid(name, 'must be true or false.')
+    if (typeof value !== 'boolean') throw createInvalidError(name, 'must be true or false.')
     return value ? [{ tags, source: `"${OPTIONS_PATH}.${name}"` }] : []
   })
 }
@@ -89,16 +90,17 @@ const STRATEGY_BY_SORT = { cost: 'least-cost', ttft: 'least-latency', tps: 'leas
 
 function readSort({ sort = null }: JsonObject): (typeof STRATEGY_BY_SORT)[keyof typeof STRATEGY_BY_SORT] | undefined {
   if (sort === null) return undefined
-  if (sort !== 'cost' && sort !== 'ttft' && sort !== 'tps') throw invalid('sort', 'must be "cost", "ttft", or "tps".')
+  if (sort !== 'cost' && sort !== 'ttft' && sort !== 'tps')
+    throw createInvalidError('sort', 'must be "cost", "ttft", or "tps".')
   return STRATEGY_BY_SORT[sort]
 }
 
 function readNames(options: JsonObject, name: string): string[] {
   const value = options[name] ?? []
-  if (!Array.isArray(value)) throw invalid(name, 'must be an array of strings.')
+  if (!Array.isArray(value)) throw createInvalidError(name, 'must be an array of strings.')
   return value.map((item: unknown, index) => {
     if (typeof item !== 'string' || item.trim() === '' || item.length > MAX_NAME)
-      throw invalid(`${name}[${index}]`, `must be a string of 1 to ${MAX_NAME} characters.`)
+      throw createInvalidError(`${name}[${index}]`, `must be a string of 1 to ${MAX_NAME} characters.`)
     return item.trim()
   })
 }
@@ -137,14 +139,14 @@ async function addVisionRule({
     const isCustom = custom.some(({ id, providerAlias }) => id === model && isNamed(target, providerAlias, catalog))
     const { type } = getCatalogModel(catalog, { provider: connection.provider, model }) ?? {}
     if (isCustom || type === 'imageToText' || connection.tags?.vision === true) return undefined
-    return invalid(
+    return createInvalidError(
       'has',
       `nothing says that "${call.model}" reads images. Remove the option, or ask the operator of this gateway to give the model's connection the tag "vision", or to add the model as a custom model of type "imageToText".`,
     )
   })
 }
 
-const invalid = (name: string, problem: string) =>
+const createInvalidError = (name: string, problem: string) =>
   gatewayError('INVALID_REQUEST', {
     message: `"${OPTIONS_PATH}.${name}": ${problem}`,
     data: { param: `${OPTIONS_PATH}.${name}` },

@@ -35,24 +35,24 @@ export function readRequestList(source: RequestSettingsSource, gateway: GatewayS
     ...(timeoutMs !== undefined && { timeout: { ms: timeoutMs, name: `${CALL_OPTIONS}.timeoutMs` } }),
   }
   const header = exchange.header(MODELS_HEADER)
-  const isByOptions = params !== undefined || Object.keys(options).length > 0
-  if (header === undefined && !isByOptions && !gateway) return baseSettings
-  const name = isByOptions ? CALL_OPTIONS : header === undefined ? 'providerOptions.gateway' : MODELS_HEADER
-  const isRefused = settings.allowRequestModels === false
-  if (isRefused && (header !== undefined || isByOptions || gateway?.models.length))
+  const usesOptions = params !== undefined || Object.keys(options).length > 0
+  if (header === undefined && !usesOptions && !gateway) return baseSettings
+  const name = usesOptions ? CALL_OPTIONS : header === undefined ? 'providerOptions.gateway' : MODELS_HEADER
+  const isDisabled = settings.allowRequestModels === false
+  if (isDisabled && (header !== undefined || usesOptions || gateway?.models.length))
     throw gatewayError('FORBIDDEN', {
       message: `Per-request model lists and options ("${name}") are disabled on this gateway. Request a model, an alias, or a combo, or ask the operator of this gateway to set "allowRequestModels" in the settings.`,
     })
-  const listed = header === undefined ? undefined : parseRequestModels(header)
-  rejectForOtherKinds(kind, `${MODELS_HEADER}: "`, { models: listed?.models })
-  const givenModels = options.models ?? listed?.models
+  const headerModels = header === undefined ? undefined : parseRequestModels(header)
+  rejectForOtherKinds(kind, `${MODELS_HEADER}: "`, { models: headerModels?.models })
+  const givenModels = options.models ?? headerModels?.models
   const models = [...(givenModels ?? [call.model]), ...(gateway?.models ?? [])]
   const list = omitUndefined<RequestModels>({
-    ...listed,
+    ...headerModels,
     ...options,
     models: params ? models.map((entry) => addEntryParams(params, entry)) : models,
-    maxAttempts: getMin(listed?.maxAttempts, options.maxAttempts),
-    timeouts: getMinTimes(listed?.timeouts, options.timeouts),
+    maxAttempts: getMin(headerModels?.maxAttempts, options.maxAttempts),
+    timeouts: getMinTimes(headerModels?.timeouts, options.timeouts),
   })
   const ruled = givenModels ? undefined : source.table.findRuledCombo(call.model)
   const { limits } = source.context.withRules(source.context, settings, ruled)

@@ -58,15 +58,15 @@ function listCandidates(request: RoutableRequest, models?: string | readonly str
   const { catalog, health, targetStats } = context
   const names = models ?? list?.entries.map(({ name }) => name) ?? call.model
   const { listTargets } = getGroupReach(table)
-  const found = new Map<string, RouteCandidate>()
+  const candidates = new Map<string, RouteCandidate>()
   for (const requested of typeof names === 'string' ? [names] : names)
     for (const target of listTargets(toEntry(requested))) {
       const { provider, model, connection } = target
       const targetKey = JSON.stringify([connection.id, model])
-      if (found.has(targetKey) || !request.isAllowed(target, requested)) continue
+      if (candidates.has(targetKey) || !request.isAllowed(target, requested)) continue
       const price = getPrice(catalog, target)
       const latencyMs = targetStats.getAverage(target, call.stream)
-      found.set(targetKey, {
+      candidates.set(targetKey, {
         name: `${getCallableName(target, table)}/${model}`,
         ...{ provider, model, connectionId: connection.id },
         ...(connection.tags && { tags: connection.tags }),
@@ -75,7 +75,7 @@ function listCandidates(request: RoutableRequest, models?: string | readonly str
         ...(latencyMs !== undefined && { latencyMs }),
       })
     }
-  return [...found.values()]
+  return [...candidates.values()]
 }
 
 const toEntry = (name: string): GroupEntry => ({ index: 0, name, weight: 1 })

@@ -1,6 +1,6 @@
 import { gatewayError } from '../../errors.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
-import { type Cached, createCache, type FreshnessTracker } from '../../records/cached.ts'
+import { createCache, type FreshnessTracker, type RefreshableValue } from '../../records/cached.ts'
 import { REVOKED_KEY } from '../../records/record-collections.ts'
 import { createStaleFallback, handleStorageError, retryOnConflict } from '../../records/storage-access.ts'
 import type { Clock, Storage } from '../../types.ts'
@@ -35,7 +35,7 @@ export function createRevocations({
   clock: Clock
   freshness: FreshnessTracker
 }): Revocations {
-  const cached: Cached<RevokedRecord> = createCache(async () => parseStored((await readStored())?.value), {
+  const cached: RefreshableValue<RevokedRecord> = createCache(async () => parseStored((await readStored())?.value), {
     clock,
     freshness,
     staleFallback: createStaleFallback(clock),

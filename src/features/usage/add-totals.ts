@@ -72,11 +72,11 @@ async function addToTotals(
     if (stored && stored.value.length > MAX_BATCH_CHARACTERS) await nextTurn()
     const totals = decoded ?? new Totals()
     const lastIncluded = totals.through[instanceId] ?? 0
-    const due = batches.filter(({ last }) => last > lastIncluded)
-    if (due.some(({ first }) => first <= lastIncluded)) throw new PartialWriteError()
-    const last = due.at(-1)
+    const pendingBatches = batches.filter(({ last }) => last > lastIncluded)
+    if (pendingBatches.some(({ first }) => first <= lastIncluded)) throw new PartialWriteError()
+    const last = pendingBatches.at(-1)
     if (!last) return true
-    for (const { rows } of due) for (const row of rows) totals.add(totals.dropDimensions(row))
+    for (const { rows } of pendingBatches) for (const row of rows) totals.add(totals.dropDimensions(row))
     totals.through[instanceId] = last.last
     if (totals.size > MAX_BATCH_CHARACTERS / ROW_CHARACTERS) await nextTurn()
     return storage.set(key, totals.encode(maxCharacters), {

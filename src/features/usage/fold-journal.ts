@@ -56,12 +56,12 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
   return async (instanceId: string, through = Number.POSITIVE_INFINITY): Promise<void> => {
     for (let after = getJournalPrefix(instanceId); ; ) {
       const page = await storage.list(getJournalPrefix(instanceId), { after, limit: PAGE_SIZE })
-      const due = page.filter(({ key }) => parseJournalKey(key).number <= through)
-      const last = due.at(-1)
+      const duePages = page.filter(({ key }) => parseJournalKey(key).number <= through)
+      const last = duePages.at(-1)
       if (!last) return
       const batches: Array<{ first: number; last: number; sums: TotalsByHour }> = []
       const all: StoredRequest[] = []
-      for (const { key, value } of due) {
+      for (const { key, value } of duePages) {
         const { number } = parseJournalKey(key)
         const batch = decodeBatch(value)
         if (!batch) onError(new Error(`The usage data stored under "${key}" is damaged and was skipped.`))
@@ -77,7 +77,7 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
       const days = await options.days()
       await storeRequests(all, days.requests)
       await addTotalsByHour(options, { instanceId, days }, batches)
-      await Promise.all(due.map(({ key }) => storage.delete(key)))
+      await Promise.all(duePages.map(({ key }) => storage.delete(key)))
       if (page.length < PAGE_SIZE) return
       after = last.key
     }

@@ -77,7 +77,7 @@ export class Keeper implements BatchWriter {
    * Keys of values that have been replaced by newer ones. They are deleted only with the next fold, because a list operation in progress may still
    * need them.
    */
-  readonly #outdated: string[] = []
+  readonly #outdatedKeys: string[] = []
   #isClosing = false
   /** `undefined` if the batches must be read back because a fold failed or because there are too many to keep in memory. */
   #unfolded: UnfoldedJournal | undefined = new UnfoldedJournal()
@@ -167,7 +167,7 @@ export class Keeper implements BatchWriter {
 
   async #deleteOutdated(): Promise<void> {
     const { storage } = this.#options
-    await Promise.all(this.#outdated.splice(0).map((key) => storage.delete(key)))
+    await Promise.all(this.#outdatedKeys.splice(0).map((key) => storage.delete(key)))
   }
 
   async #foldOwnBatches(): Promise<void> {
@@ -223,7 +223,7 @@ export class Keeper implements BatchWriter {
     const key = getRequestsKey(value.shard, value.span, rows - omitted, this.#createName())
     await storage.set(key, value.encode(now, omitted), { ttlMs, durability: 'relaxed' })
     value.lastWrite = { key, rows }
-    if (previousWrite && omitted === 0) this.#outdated.push(previousWrite.key)
+    if (previousWrite && omitted === 0) this.#outdatedKeys.push(previousWrite.key)
   }
 
   #createName(): string {

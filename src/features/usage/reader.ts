@@ -128,16 +128,16 @@ export class UsageReader {
   }
 
   #createScans(filter: UsageFilter, scan: Scan, tail: readonly TailBatch[]): ShardScan[] {
-    const byShard = new Map<string, StoredRequest[]>()
+    const requestsByShard = new Map<string, StoredRequest[]>()
     for (const { requests } of tail)
       for (const request of requests) {
         const shard = getShard(request)
-        const shardRequests = byShard.get(shard)
+        const shardRequests = requestsByShard.get(shard)
         if (shardRequests) shardRequests.push(request)
-        else byShard.set(shard, [request])
+        else requestsByShard.set(shard, [request])
       }
     return listShards(filter).map(
-      (shard) => new ShardScan(this.#options.storage, shard, { scan, found: byShard.get(shard) ?? [] }),
+      (shard) => new ShardScan(this.#options.storage, shard, { scan, found: requestsByShard.get(shard) ?? [] }),
     )
   }
 
@@ -150,7 +150,7 @@ export class UsageReader {
       let newest: ShardScan | undefined
       let readCount = 0
       for (const shard of shards) {
-        readCount += shard.read
+        readCount += shard.readCount
         if (shard.newest && (!newest?.newest || shard.newest.id > newest.newest.id)) newest = shard
       }
       const time = newest?.newest ? getRequestTime(newest.newest.id) : Number.NEGATIVE_INFINITY
@@ -229,15 +229,15 @@ export class UsageReader {
     const includedBatches = new Map<number, Array<Record<string, number>>>()
     let isApproximate = false
     const maxPeriods = Math.ceil((to - from) / PERIOD_MS[period]) + 1
-    for (let after = getPeriodCursor(period, shard, from), isOver = from >= to; !isOver; ) {
+    for (let after = getPeriodCursor(period, shard, from), isLastPage = from >= to; !isLastPage; ) {
       const limit = Math.min(PAGE_SIZE, maxPeriods)
       const page = await storage.list(getTotalsPrefix(period, shard), { after, limit })
-      isOver = page.length < limit
+      isLastPage = page.length < limit
       for (const { key, value } of page) {
         after = key
         const periodStart = parsePeriodStart(period, key)
         if (periodStart >= to) {
-          isOver = true
+          isLastPage = true
           break
         }
         const totals = decodeTotals(value)
@@ -293,14 +293,14 @@ export class UsageReader {
       for (const row of totals.rows())
         if (matchesRow(filter, row.dimensions)) onTotals(row, Math.floor(time / HOUR_MS) * HOUR_MS)
     }
-    for (let after = getUnlistedCursor(from), isOver = false; !isOver; ) {
+    for (let after = getUnlistedCursor(from), isLastPage = false; !isLastPage; ) {
       const page = await storage.list(UNLISTED_PREFIX, { after, limit: PAGE_SIZE })
-      isOver = page.length < PAGE_SIZE
+      isLastPage = page.length < PAGE_SIZE
       for (const { key, value } of page) {
         after = key
         const time = parseUnlistedTime(key)
         const totals = decodeTotals(value)
-        if (time >= to) isOver = true
+        if (time >= to) isLastPage = true
         if (time < from || time >= to || !totals) continue
         includedBatches.set(time, [...(includedBatches.get(time) ?? []), totals.through])
         add(totals, time)

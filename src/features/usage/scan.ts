@@ -36,12 +36,12 @@ export class ShardScan {
   readonly #scan: Scan
   /** Decoded requests that haven't been taken yet, newest first. */
   #found: StoredRequest[]
-  #listed: ListedValue[] = []
+  #listedValues: ListedValue[] = []
   #after: string
   #pageSize = FIRST_PAGE
   #isListed = false
   /** The number of values and requests that the scan has decoded. */
-  read = 0
+  readCount = 0
 
   /** `found` contains the shard's requests that may not be in the stored values yet. */
   constructor(storage: Storage, shard: string, { scan, found }: { scan: Scan; found: readonly StoredRequest[] }) {
@@ -59,7 +59,7 @@ export class ShardScan {
 
   /** The time, in epoch ms, since which all requests have been read. `-Infinity` at the end. */
   get position(): number {
-    const [next] = this.#listed
+    const [next] = this.#listedValues
     return next ? next.last : this.#isListed ? Number.NEGATIVE_INFINITY : this.#nextPosition
   }
 
@@ -71,10 +71,10 @@ export class ShardScan {
 
   /** Decodes the next value, or lists another page of values. */
   async advance(): Promise<void> {
-    const next = this.#listed.shift()
+    const next = this.#listedValues.shift()
     if (!next) return this.#list()
     const requests = decodeRequests(next.value, this.#scan.keyId) ?? []
-    this.read += 1 + requests.length
+    this.readCount += 1 + requests.length
     const matching = this.#filter(requests)
     if (matching.length > 0) this.#found = [...this.#found, ...matching].sort(compareNewestFirst)
   }
@@ -90,7 +90,7 @@ export class ShardScan {
       this.#after = key
       this.#nextPosition = span.last
       if (span.last < from) this.#isListed = true
-      else if (span.first < to) this.#listed.push({ value, ...span })
+      else if (span.first < to) this.#listedValues.push({ value, ...span })
     }
   }
 

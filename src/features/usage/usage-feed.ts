@@ -20,8 +20,8 @@ const MAX_WAITING = 1_000
 export class LiveStream implements ByteStream {
   readonly #startTimer: (ms: number, onTime: () => void) => CancelDeadline
   #onEnd: () => void = () => {}
-  #waiting: StoredRequest[] = []
-  #dropped = 0
+  #pendingRequests: StoredRequest[] = []
+  #droppedCount = 0
   #text = ': live\n\n'
   #hasEnded = false
   #wake: (() => void) | undefined = undefined
@@ -37,19 +37,19 @@ export class LiveStream implements ByteStream {
   }
 
   send(request: StoredRequest): void {
-    if (this.#waiting.length >= MAX_WAITING) this.#dropped++
-    else this.#waiting.push(request)
+    if (this.#pendingRequests.length >= MAX_WAITING) this.#droppedCount++
+    else this.#pendingRequests.push(request)
     this.#wake?.()
   }
 
   async next(): Promise<Uint8Array | undefined> {
-    const isIdle = this.#text === '' && this.#waiting.length === 0 && this.#dropped === 0
+    const isIdle = this.#text === '' && this.#pendingRequests.length === 0 && this.#droppedCount === 0
     if (isIdle && !this.#hasEnded) await this.#waitForNews()
-    for (const request of this.#waiting.splice(0))
+    for (const request of this.#pendingRequests.splice(0))
       this.#text += formatSseEvent({ event: 'request', data: JSON.stringify(request) })
-    if (this.#dropped > 0)
-      this.#text += formatSseEvent({ event: 'dropped', data: JSON.stringify({ requests: this.#dropped }) })
-    this.#dropped = 0
+    if (this.#droppedCount > 0)
+      this.#text += formatSseEvent({ event: 'dropped', data: JSON.stringify({ requests: this.#droppedCount }) })
+    this.#droppedCount = 0
     if (this.#text === '' && this.#hasEnded) return undefined
     const text = this.#text || ': still here\n\n'
     this.#text = ''
@@ -75,9 +75,9 @@ export class LiveStream implements ByteStream {
   }
 
   cancel(): void {
-    this.#waiting = []
+    this.#pendingRequests = []
     this.#text = ''
-    this.#dropped = 0
+    this.#droppedCount = 0
     this.end()
   }
 }

@@ -39,7 +39,7 @@ export class ProviderCall implements ByteStream {
   #body: ByteStream | undefined = undefined // set once the headers have arrived
   #waitingSince: number | undefined = undefined
   #rejectWait: ((reason: unknown) => void) | undefined = undefined
-  #stopped: { reason: unknown } | undefined = undefined
+  #stopReason: { reason: unknown } | undefined = undefined
   #cancelDeadline: CancelDeadline = () => {}
 
   constructor({ clock, limits, stream = false }: ProviderCallOptions) {
@@ -86,8 +86,8 @@ export class ProviderCall implements ByteStream {
   }
 
   cancel(reason?: unknown): void {
-    if (this.#stopped) return
-    this.#stopped = { reason }
+    if (this.#stopReason) return
+    this.#stopReason = { reason }
     this.#cancelDeadline()
     this.#rejectWait?.(reason)
     this.#pending?.cancel(reason)
@@ -98,19 +98,19 @@ export class ProviderCall implements ByteStream {
     const isSooner = timeoutMs < this.#totalTimeoutMs
     this.#totalTimeoutMs = timeoutMs
     this.#isOpening = false
-    if (isSooner && !this.#stopped) this.#checkTime() // a later end is noticed at the next deadline
+    if (isSooner && !this.#stopReason) this.#checkTime() // a later end is noticed at the next deadline
   }
 
   /** Limits the remaining time for the body. */
   limitRemaining(timeoutMs: number): void {
     this.#totalTimeoutMs = Math.min(this.#totalTimeoutMs, this.#clock.now() - this.#startedAt + timeoutMs)
-    if (!this.#stopped) this.#checkTime()
+    if (!this.#stopReason) this.#checkTime()
   }
 
   /** Resolves to the return value of `onResult`. Rejects immediately if the call is canceled. Only one wait at a time. */
   #wait<T, R>(work: Promise<T>, onResult: (result: T) => R): Promise<R> {
     return new Promise((resolve, reject) => {
-      if (this.#stopped) reject(this.#stopped.reason)
+      if (this.#stopReason) reject(this.#stopReason.reason)
       this.#rejectWait = reject
       work.then(
         (result) => {
@@ -120,7 +120,7 @@ export class ProviderCall implements ByteStream {
         },
         (error) => {
           this.#cancelDeadline()
-          if (this.#stopped) reject(this.#stopped.reason)
+          if (this.#stopReason) reject(this.#stopReason.reason)
           else loadCallErrors().then(({ toCallError }) => reject(toCallError(error, this.#body !== undefined)), reject)
         },
       )

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import { evictOldest } from '../../../lib/maps.ts'
-import { type Cached, createCache, createFreshnessTracker } from '../../../records/cached.ts'
+import { createCache, createFreshnessTracker, type RefreshableValue } from '../../../records/cached.ts'
 import { createStaleFallback } from '../../../records/storage-access.ts'
 import type { Clock } from '../../../types.ts'
 import type { SyncRequest } from '../protocol.ts'
@@ -89,7 +89,7 @@ export function createReplicaRecords(deps: {
   const { documents, scopes, clock, maxAgeMs } = deps
   const freshness = createFreshnessTracker(scopes.scope(MIRRORS_PREFIX), clock, maxAgeMs)
   const staleFallback = createStaleFallback(clock)
-  const cachedRecords = new Map<string, Cached<ReplicaRecord | undefined>>()
+  const cachedRecords = new Map<string, RefreshableValue<ReplicaRecord | undefined>>()
   freshness.onChange((tenant) => cachedRecords.get(tenant)?.expire())
   freshness.onGap(() => {
     for (const cached of cachedRecords.values()) cached.expire()
@@ -97,7 +97,7 @@ export function createReplicaRecords(deps: {
 
   const read = async (tenant: string) => (await documents.read(MIRRORS_PREFIX + tenant, parseReplicaRecord))?.value
 
-  function getCached(tenant: string): Cached<ReplicaRecord | undefined> {
+  function getCached(tenant: string): RefreshableValue<ReplicaRecord | undefined> {
     const cached = cachedRecords.get(tenant) ?? createCache(() => read(tenant), { clock, freshness, staleFallback })
     if (!cachedRecords.delete(tenant)) evictOldest(cachedRecords, MAX_KEPT)
     cachedRecords.set(tenant, cached) // moves it to the end, because `evictOldest` removes the first entry

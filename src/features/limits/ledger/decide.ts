@@ -73,10 +73,10 @@ export interface ScopeView {
   book: Book
   isLost(id: string): boolean
   /** Returns whether an instance that appears lost may still be alive, because the clocks of two instances may differ. */
-  mayLive(id: string): boolean
+  mayBeAlive(id: string): boolean
 }
 
-function getTally({ book, isLost, mayLive }: ScopeView, { windowIndex, unitIndex }: SingleLimit): Tally {
+function getTally({ book, isLost, mayBeAlive }: ScopeView, { windowIndex, unitIndex }: SingleLimit): Tally {
   const tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
   const start = getWindowStarts(book.minute)[windowIndex] ?? 0
   if (unitIndex >= 0) {
@@ -95,7 +95,7 @@ function getTally({ book, isLost, mayLive }: ScopeView, { windowIndex, unitIndex
     } else {
       const cause = isHeld ? 'reserved' : 'unsettled'
       tally[cause] = addClamped(tally[cause], sumSlots(held, start, unitIndex))
-      if (isHeld || mayLive(id)) tally.pending = addClamped(tally.pending, sumSlots(pending, start, unitIndex))
+      if (isHeld || mayBeAlive(id)) tally.pending = addClamped(tally.pending, sumSlots(pending, start, unitIndex))
     }
   }
   return tally

@@ -74,7 +74,7 @@ interface DraftSource {
   book: Book
   instanceId: string
   /** The instance's reservations that are known to be in storage. */
-  own: InstanceEntry
+  ownEntry: InstanceEntry
   generation: number
   observation: LostInstanceTracker
   /** Epoch ms. */
@@ -98,13 +98,13 @@ export class Draft {
   readonly #now: number
   #own: InstanceEntry
 
-  constructor({ book: from, instanceId, own, generation, observation, now }: DraftSource) {
+  constructor({ book: from, instanceId, ownEntry, generation, observation, now }: DraftSource) {
     const minute = Math.max(from.minute, toMinute(now)) // windows must not go back when a clock does
     const used = rollUsed(from.used, from.minute, minute)
     const { entries, gone } = pruneBook(from, observation, { now, minute })
     const previous = entries.get(instanceId)
     if (previous?.lostAs === 'spent') for (const slot of previous.held) countSlot(used, minute, slot, -1) // the instance wasn't lost after all
-    entries.set(instanceId, own)
+    entries.set(instanceId, ownEntry)
     const { epoch, number } = from
     const otherSide = from.otherSide && {
       ...from.otherSide,
@@ -114,9 +114,9 @@ export class Draft {
     this.view = {
       book: this.book,
       isLost: (id) => observation.isLost(id, now),
-      mayLive: (id) => observation.getWatchedMs(id, now) < LOST_MS,
+      mayBeAlive: (id) => observation.getWatchedMs(id, now) < LOST_MS,
     }
-    this.#own = own
+    this.#own = ownEntry
     this.#instanceId = instanceId
     this.#generation = generation
     this.#now = now

@@ -257,10 +257,10 @@ class StoredLedger implements Ledger {
 const getScopeOrder = ({ scope }: ScopeName) => SCOPE_ORDER.indexOf(scope)
 
 /** Makes the price and the token counts safe for calculations. */
-function normalizeOutput({ tokens, minTokens: least, usdPerToken }: RequestedOutput): RequestedOutput {
+function normalizeOutput({ tokens, minTokens, usdPerToken }: RequestedOutput): RequestedOutput {
   const most = roundUp(tokens)
   const price = Number.isNaN(usdPerToken) ? Number.POSITIVE_INFINITY : Math.max(0, usdPerToken)
-  return { tokens: most, minTokens: Math.min(most, roundUp(least)), usdPerToken: price }
+  return { tokens: most, minTokens: Math.min(most, roundUp(minTokens)), usdPerToken: price }
 }
 
 class HeldReservation implements Reservation {
@@ -268,10 +268,10 @@ class HeldReservation implements Reservation {
   readonly outputTokens: number | undefined
   readonly limits: readonly LimitState[]
   readonly #parts: readonly HeldPart[]
-  readonly #open = new Set<LimitUnit>(LIMIT_UNITS)
+  readonly #openUnits = new Set<LimitUnit>(LIMIT_UNITS)
   readonly #onEnd: () => void
   /** The reserved amounts, which are the same in each scope. */
-  #held: IntegerAmounts
+  #heldAmounts: IntegerAmounts
 
   constructor(options: {
     parts: readonly HeldPart[]
@@ -282,7 +282,7 @@ class HeldReservation implements Reservation {
   }) {
     const [first] = options.parts
     this.#parts = options.parts
-    this.#held = options.held
+    this.#heldAmounts = options.held
     this.#onEnd = options.onEnd
     this.outputTokens = options.outputTokens
     this.limits =
@@ -290,29 +290,29 @@ class HeldReservation implements Reservation {
   }
 
   async extend(by: Amounts, slack?: Amounts): Promise<LimitRejection | undefined> {
-    const fixed = pickUnits(toIntegerAmounts(by), this.#open)
+    const fixed = pickUnits(toIntegerAmounts(by), this.#openUnits)
     const holds = this.#parts.map(({ counters, limits, grant: { minute } }) => ({
       counters,
       requested: { limits: slack ? raiseLimits(limits, slack) : limits, minute, fixed },
     }))
     const parts = await holdAll(holds)
     if (!Array.isArray(parts)) return parts
-    const extra = pickUnits(fixed, this.#open)
+    const extra = pickUnits(fixed, this.#openUnits)
     const late = subtract(fixed, extra) // amounts in units that were settled in the meantime
-    this.#held = sum(this.#held, extra)
+    this.#heldAmounts = sum(this.#heldAmounts, extra)
     for (const { counters, grant } of parts)
       counters.change({ ...grant, released: late, decided: NO_AMOUNTS, spent: NO_AMOUNTS })
     return undefined
   }
 
   settle(spent: Amounts, units: readonly LimitUnit[] = LIMIT_UNITS): void {
-    const settled = new Set(units.filter((unit) => this.#open.delete(unit)))
+    const settled = new Set(units.filter((unit) => this.#openUnits.delete(unit)))
     if (settled.size === 0) return
-    const released = pickUnits(this.#held, settled)
+    const released = pickUnits(this.#heldAmounts, settled)
     const counted = pickUnits(toIntegerAmounts(spent, released), settled)
     for (const { counters, grant } of this.#parts)
       counters.change({ ...grant, released, decided: NO_AMOUNTS, spent: counted })
-    if (this.#open.size === 0) this.#onEnd()
+    if (this.#openUnits.size === 0) this.#onEnd()
   }
 }
 

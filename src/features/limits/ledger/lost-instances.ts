@@ -66,19 +66,19 @@ export function pruneBook(
   if (entries.size < 2) return { entries: remaining, gone }
   const isOver = (id: string, ms: number) =>
     observation.getUnchangedMs(id, now) >= ms && observation.getWatchedMs(id, now) >= LOST_MS
-  const lost: Array<[string, InstanceEntry]> = []
+  const lostEntries: Array<[string, InstanceEntry]> = []
   let idle = 0
   for (const [id, entry] of entries) {
     if (entry.lostAs !== 'open') {
       if (isOver(id, GONE_MS)) remaining.delete(id)
     } else if (!isEmptyEntry(entry)) {
-      if (observation.getUnchangedMs(id, now) >= GONE_MS) lost.push([id, entry])
+      if (observation.getUnchangedMs(id, now) >= GONE_MS) lostEntries.push([id, entry])
     } else if (++idle > MAX_IDLE_INSTANCES ? observation.getUnchangedMs(id, now) >= MANY_IDLE_MS : isOver(id, IDLE_MS))
       remaining.delete(id)
   }
-  if (lost.length <= MAX_GONE) return { entries: remaining, gone }
+  if (lostEntries.length <= MAX_GONE) return { entries: remaining, gone }
   let slots = gone
-  for (const [id, { held }] of lost) {
+  for (const [id, { held }] of lostEntries) {
     remaining.delete(id)
     for (const [created, ...amounts] of held) slots = addSlot(slots, [getWindowStart('day', created), ...amounts])
   }

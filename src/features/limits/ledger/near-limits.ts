@@ -62,7 +62,7 @@ function readNearStates(key: string, text: string, { name, limits, now }: NearLi
       used: rollUsed(used, from, minute),
       otherSide: otherSide && { ...otherSide, used: rollUsed(otherSide.used, from, minute) },
     }
-    const view = { book: current, isLost: () => false, mayLive: () => true }
+    const view = { book: current, isLost: () => false, mayBeAlive: () => true }
     return getLimitStates(name, limits, view).filter(({ unit }) => unit !== 'parallel')
   } catch (error) {
     if (isGatewayError(error, 'RECORD_DAMAGED')) return []

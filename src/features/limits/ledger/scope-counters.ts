@@ -73,7 +73,7 @@ export class ScopeCounters {
   /** `null` means that the record doesn't exist. */
   #version: string | null = null
   /** This instance's reservations that are known to be in storage. */
-  #own: InstanceEntry = emptyEntry
+  #ownEntry: InstanceEntry = emptyEntry
   #generation = 0
   #sequence = 0
   /** The sequence number of the last write that is known to have succeeded. */
@@ -98,7 +98,7 @@ export class ScopeCounters {
 
   /** Whether the counters can be dropped from memory, because this process has no pending operations or reservations in this scope. */
   get isIdle(): boolean {
-    return !this.#running && this.#queue.length === 0 && !this.#mustWrite && isEmptyEntry(this.#own)
+    return !this.#running && this.#queue.length === 0 && !this.#mustWrite && isEmptyEntry(this.#ownEntry)
   }
 
   /**
@@ -140,7 +140,7 @@ export class ScopeCounters {
 
   /** Decides on amounts without reserving them. Rejects with the same errors as `hold`. */
   evaluate(requested: Omit<HoldRequest, 'name'>): Promise<Decision> {
-    return this.#task(({ view }) => decide({ ...requested, name: this.#name }, view))
+    return this.#enqueue(({ view }) => decide({ ...requested, name: this.#name }, view))
   }
 
   /** Prefetches the counters if they aren't in memory, so the next operation doesn't have to read them. Never throws. */
@@ -157,22 +157,22 @@ export class ScopeCounters {
 
   /** Returns the current state of the limits. Rejects with the same errors as `hold`. */
   getStates(limits: UsageLimits): Promise<LimitState[]> {
-    return this.#task(({ view }) => getLimitStates(this.#name, limits, view))
+    return this.#enqueue(({ view }) => getLimitStates(this.#name, limits, view))
   }
 
   /** Resets all counters for the current windows, even if the record is damaged. In-flight requests stay reserved. */
   reset(): Promise<void> {
-    return this.#task((draft) => draft.resetCounters(), { repairs: true })
+    return this.#enqueue((draft) => draft.resetCounters(), { repairs: true })
   }
 
   /** Ends the reservations of lost instances, counting either all or none of them as spent. */
   settleLost(as: 'spent' | 'unspent'): Promise<void> {
-    return this.#task((draft) => draft.settleLost(as))
+    return this.#enqueue((draft) => draft.settleLost(as))
   }
 
   /** Stores the usage on the other side of a replica. Rejects with the same errors as `hold`. */
   applySpending(side: string, spent: SideSpending): Promise<void> {
-    return this.#task((draft) => draft.applySpending(side, spent))
+    return this.#enqueue((draft) => draft.applySpending(side, spent))
   }
 
   /** Removes the counters. In-flight requests are no longer counted. */
@@ -187,7 +187,7 @@ export class ScopeCounters {
 
   /** Shows other instances that this one is alive, if it has reservations and hasn't written recently. */
   sendHeartbeat(now: number): void {
-    if (isEmptyEntry(this.#own) || Math.abs(now - this.#wroteAt) < HEARTBEAT_MS - 1_000) return
+    if (isEmptyEntry(this.#ownEntry) || Math.abs(now - this.#wroteAt) < HEARTBEAT_MS - 1_000) return
     this.#mustWrite = true
     this.#start()
   }
@@ -206,7 +206,7 @@ export class ScopeCounters {
     this.#cancelTimer = undefined
   }
 
-  #task<T>(work: (draft: Draft) => T, { repairs = false } = {}): Promise<T> {
+  #enqueue<T>(work: (draft: Draft) => T, { repairs = false } = {}): Promise<T> {
     return new Promise((resolve, fail) => {
       const run = (draft: Draft) => {
         const result = work(draft)
@@ -264,7 +264,7 @@ export class ScopeCounters {
     const draft = new Draft({
       book: this.#book,
       instanceId,
-      own: this.#own,
+      ownEntry: this.#ownEntry,
       generation: this.#generation,
       observation: this.#observation,
       now: clock.now(),
@@ -275,7 +275,7 @@ export class ScopeCounters {
     const version = this.#version
     this.#book = await this.#read()
     if (this.#version !== version) return false
-    this.#deliver(draft)
+    this.#deliverOutcomes(draft)
     return true
   }
 
@@ -333,7 +333,7 @@ export class ScopeCounters {
 
   /** Handles the deletion of the record, because its key or group was deleted. */
   #handleDeletion(): void {
-    this.#own = emptyEntry
+    this.#ownEntry = emptyEntry
     this.#generation++
     this.#unconfirmedWrites = []
     this.#mustWrite = false
@@ -345,11 +345,11 @@ export class ScopeCounters {
     this.#unconfirmedWrites = []
     this.#mustWrite = false
     this.#wroteAt = this.#deps.clock.now()
-    this.#deliver(draft)
+    this.#deliverOutcomes(draft)
   }
 
-  #deliver(draft: Draft): void {
-    this.#own = draft.own
+  #deliverOutcomes(draft: Draft): void {
+    this.#ownEntry = draft.own
     const { finished } = draft
     this.#queue = this.#queue.filter((operation) => !finished.has(operation))
     this.#waiting = draft.waiting

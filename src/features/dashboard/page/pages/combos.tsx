@@ -12,12 +12,12 @@ import { Explain } from './explain.tsx'
 
 export type ComboView = Awaited<ReturnType<typeof api.value.combos.list>>['combos'][number]
 
-type Open = { dialog: 'new' } | { dialog: 'edit' | 'remove'; combo: ComboView }
+type OpenedDialog = { dialog: 'new' } | { dialog: 'edit' | 'remove'; combo: ComboView }
 
 /** Shows combos, aliases, and the routing preview. */
 export default function Combos() {
   const { state, reload } = useData(load)
-  const open = useSignal<Open | undefined>(undefined)
+  const open = useSignal<OpenedDialog | undefined>(undefined)
   const close = () => {
     open.value = undefined
   }
@@ -82,7 +82,7 @@ const loadAliases = async (): Promise<Alias[]> =>
 
 const getModelName = (entry: ComboView['models'][number]) => (typeof entry === 'string' ? entry : entry.model)
 
-const getComboColumns = (open: (opened: Open) => void): Column<ComboView>[] => [
+const getComboColumns = (open: (opened: OpenedDialog) => void): Column<ComboView>[] => [
   nameColumn,
   {
     name: 'Strategy',

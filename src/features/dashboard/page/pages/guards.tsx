@@ -11,12 +11,12 @@ import { type Column, Table } from '../ui/table.tsx'
 import { type Guard, GuardForm, getKindLabel } from './guard-form.tsx'
 import { describeState, describeVerdict, listUsedGuards } from './guard-verdicts.ts'
 
-type Open = { dialog: 'edit'; guard?: Guard } | { dialog: 'remove'; guard: Guard }
+type OpenedDialog = { dialog: 'edit'; guard?: Guard } | { dialog: 'remove'; guard: Guard }
 
 /** Shows the guards, their recent verdicts, and a form for testing them. */
 export default function Guards() {
   const { state, reload } = useData(load)
-  const open = useSignal<Open | undefined>(undefined)
+  const open = useSignal<OpenedDialog | undefined>(undefined)
   const close = () => (open.value = undefined)
   const done = () => {
     close()
@@ -119,7 +119,7 @@ const refusalColumns: Column<Refusal>[] = [
 
 const getColumns = (
   { counts, used }: Pick<Awaited<ReturnType<typeof load>>, 'counts' | 'used'>,
-  open: (dialog: Open) => void,
+  open: (dialog: OpenedDialog) => void,
 ): Column<Guard>[] => [
   {
     name: 'Name',

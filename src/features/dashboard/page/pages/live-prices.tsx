@@ -5,7 +5,7 @@ import { Facts, Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
 type Review = Awaited<ReturnType<typeof api.value.catalog.review>>
-type Held = Review['held'][number]
+type HeldChange = Review['held'][number]
 
 /** Shows the refreshed catalog and the changes on hold. Renders nothing if the catalog isn't refreshed. */
 export function LivePrices() {
@@ -20,7 +20,7 @@ export function LivePrices() {
 function ReviewedPrices({ review, onChange }: { review: Review; onChange: () => void }) {
   const { run, error } = useChange(onChange)
   const { current, previous, held, rejected } = review
-  const columns: Column<Held>[] = [
+  const columns: Column<HeldChange>[] = [
     { name: 'Model', cell: ({ model }) => model },
     { name: 'Change', cell: ({ changes }) => changes.join(', ') },
   ]

@@ -12,8 +12,8 @@ import { type Column, Table } from '../ui/table.tsx'
 import { LivePrices } from './live-prices.tsx'
 import { tokenLabels } from './price-rows.tsx'
 
-type Published = Awaited<ReturnType<typeof api.value.models.published>>['data'][number]
-type Custom = Awaited<ReturnType<typeof api.value.customModels.list>>['models'][number]
+type PublishedModel = Awaited<ReturnType<typeof api.value.models.published>>['data'][number]
+type CustomModel = Awaited<ReturnType<typeof api.value.customModels.list>>['models'][number]
 
 /** Lists the models that clients can request and the operator's custom models. */
 export default function Models() {
@@ -73,7 +73,9 @@ const formatPrice = (value: number | undefined) => (value === undefined ? '' : f
 const labels: Readonly<Record<string, string>> = tokenLabels
 
 /** Formats all prices except those for text tokens, such as prices for images and for requests with a long input. */
-function formatOtherPrices({ price: { images = {}, tiers = [], serviceTiers = {}, ...all } = {} }: Published): string {
+function formatOtherPrices({
+  price: { images = {}, tiers = [], serviceTiers = {}, ...all } = {},
+}: PublishedModel): string {
   const others = Object.entries(all).filter(([unit]) => !/^(?:input|output|cache)/.test(unit))
   const listed = [...others, ...Object.entries(images)].map(([unit, usd = 0]) => `${unit}: ${formatMoney(usd)}`)
   const long = tiers.map(({ above, ...prices }) => {
@@ -93,7 +95,7 @@ function formatOtherPrices({ price: { images = {}, tiers = [], serviceTiers = {}
 
 const priceSources = { connection: 'Connection', customModel: 'Custom model', catalog: 'Catalog' } as const
 
-const publishedColumns: Column<Published>[] = [
+const publishedColumns: Column<PublishedModel>[] = [
   { name: 'Name', by: ({ id }) => id, cell: ({ id }) => id },
   { name: 'Source', by: (model) => model.owned_by, cell: (model) => model.owned_by },
   { name: 'Kind', by: ({ kind = '' }) => kind, cell: ({ kind }) => kind && kindLabels[kind] },
@@ -119,7 +121,7 @@ const publishedColumns: Column<Published>[] = [
   },
 ]
 
-function CustomModels({ custom, onChange }: { custom: readonly Custom[]; onChange: () => void }) {
+function CustomModels({ custom, onChange }: { custom: readonly CustomModel[]; onChange: () => void }) {
   const { run, error } = useChange(onChange)
   const provider = useSignal('')
   const id = useSignal('')
@@ -136,7 +138,7 @@ function CustomModels({ custom, onChange }: { custom: readonly Custom[]; onChang
     id.value = ''
     onChange()
   })
-  const columns: Column<Custom>[] = [
+  const columns: Column<CustomModel>[] = [
     {
       name: 'Name',
       by: (model) => model.id,

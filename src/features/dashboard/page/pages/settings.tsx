@@ -12,7 +12,7 @@ import { LimitUsage } from './limits-dialog.tsx'
 import { LimitFieldset, toNames, useLimits } from './owner-form.tsx'
 
 type Settings = Awaited<ReturnType<typeof api.value.settings.get>>
-type Damaged = Awaited<ReturnType<typeof api.value.health.list>>['damaged'][number]
+type DamagedRecord = Awaited<ReturnType<typeof api.value.health.list>>['damaged'][number]
 
 /** The defaults for `onStorageUnavailable`. */
 const UNAVAILABLE_DEFAULTS = { usd: 'refuse', tokens: 'refuse', requests: 'allow', parallel: 'allow' } as const
@@ -166,10 +166,10 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
   )
 }
 
-function DamagedRecords({ damaged, onChange }: { damaged: readonly Damaged[]; onChange: () => void }) {
+function DamagedRecords({ damaged, onChange }: { damaged: readonly DamagedRecord[]; onChange: () => void }) {
   const { run, error } = useChange(onChange)
   if (damaged.length === 0) return null
-  const columns: Column<Damaged>[] = [
+  const columns: Column<DamagedRecord>[] = [
     { name: 'Record', cell: ({ key }) => key },
     { name: 'Problem', cell: ({ problem }) => problem },
     {
