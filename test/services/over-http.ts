@@ -74,10 +74,17 @@ export function testOverHttp(
   })
 
   if (!isSerial)
-    test(`${name}: a cold instance checks a key's limits in two round trips before it calls the provider`, async () => {
+    test(`${name}: a cold instance checks the limits of any known key in two round trips before it calls the provider`, async () => {
       const open = create()
-      const first = build(open())
-      const { key } = await first.api.keys.create({ name: 'limited', limits: { requests: { day: 3 } } })
+      const storage = open()
+      const first = build(storage)
+      const group = await first.api.groups.create({ name: 'team', limits: { requests: { day: 3 } } })
+      const limits = { requests: { day: 3 } }
+      const { key } = await first.api.keys.create({ name: 'limited', group: group.id, limits })
+      for (let index = 0; index < 100; index++) await storage.set(`keys/!${index}`, 'other')
+      const instance = build(open()) // remembers the caller's records
+      assert.is((await send(instance, key)).status, 200)
+      await instance.close()
       await first.close()
       for (const _ of [1, 2]) {
         let before = 0
