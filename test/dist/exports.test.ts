@@ -69,13 +69,9 @@ test('the built CLI starts with a shebang and is executable', () => {
 })
 
 test('the cloud packages load with the first call to a cloud, not with the gateway or its management API', () => {
-  const forClouds = ['aws4fetch', 'jose/key/import']
-  const chunks = built('.js').filter((name) => forClouds.some((each) => packagesAtOnce(name).has(each)))
+  const chunks = built('.js').filter((name) => packagesAtOnce(name).has('aws4fetch'))
   assert.is(chunks.length, 1, `loaded by ${chunks.join(', ')}`)
-  assert.equal(
-    [...forClouds, 'jose/jwt/sign'].filter((each) => !packagesAtOnce(chunks[0] ?? '').has(each)),
-    [],
-  )
+  assert.ok(packagesAtOnce(chunks[0] ?? '').has('jose/jwt/sign'))
 })
 
 test('the token packages load when the first token is used or minted', () => {

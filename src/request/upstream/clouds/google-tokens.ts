@@ -1,7 +1,6 @@
 import { SignJWT } from 'jose/jwt/sign'
-import { importPKCS8 } from 'jose/key/import'
 import { gatewayError } from '../../../errors.ts'
-import { decodeUtf8Lenient, readAll } from '../../../lib/bytes.ts'
+import { decodeUtf8Lenient, fromBase64, readAll } from '../../../lib/bytes.ts'
 import type { UpstreamCall, UpstreamFetch } from '../../../lib/exchange.ts'
 import { isObject, tryParseJson } from '../../../lib/json.ts'
 import { evictOldest } from '../../../lib/maps.ts'
@@ -89,12 +88,20 @@ async function signAssertion({ email, privateKey, keyId }: ServiceAccount, now: 
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + 3_600)
   try {
-    return await jwt.sign(await importPKCS8(privateKey.trim(), JWT_ALGORITHM))
+    return await jwt.sign(await importKey(privateKey))
   } catch {
     throw gatewayError('UPSTREAM_CREDENTIALS', {
       message: 'The service account\'s private key cannot be read. Set "apiKey" to the complete key file.',
     })
   }
+}
+
+/** Imports a PKCS #8 private key, as in key files. Rejects if it is something else. */
+function importKey(pem: string): Promise<CryptoKey> {
+  const [, base64 = ''] =
+    /^-----BEGIN PRIVATE KEY-----([\w+/=\s]+)(?:-----END PRIVATE KEY-----)?$/.exec(pem.trim()) ?? []
+  const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+  return crypto.subtle.importKey('pkcs8', fromBase64(base64), algorithm, false, ['sign'])
 }
 
 const TOKEN_SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
