@@ -64,7 +64,7 @@ test('an internal failure at the end of a passed-through stream is passed to onE
     const ends: StreamEnd[] = []
     const terms = {
       format: openaiChat,
-      answers: reader,
+      reader,
       secrets: [],
       maxStreamBytes: 1_000,
       knownKeys: async () => [],

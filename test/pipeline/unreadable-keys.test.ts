@@ -29,7 +29,7 @@ for (const [when, chunks, fault] of [
       { head: [], state: { ...createStreamProgress(), observe() {} } },
       {
         format: openaiChat,
-        answers: reader,
+        reader,
         secrets: [],
         maxStreamBytes: 10_000,
         knownKeys: () => Promise.reject(new RangeError('unreadable')),

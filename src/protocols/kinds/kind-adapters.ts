@@ -278,7 +278,7 @@ export interface KindCall {
 /** One of the calls for a request. */
 export interface PreparedPart {
   request: Omit<VendorRequest, 'body' | 'form' | 'bytes'> & { body?: string | Uint8Array | undefined }
-  answers: ResponseReader
+  reader: ResponseReader
   /** Waits for a job's result, and downloads images that the response only links to. Absent if the vendor never needs either. */
   completeResponse?(json: JsonObject, tools: CompletionTools): Promise<JsonObject>
 }

@@ -61,14 +61,14 @@ export function preparePassedPart<Req, Res extends KindResponse, Chunk>(
     (name) => Object.hasOwn(body, name),
   )
   const isSame = excludedFields.length === 0 && Object.keys(addedFields).length === 0
-  const { answers, ...rest } = createPartReader(request, reading)
+  const { reader, ...rest } = createPartReader(request, reading)
   const form = context.form && (rewriteForm?.(context.form, request) ?? context.form)
   const content = form
     ? encodeForm(adaptForm(form, { excludedFields, addedFields, model: getFormModelName(context.target) }))
     : { body: isSame ? text : withMembers(text, { without: excludedFields, added: addedFields }) }
   return {
     request: { path: path(context.target), ...content },
-    answers: skim && !isPart ? { ...answers, skim: (response) => skim(response, request) } : answers,
+    reader: skim && !isPart ? { ...reader, skim: (response) => skim(response, request) } : reader,
     ...rest,
   }
 }
@@ -135,7 +135,7 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
     return last.response
   }
 
-  const answers = createCompleteResponseReader({
+  const responseReader = createCompleteResponseReader({
     ...(contentFields && { contentFields }),
     isAnswer: (json) => typeof tryRead(json) !== 'string',
     describeMissing(json) {
@@ -161,7 +161,7 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
   })
 
   return {
-    answers: stream ? { ...answers, ...watchChunks(stream) } : answers,
+    reader: stream ? { ...responseReader, ...watchChunks(stream) } : responseReader,
     read(json) {
       const response = tryRead(json)
       if (typeof response === 'string') throw new TypeError('A body that is not a response was treated as one.')

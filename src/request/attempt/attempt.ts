@@ -216,12 +216,12 @@ export class Attempt {
   }
 
   /** Counts the usage of a complete response for which the provider reports none, or only zeros. Estimates it if the response has content. */
-  async #estimate(received: BufferedResponse | FailedResponse, { answers }: Codec): Promise<void> {
+  async #estimate(received: BufferedResponse | FailedResponse, { reader }: Codec): Promise<void> {
     const usage = getUsage(received)
     const response = received.kind === 'whole' ? received : received.empty
-    if (!answers.contentFields || response?.kind !== 'whole') return this.#log.recordUsage(usage)
+    if (!reader.contentFields || response?.kind !== 'whole') return this.#log.recordUsage(usage)
     const { estimateOutput } = await this.#request.context.estimates.load()
-    const output = estimateOutput(response, answers)
+    const output = estimateOutput(response, reader)
     if (usage && output === 0) this.#log.recordUsage(usage)
     else this.#log.recordEstimate(undefined, output)
   }
@@ -311,7 +311,7 @@ export class Attempt {
     scope.add((reason) => call.cancel(reason))
     this.#call ??= call
     const opening = call.open(prepared, fetch)
-    if (codec.answers.contentFields) {
+    if (codec.reader.contentFields) {
       this.#log.recordCall(
         () => context.estimates.estimateInput(modelCall, this.route.target),
         () => context.estimates.countUnits(modelCall),
@@ -319,13 +319,13 @@ export class Attempt {
     }
     if (stream) {
       loadReceiveStream().catch(context.onError)
-      codec.answers.loadWatcher().catch(context.onError)
+      codec.reader.loadWatcher().catch(context.onError)
       if (!context.estimates.loaded) context.estimates.load().catch(context.onError)
     }
     this.#onCalled()
-    const { format, operation, answers } = codec
+    const { format, operation, reader } = codec
     const onEvents = (progress: Pick<StreamState, 'usage'>) => this.#log.followProgress(progress)
-    const received = await receive(opening, call, { format, operation, answers, clock, limits, stream, onEvents })
+    const received = await receive(opening, call, { format, operation, reader, clock, limits, stream, onEvents })
     if (received.kind !== 'whole' || !codec.complete) return received
     return codec.complete(received, { call: prepared, scope, limits })
   }

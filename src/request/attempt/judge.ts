@@ -83,9 +83,9 @@ interface Conditions {
 async function recordResponseUsage(received: BufferedResponse, { request, codec, log }: JudgeOptions): Promise<void> {
   const { usage } = received
   if (usage && !isBlank(usage)) return log.recordUsage(usage)
-  if (!codec.answers.contentFields) return
+  if (!codec.reader.contentFields) return
   const { estimateOutput } = await request.context.estimates.load()
-  log.recordEstimate(undefined, estimateOutput(received, codec.answers))
+  log.recordEstimate(undefined, estimateOutput(received, codec.reader))
 }
 
 /** Resolves to why the response isn't acceptable, or to `undefined` if it is, or if it can't be read. */
@@ -140,7 +140,7 @@ async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Con
   const { head, body, start } = stream
   const { maxResponseBytes } = request.context.limits
   const { framing = sseFraming } = codec.format
-  const watchStream = await codec.answers.loadWatcher()
+  const watchStream = await codec.reader.loadWatcher()
   const state = watchStream()
   log.followProgress(state)
   const { observe, failure } = createObserver(state, {
@@ -177,7 +177,7 @@ async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Con
   const { readAnswer } = await request.context.translation()
   async function recordUsage() {
     const { usage, hasPreliminaryUsage } = state
-    const { contentFields } = codec.answers
+    const { contentFields } = codec.reader
     if (!contentFields || (usage && !hasPreliminaryUsage && !isBlank(usage))) return
     const { estimateStreamOutput } = await request.context.estimates.load()
     log.recordEstimate(usage, estimateStreamOutput(concatBytes([...start.head, ...rest]), contentFields))

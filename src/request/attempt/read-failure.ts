@@ -28,13 +28,13 @@ const MAX_ERROR_BYTES = 64 * 1024
 /** Converts an error status to a failure. */
 export async function readErrorStatus(
   head: UpstreamResponse,
-  { format, operation, answers, clock }: ReceiveOptions,
+  { format, operation, reader: responseReader, clock }: ReceiveOptions,
 ): Promise<FailedResponse> {
   const bytes = await readError(head.body)
   const reader = await format.loadErrors()
   const failure = await readStatusFailure(head, bytes, { reader, operation, now: clock.now() })
   const json = tryParseShallow(decodeUtf8Lenient(bytes))
-  return { kind: 'failure', failure, head, usage: addCharges(answers.getUsage(json), json) }
+  return { kind: 'failure', failure, head, usage: addCharges(responseReader.getUsage(json), json) }
 }
 
 /** Converts an error in a response with status 200 to a failure. */

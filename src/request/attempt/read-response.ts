@@ -32,19 +32,17 @@ export function readResponse(
   head: UpstreamResponse,
   expected: ReceiveOptions,
 ): BufferedResponse | FailedResponse | Promise<FailedResponse> | undefined {
-  const { answers } = expected
+  const { reader } = expected
   const type = head.header('content-type') ?? ''
-  const isMedia = answers.bytesField !== undefined && !/json|html|text|xml|^$/i.test(type)
-  const text = isMedia
-    ? JSON.stringify({ [answers.bytesField ?? '']: toBase64(bytes), type })
-    : decodeUtf8Lenient(bytes)
-  const json = answers.skim?.(text) ?? wrapText(text, head, answers) ?? toObject(tryParseJson(text), answers)
+  const isMedia = reader.bytesField !== undefined && !/json|html|text|xml|^$/i.test(type)
+  const text = isMedia ? JSON.stringify({ [reader.bytesField ?? '']: toBase64(bytes), type }) : decodeUtf8Lenient(bytes)
+  const json = reader.skim?.(text) ?? wrapText(text, head, reader) ?? toObject(tryParseJson(text), reader)
   if (!json) return undefined
   const header = (name: string) => head.header(name)
-  const usage = addCharges(answers.getUsage(json, header), json, header)
-  if (answers.getError(json) || !answers.isAnswer(json)) return readFailedResponse(json, head, { expected, usage })
+  const usage = addCharges(reader.getUsage(json, header), json, header)
+  if (reader.getError(json) || !reader.isAnswer(json)) return readFailedResponse(json, head, { expected, usage })
   const response: BufferedResponse = { kind: 'whole', head, bytes, json, usage }
-  const isEmpty = answers.isEmpty !== undefined && !hasText(text) && answers.isEmpty(json)
+  const isEmpty = reader.isEmpty !== undefined && !hasText(text) && reader.isEmpty(json)
   return isEmpty ? failEmptyResponse(response) : response
 }
 
@@ -54,12 +52,12 @@ async function readFailedResponse(
   head: UpstreamResponse,
   { expected, usage }: { expected: ReceiveOptions; usage: TokenUsage | undefined },
 ): Promise<FailedResponse> {
-  const { answers } = expected
+  const { reader } = expected
   const { readEmbeddedError, createNoResponseFailure } = await loadFailureReader()
   const { readUnnamedError } = await loadErrorReaders()
-  const error = readUnnamedError(json, answers.getError(json))
+  const error = readUnnamedError(json, reader.getError(json))
   if (error) return { ...(await readEmbeddedError(error, head, expected)), usage }
-  return { kind: 'failure', failure: createNoResponseFailure(json, answers), usage }
+  return { kind: 'failure', failure: createNoResponseFailure(json, reader), usage }
 }
 
 async function failEmptyResponse(empty: BufferedResponse): Promise<FailedResponse> {

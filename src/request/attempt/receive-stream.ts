@@ -38,7 +38,7 @@ export async function receiveStream(
  * be tried; after it, errors go to the client. Rejects like `body`, and with `UPSTREAM_INVALID` if there is no content within 16 MiB.
  */
 async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<StreamStart | UncommittedStream> {
-  const watchStream = await options.answers.loadWatcher()
+  const watchStream = await options.reader.loadWatcher()
   const head: Uint8Array[] = []
   let size = 0
   let reader = createStartReader(watchStream, options)

@@ -16,7 +16,7 @@ const ERROR_BODY_MS = 5_000
 export interface ReceiveOptions extends Pick<PipelineContext, 'clock' | 'limits'> {
   format: UpstreamFormat
   operation: Operation
-  answers: ResponseReader
+  reader: ResponseReader
   stream: boolean
   /** Called with the progress of each event stream that is being read. */
   onEvents(progress: Pick<StreamState, 'usage'>): void
@@ -35,7 +35,7 @@ export async function receive(
       const { readErrorStatus } = await loadFailureReader()
       return await readErrorStatus(head, expected)
     }
-    const { isBinary, bytesField } = expected.answers
+    const { isBinary, bytesField } = expected.reader
     if (isBinary) {
       if (!isBinary(head.header('content-type')?.toLowerCase() ?? '')) return await receiveObject(head, expected)
       return await receiveEvents(new ResponseWithBody(head, checkLength(head)), expected, call)

@@ -27,7 +27,7 @@ export async function receiveUnrequestedStream(
 ): Promise<ReceivedOutcome> {
   const { isEvents, body } = await peekBody(head.body)
   const response = new ResponseWithBody(head, body)
-  return isEvents && expected.answers.assemblesEvents
+  return isEvents && expected.reader.assemblesEvents
     ? gatherBody(response, expected)
     : receiveObject(response, expected)
 }
@@ -130,13 +130,13 @@ function recognizeChunks(chunks: readonly Uint8Array[], { format }: ReceiveOptio
 
 /** Recognizes a body that isn't a JSON object: an array with a single object, or a stream. `json` is the body's value if it is JSON. */
 function recognizeBody(bytes: Uint8Array, json: unknown, expected: ReceiveOptions): RecognizedBody | undefined {
-  const { format, answers, stream } = expected
+  const { format, reader, stream } = expected
   if (Array.isArray(json) && json.length === 1 && isObject(json[0])) {
     const text = decodeUtf8Lenient(bytes)
     const element = text.slice(text.indexOf('[') + 1, text.lastIndexOf(']')).trim()
     return { isEvents: false, body: createStream([encodeUtf8(element)]) }
   }
-  if (stream || !answers.assemblesEvents) return undefined
+  if (stream || !reader.assemblesEvents) return undefined
   const bare = removeComments(bytes)
   if (bare !== bytes && findFirstByte(bare) === OBJECT_START) return { isEvents: false, body: createStream([bare]) }
   return recognizeEvents(createStream([bytes]), findFirstByte(bytes), format)
@@ -202,12 +202,12 @@ function createStream(seen: readonly Uint8Array[], rest?: ByteStream): ByteStrea
  */
 async function gatherEvents(
   head: UpstreamResponse,
-  { format, answers, limits, onEvents }: ReceiveOptions,
+  { format, reader, limits, onEvents }: ReceiveOptions,
 ): Promise<BufferedResponse | FailedResponse | EmbeddedError> {
   const { framing = sseFraming } = format
   const { maxResponseBytes } = limits
   const { body } = head
-  const watchStream = await answers.loadWatcher()
+  const watchStream = await reader.loadWatcher()
   const state = watchStream()
   onEvents(state)
   const { observe, failure } = createObserver(state, { watchStream, onEvents })

@@ -24,7 +24,7 @@ export interface Codec {
   /** The operation to call: the client's own, or an operation whose result is converted to the client's response. */
   operation: Operation
   /** Reads the target's responses to this operation. */
-  answers: ResponseReader
+  reader: ResponseReader
   request: UpstreamRequest
   /**
    * The other calls of a split request. A few run at a time, in parallel with `request`. `readWhole` of this codec gets the responses to all calls,
@@ -64,7 +64,7 @@ export interface Codec {
 }
 
 /** One of the calls that a request is split into. */
-export interface CodecPart extends Pick<Codec, 'request' | 'answers' | 'complete'> {}
+export interface CodecPart extends Pick<Codec, 'request' | 'reader' | 'complete'> {}
 
 /** Options for completing a response. */
 export interface CompletionOptions {

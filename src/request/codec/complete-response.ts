@@ -14,7 +14,7 @@ import { type BufferedResponse, createTooLargeError, type FailedResponse } from 
 
 interface PendingCompletion extends CompletionOptions {
   completeResponse: NonNullable<PreparedPart['completeResponse']>
-  answers: ResponseReader
+  reader: ResponseReader
   context: CodecContext
 }
 
@@ -26,7 +26,7 @@ export async function completeBufferedResponse(
   response: BufferedResponse,
   options: PendingCompletion,
 ): Promise<BufferedResponse | FailedResponse> {
-  const { call, completeResponse, answers } = options
+  const { call, completeResponse, reader } = options
   try {
     const json = await completeResponse(response.json, {
       requestUrl: call.url,
@@ -34,7 +34,7 @@ export async function completeBufferedResponse(
       download: createDownload(options),
     })
     if (json === response.json) return response
-    return { ...response, json, usage: addCharges(answers.getUsage(json), json) ?? response.usage }
+    return { ...response, json, usage: addCharges(reader.getUsage(json), json) ?? response.usage }
   } catch (error) {
     return { kind: 'failure', failure: toFailure(error), usage: response.usage }
   }

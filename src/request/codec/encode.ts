@@ -95,12 +95,12 @@ async function passThrough(request: CodecRequest, target: RouteTarget, format: S
   const { endpoint } = call
   const isArray = shouldSendArray(request)
   const hasItems = endpoint.getReferences !== undefined && call.body.store !== false
-  const answers = await loadResponseReader(format, endpoint.operation)
+  const reader = await loadResponseReader(format, endpoint.operation)
   const namedBody = endpoint.replaceModel?.(call.text, target.model) ?? replaceModelName(target.model, call)
   return {
     format,
     operation: endpoint.operation,
-    answers,
+    reader,
     request: {
       path: endpoint.upstreamPath(target.model),
       query: BETA_QUERY_PATTERN.test(exchange.query) ? '?beta=true' : '',
@@ -121,7 +121,7 @@ async function passThrough(request: CodecRequest, target: RouteTarget, format: S
         if (hasItems) context.items.recordOwner(owner, getItemIds(committed.state.items))
         options.onEnd(end)
       }
-      return options.passThrough(body, committed, { format, answers, isArray, ...options, onEnd })
+      return options.passThrough(body, committed, { format, reader, isArray, ...options, onEnd })
     },
   }
 }

@@ -107,7 +107,7 @@ function getBaseUrl(
 }
 
 function createCodecPart(
-  { request, answers, completeResponse }: PreparedPart,
+  { request, reader, completeResponse }: PreparedPart,
   headers: Readonly<Record<string, string>>,
   { address, context }: { address: CallAddress; context: CodecContext },
 ): CodecPart {
@@ -117,10 +117,10 @@ function createCodecPart(
   )
   const queryText = queryPairs.length === 0 ? '' : `?${new URLSearchParams(queryPairs)}`
   return {
-    answers,
+    reader,
     ...(completeResponse && {
       complete: async (response, options) =>
-        completeBufferedResponse(response, { ...options, completeResponse, answers, context }),
+        completeBufferedResponse(response, { ...options, completeResponse, reader, context }),
     }),
     request: {
       ...address,

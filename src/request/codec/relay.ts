@@ -72,7 +72,7 @@ export const countMinimumTokens = ({ started, isSilent = false }: StreamState): 
 
 interface PassThroughOptions extends Omit<RelayOptions, 'passThrough'> {
   format: Format
-  answers: ResponseReader
+  reader: ResponseReader
   /** Whether the client gets one JSON array of the events' data. */
   isArray?: boolean
 }
@@ -121,7 +121,7 @@ class PassThroughStream implements RelayedStream {
     this.#state = state
     this.#options = options
     this.#first = concatBytes(head)
-    const { contentFields } = options.answers
+    const { contentFields } = options.reader
     const { countStreamedTokens, createRepeatCounter } = options.estimates
     if (contentFields?.findRepeatedItems) this.#repeated = createRepeatCounter(contentFields)
     this.#sample = new StreamSample((events) =>
@@ -259,14 +259,14 @@ class PassThroughStream implements RelayedStream {
 
   /** Returns the events for the client. Nothing follows an error event, unless the response had already completed. */
   async #screen(events: Uint8Array, allBytes: Uint8Array): Promise<Uint8Array> {
-    const { format, answers, secrets, knownKeys } = this.#options
+    const { format, reader, secrets, knownKeys } = this.#options
     const vagueEvents = this.#vagueEvents
     this.#vagueEvents = undefined
     const seen = vagueEvents ? concatBytes([vagueEvents, events]) : events
     const [{ screenEvents }] = await Promise.all([import('./screen-events.ts'), loadErrorReaders()])
     const { error, bytes, hasEnded } = await screenEvents(seen, {
       format,
-      answers,
+      reader,
       secrets: async () => [...secrets, ...(await knownKeys())],
       before: () => {
         this.#tail.observe()
@@ -298,7 +298,7 @@ class PassThroughStream implements RelayedStream {
 
   /** Returns whether these events may contain anything other than the response. */
   #mayBeForeign(events: Uint8Array): boolean {
-    return mayContainError(events) || mayBeForeign(events, this.#options.answers)
+    return mayContainError(events) || mayBeForeign(events, this.#options.reader)
   }
 
   /** Updates the stream's state with the last events. */

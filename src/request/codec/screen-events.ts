@@ -28,7 +28,7 @@ interface ScreenedEvents {
 interface ErrorEventOptions {
   /** The client's format. */
   format: Format
-  answers: ResponseReader
+  reader: ResponseReader
   /** The credentials to remove from the error. */
   secrets(): Promise<readonly string[]>
   /** The stream's state before these events. */
@@ -43,11 +43,11 @@ interface ErrorEventOptions {
  */
 export async function screenEvents(
   allBytes: Uint8Array,
-  { format, answers, secrets: knownSecrets, before }: ErrorEventOptions,
+  { format, reader, secrets: knownSecrets, before }: ErrorEventOptions,
 ): Promise<ScreenedEvents> {
-  if (!MENTIONS_ERROR.test(decodeUtf8Lenient(allBytes)) && !mayBeForeign(allBytes, answers)) return { bytes: allBytes }
+  if (!MENTIONS_ERROR.test(decodeUtf8Lenient(allBytes)) && !mayBeForeign(allBytes, reader)) return { bytes: allBytes }
   const errors = await format.loadErrors()
-  const watchStream = await answers.loadWatcher()
+  const watchStream = await reader.loadWatcher()
   const secrets = await knownSecrets()
   const passedEvents: Uint8Array[] = []
   const all: Uint8Array[] = []
@@ -62,7 +62,7 @@ export async function screenEvents(
   const rest = allBytes.subarray(events.reduce((size, { length }) => size + length, 0))
   for (const bytes of rest.length > 0 ? [...events, rest] : events) {
     const found = parseEvent(bytes, errors, watchStream)
-    const isAnswer = !found.error && (found.event !== undefined || found.isBare) && answers.isOwnEvent(bytes)
+    const isAnswer = !found.error && (found.event !== undefined || found.isBare) && reader.isOwnEvent(bytes)
     const clean = isAnswer ? bytes : redactQuotes(bytes, found.event, secrets)
     all.push(clean)
     hasEnded ||= found.ended && !found.error

@@ -132,7 +132,7 @@ async function createResponseCodec(
     isPassThrough: false,
     isForClient: !isPreliminary,
     operation: operations.generate,
-    answers: await loadResponseReader(format, operations.generate),
+    reader: await loadResponseReader(format, operations.generate),
     warnings: createWarningsList(target, responseWarnings),
     readWhole(response) {
       const restored = restoreResponse(parseResponse(response), restoration)
@@ -196,7 +196,7 @@ async function createCountCodec(
   return {
     format,
     operation,
-    answers: await loadResponseReader(format, operation),
+    reader: await loadResponseReader(format, operation),
     request: createRequest(request, translated, counter.writeRequest(translated.request, target)),
     isPassThrough: false,
     isForClient: true,

@@ -6,7 +6,7 @@ import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import { type ResponseReader, type ResponseReaders, toContentFields, toCountReader } from '../format.ts'
 import { parseMessageUsage } from './anthropic-response.ts'
 
-const answers: ResponseReader = {
+const responseReader: ResponseReader = {
   isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
   isEmpty: ({ stop_reason: reason, content }) => isNormalEnd(reason, 'end_turn') && isEmptyValue(content),
   getError: (response) =>
@@ -19,4 +19,7 @@ const answers: ResponseReader = {
 }
 
 /** Readers for Anthropic's responses. */
-export const anthropicReaders: ResponseReaders = { generate: answers, 'count-tokens': toCountReader(answers) }
+export const anthropicReaders: ResponseReaders = {
+  generate: responseReader,
+  'count-tokens': toCountReader(responseReader),
+}

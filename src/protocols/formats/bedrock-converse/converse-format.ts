@@ -15,7 +15,7 @@ import { eventStreamFraming } from './converse-event-stream.ts'
 import { readConverseUsage, toMalformedError } from './converse-fields.ts'
 import { converseTranslator } from './converse-translator.ts'
 
-const answers: ResponseReader = {
+const responseReader: ResponseReader = {
   isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
   isEmpty: () => false, // according to recordings, empty responses are normal
   getError(response) {
@@ -38,7 +38,7 @@ export const bedrockConverse: UpstreamFormat = {
   defaultHeaders: {},
   framing: eventStreamFraming,
   loadErrors: async () => converseErrors,
-  loadReaders: async () => ({ generate: answers, 'count-tokens': toCountReader(answers) }),
+  loadReaders: async () => ({ generate: responseReader, 'count-tokens': toCountReader(responseReader) }),
   loadTranslator: async () => converseTranslator,
 }
 

@@ -6,7 +6,7 @@ import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-respons
 import { type ResponseReader, type ResponseReaders, toContentFields, toCountReader } from '../format.ts'
 import { readError, readUsage } from './gemini-response.ts'
 
-const answers: ResponseReader = {
+const responseReader: ResponseReader = {
   isAnswer: ({ candidates, promptFeedback }) =>
     (Array.isArray(candidates) && candidates.length > 0) || isObject(promptFeedback),
   isEmpty: ({ candidates }) =>
@@ -28,4 +28,7 @@ const answers: ResponseReader = {
 const toChunks = (response: unknown): unknown[] => (Array.isArray(response) ? response : [response])
 
 /** Readers for Gemini's responses. */
-export const geminiReaders: ResponseReaders = { generate: answers, 'count-tokens': toCountReader(answers) }
+export const geminiReaders: ResponseReaders = {
+  generate: responseReader,
+  'count-tokens': toCountReader(responseReader),
+}

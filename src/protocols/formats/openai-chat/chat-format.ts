@@ -20,7 +20,7 @@ import { findChoiceError, getChunkError, parseChatUsage } from './chat-response.
 const mayRequestUsage = ({ stream_options: options = null }: JsonObject): boolean =>
   options === null || (isObject(options) && (options.include_usage ?? false) === false)
 
-const answers: ResponseReader = {
+const responseReader: ResponseReader = {
   isAnswer: hasChoices,
   isEmpty: ({ choices }) =>
     hasOnlyItems(
@@ -42,8 +42,8 @@ const answers: ResponseReader = {
 }
 
 const chatReaders: ResponseReaders = {
-  generate: answers,
-  complete: { ...answers, assemblesEvents: false, contentFields: toContentFields('text') },
+  generate: responseReader,
+  complete: { ...responseReader, assemblesEvents: false, contentFields: toContentFields('text') },
 }
 
 /** The properties that both endpoints share. */

@@ -6,7 +6,7 @@ import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import { type ResponseReader, type ResponseReaders, toCountReader } from '../format.ts'
 import { parseResponseUsage } from './responses-response.ts'
 
-const answers: ResponseReader = {
+const responseReader: ResponseReader = {
   isAnswer: ({ output, status }) => Array.isArray(output) && (output.length > 0 || typeof status === 'string'),
   isEmpty: ({ status, output }) =>
     isNormalEnd(status, 'completed') &&
@@ -33,7 +33,7 @@ const answers: ResponseReader = {
 
 /** Readers for Responses API responses. */
 export const responsesReaders: ResponseReaders = {
-  generate: answers,
-  'count-tokens': toCountReader(answers),
-  compact: { ...answers, assemblesEvents: false },
+  generate: responseReader,
+  'count-tokens': toCountReader(responseReader),
+  compact: { ...responseReader, assemblesEvents: false },
 }
