@@ -167,7 +167,7 @@ test('a cloud that lost its storage deletes nothing on the gateway, and enabling
   await ends.close()
 })
 
-test('a gateway restored from a backup that is one sync old gets the pause and the key that it missed', async () => {
+test('a gateway restored from a backup that is one sync old catches up on a paused key and a new key', async () => {
   const world = openBothEnds({ home: { secret: 'secret-of-the-gateway-of-forty-characters' } })
   const { api, storage, enable, start, atCloud } = world
   await enable()

@@ -36,7 +36,7 @@ test('bearer authentication sends GET <baseUrl>/models with the key, without cac
   })
 })
 
-test('messages authentication sends the key in both headers, and the API version', async () => {
+test('Anthropic-style authentication sends the key in two headers, and the API version', async () => {
   const { ids, requests } = await send(compatible('anthropic-compatible-lab'))
   assert.equal(ids, ['lab/m'])
   assert.is(requests[0]?.url, `${BASE}/models`)

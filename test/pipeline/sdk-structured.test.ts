@@ -32,7 +32,7 @@ const GIVEN = { city: 'Paris', celsius: 21 }
 const image = { mediaType: 'image/png', data: 'iVBORw0KGgo=' }
 const dataUrl = `data:${image.mediaType};base64,${image.data}`
 
-/** The AI SDK sends the same request to every provider. */
+/** Sends the same AI SDK call to a provider, and returns the parsed output. */
 const ai = async (model: LanguageModel): Promise<unknown> => {
   const { output } = await generateText({
     model,

@@ -77,7 +77,7 @@ test('streams that break off are treated as failures until a stream completes', 
   assert.equal(await health.list([connection('a')]), [])
 })
 
-test("the start of a stream clears its target's failures, except broken streams", async () => {
+test("starting a stream clears its target's failures, except those from broken streams", async () => {
   const { health, fail, waitOf, pass } = open()
   for (const label of ['rate-limit', 'server', 'server'] as const) fail(label)
   pass(1_000)

@@ -237,7 +237,7 @@ export class LocalEngine {
     else for (const { reject } of group) reject(this.#options.toError(cause))
   }
 
-  /** Waits without blocking the event loop, because the process that holds the lock may have been stopped. */
+  /** Rejects expired jobs, and retries the others later. Doesn't block the event loop, because the process that holds the lock may be suspended. */
   #postpone(group: Job[], cause: unknown): void {
     const { name, busyMs } = this.#options
     const isExpired = ({ deadline }: Job) => performance.now() > deadline

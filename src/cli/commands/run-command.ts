@@ -29,7 +29,7 @@ export interface CommandContext {
   terminal: Terminal
   /** Returns the `fetch` for calls to gateways on other machines. Default: the platform's. */
   openFetch?(): Promise<typeof fetch>
-  /** The operations to create commands for. Default: every gateway's operations. */
+  /** The operations to create commands for. Default: the operations that every gateway has. */
   operations?: readonly NamedOperation[] | undefined
 }
 

@@ -157,7 +157,7 @@ function readModels(source: JsonObject, provider: string, { catalog, asOf }: Com
   const selection = selections[provider]
   const found = Array.isArray(list)
     ? list.filter(isObject).map((model) => dropNewZeros(pickFields(model), oldModels))
-    : selection && selectKnown(source, selection, { kinds, asOf, before: oldModels })
+    : selection && selectIncludingKnown(source, selection, { kinds, asOf, before: oldModels })
   const isValid = (model: object) => checkModels(provider, { alias, catalogAlias, models: [model] }, kinds).length === 0
   const getId = (model: object): unknown => Reflect.get(model, 'id')
   const models = found?.filter(
@@ -169,7 +169,7 @@ function readModels(source: JsonObject, provider: string, { catalog, asOf }: Com
 }
 
 /** Selects models from models.dev by the built-in catalog's rules, plus all models that are already in the catalog. */
-function selectKnown(
+function selectIncludingKnown(
   source: JsonObject,
   selection: Selection,
   { kinds, asOf, before }: { kinds: readonly Kind[]; asOf: string; before: readonly CatalogModel[] },

@@ -208,6 +208,7 @@ export interface ScopeUsage {
 
 /** Reports the usage of up to `MAX_ACCOUNTS` keys and groups with limits. */
 export interface SpendingRequest {
+  /** The replica's ID. */
   mirror: string
   accounts: ScopeUsage[]
   /** Requests a page of the proxy's usage: an empty string for the first page, then `next` of the previous response. */

@@ -29,7 +29,7 @@ import { addProviderHeaders } from './provider-headers.ts'
 import { type ReadPart, readParts, screenParts } from './read-parts.ts'
 import { rejectionFormats, type StreamEnding } from './rejections/rejection-formats.ts'
 import { GuardRun } from './run-guards.ts'
-import { expandItems, keepItems } from './stored-items.ts'
+import { expandItems, replaceItems } from './stored-items.ts'
 
 /** The gateway functions that guards need. */
 export interface GuardServices {
@@ -110,7 +110,7 @@ export async function guardCall(
     const { body: checked, rejection } = await checkResponse(reply.body, response)
     if (rejection) call.servedBy = 'guard'
     if (endpoint.getReferences && checked !== reply.body && typeof checked === 'string')
-      keepItems(call.request, tryParseJson(checked))
+      replaceItems(call.request, tryParseJson(checked))
     return withNotes({ ...reply, body: checked }, run)
   }
   const stream = isByteStream(reply.body) ? (reply.body as RelayedStream) : createStream(reply.body)
@@ -352,7 +352,7 @@ async function guardStream(
     ending: isChat
       ? rejectionFormats[call.format].createEnding({
           ...{ body, model: call.model, now: clock.now() },
-          keepItem: (item) => keepItems(call.request, { output: [item] }),
+          keepItem: (item) => replaceItems(call.request, { output: [item] }),
         })
       : createErrorEnding(await format.loadErrors()),
     choiceCount: countChoices(body),

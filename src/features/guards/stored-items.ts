@@ -22,7 +22,10 @@ export function expandItems({ call, owner, context }: Pick<ModelRequest, 'call' 
 }
 
 /** Replaces the gateway's stored items with those that the client receives, because a guard may have changed or rejected their text. */
-export function keepItems({ owner, context: { items } }: Pick<ModelRequest, 'owner' | 'context'>, response: unknown) {
+export function replaceItems(
+  { owner, context: { items } }: Pick<ModelRequest, 'owner' | 'context'>,
+  response: unknown,
+) {
   const output = isObject(response) && Array.isArray(response.output) ? response.output : []
   for (const item of output)
     if (isObject(item) && typeof item.id === 'string' && items.has(owner, item.id))

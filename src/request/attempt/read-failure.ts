@@ -142,7 +142,7 @@ interface ErrorSource {
 }
 
 async function toFailure({
-  status: sent,
+  status: sentStatus,
   message,
   isQuoted,
   body,
@@ -150,7 +150,7 @@ async function toFailure({
   operation,
   now,
 }: ErrorSource): Promise<Failure> {
-  const reading = readErrorResponse({ status: sent, body, header, now })
+  const reading = readErrorResponse({ status: sentStatus, body, header, now })
   const { kind, status, error, retryAfterMs } = reading
   const { class: failureClass, retry } = getErrorMeaning(kind)
   const { getOperatorAdvice } =
@@ -171,7 +171,7 @@ async function toFailure({
     retry,
     ...(isModelFault(reading) && { level: 'model' }),
     status,
-    ...(status !== sent && { upstreamStatus: sent }),
+    ...(status !== sentStatus && { upstreamStatus: sentStatus }),
     message,
     isQuoted,
     retryAfterMs,

@@ -20,7 +20,7 @@ const numbers: Record<string, [body: string, opaque: string]> = {
   '100000000000000000000000': ['1e+23', '1e+23'],
 }
 
-test('long integers keep all digits, and long fractions do in opaque values', () => {
+test('long integers keep all digits, and so do long fractions in opaque values', () => {
   for (const [source, [body, opaque]] of Object.entries(numbers)) {
     for (const text of [`{"a":${source}}`, `{"a":[${source}]}`, `[{"b":"x"},\n${source}]`]) {
       assert.is(

@@ -215,7 +215,7 @@ const interrupted = (role: 'user' | 'developer') => ({
   ],
 })
 
-test('text after a call stays in its turn when a user message before the result moves after the results', async () => {
+test("text after a call stays in the call's turn when an interrupting user message is moved after the results", async () => {
   const sent = await sentTo('openai-chat', 'openai-responses', interrupted('user'))
   assert.equal(outline['openai-chat'](sent), [...expected['openai-chat']('after'), 'user: "hurry"'])
   const blocks = await sentTo('anthropic-messages', 'openai-responses', interrupted('user'))
@@ -225,7 +225,7 @@ test('text after a call stays in its turn when a user message before the result 
   ])
 })
 
-test('text after a call stays in its turn when a developer message before the result moves after the results', async () => {
+test("text after a call stays in the call's turn when an interrupting developer message is moved after the results", async () => {
   const sent = await sentTo('openai-chat', 'openai-responses', interrupted('developer'))
   assert.equal(outline['openai-chat'](sent), [...expected['openai-chat']('after'), 'system: "hurry"'])
 })

@@ -1,3 +1,4 @@
+import { loadErrorReaders } from '../../../src/protocols/formats/errors/load-error-readers.ts'
 import { loadResponseReader } from '../../../src/protocols/formats/format.ts'
 import { parseCountRequest } from '../../../src/protocols/formats/gemini/client/gemini-client-request.ts'
 import { writeCount } from '../../../src/protocols/formats/gemini/client/gemini-client-response.ts'
@@ -11,6 +12,7 @@ import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 
+await loadErrorReaders()
 const reader = await loadResponseReader(gemini, operations.generate)
 
 const watching = suite('watching a passed-through Gemini stream')

@@ -47,7 +47,7 @@ test("a service account that can't get a token causes an error that doesn't cont
   for (const secret of [sent, keyFile, private_key.slice(40, 80)]) assert.ok(!shown.includes(secret))
 })
 
-test("a token that Google quotes isn't passed to the client", async () => {
+test("an access token that Google echoes in an error isn't passed to the client", async () => {
   const { world } = await open({ respond: () => json({ error: { code: 400, message: `bad ${TOKEN}` } }, 400) })
   const text = await (await world.chat(hello)).text()
   assert.ok(!text.includes(TOKEN), text)

@@ -43,13 +43,13 @@ export function readEmbeddedError(error: unknown): EmbeddedError | undefined {
 }
 
 /**
- * Reads an error from other fields (`detail`, `errors`, `message`) of an object that isn't a response. Returns `namedError` unless the error is about
+ * Reads an error from other fields (`detail`, `errors`, `message`) of an object that isn't a response. Returns `errorFieldError` unless the error is about
  * the request.
  */
-export function readUnnamedError(body: JsonObject, namedError?: EmbeddedError): EmbeddedError | undefined {
-  if (namedError && isAboutRequest(readProviderError({ error: namedError.error }))) return namedError
+export function readErrorFromOtherFields(body: JsonObject, errorFieldError?: EmbeddedError): EmbeddedError | undefined {
+  if (errorFieldError && isAboutRequest(readProviderError({ error: errorFieldError.error }))) return errorFieldError
   const providerError = readProviderError(body)
-  if (!isAboutRequest(providerError)) return namedError
+  if (!isAboutRequest(providerError)) return errorFieldError
   const { message = NO_REASON_MESSAGE } = providerError
   return {
     message,

@@ -48,8 +48,8 @@ export const getNamedError = (chunk: unknown, data: string): unknown =>
   (isObject(chunk) ? (chunk.error ?? chunk) : data) || NO_REASON_MESSAGE
 
 /**
- * Tracks a stream of chunks with `choices[].delta`, which ends with a finish reason or `[DONE]`. The response isn't started by a chunk that only
- * contains the role, or by the end of an empty turn. A legacy completion may be empty.
+ * Tracks a stream of chunks with `choices[].delta`, which ends with a finish reason or `[DONE]`. A chunk that only
+ * contains the role, or the end of an empty turn, doesn't count as the start of the response. An empty legacy completion does.
  */
 export function createChatStreamState(): StreamState {
   const state = { ...createStreamProgress(), observe }

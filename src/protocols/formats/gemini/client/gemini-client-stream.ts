@@ -25,7 +25,7 @@ interface BufferedPart {
 /** A call that is written once it is complete and all earlier calls have been written. */
 interface BufferedCall extends BufferedPart {
   part: ToolCallPart
-  isWhole: boolean
+  isComplete: boolean
   next: BufferedCall | undefined
 }
 
@@ -69,7 +69,7 @@ export function createWriter(baseContext: WriterContext, write: (event: string) 
     const buffer = createTextBuffer(part.type === 'text' ? MAX_CITED_CHARACTERS : undefined)
     const bufferedPart = { candidate, buffer, citations: [], state }
     if (part.type === 'tool-call') {
-      const call = { ...bufferedPart, part, isWhole: false, next: undefined }
+      const call = { ...bufferedPart, part, isComplete: false, next: undefined }
       if (candidate.lastCall) candidate.lastCall.next = call
       candidate.lastCall = call
       candidate.firstCall ??= call
@@ -97,7 +97,7 @@ export function createWriter(baseContext: WriterContext, write: (event: string) 
   function close(key: number, closed: BufferedPart | BufferedCall) {
     const { candidate, part, buffer, citations, state } = closed
     open.delete(key)
-    if ('isWhole' in closed) writeCalls(closed)
+    if ('isComplete' in closed) writeCalls(closed)
     else if (state && (part.type === 'text' || part.type === 'reasoning')) {
       const signature = { text: '', thoughtSignature: writeSignature(state) }
       writePartChunk(candidate, part.type === 'text' ? signature : { ...signature, thought: true })
@@ -109,8 +109,8 @@ export function createWriter(baseContext: WriterContext, write: (event: string) 
 
   function writeCalls(closed: BufferedCall) {
     const { candidate } = closed
-    closed.isWhole = true
-    for (; candidate.firstCall?.isWhole; candidate.firstCall = candidate.firstCall.next) {
+    closed.isComplete = true
+    for (; candidate.firstCall?.isComplete; candidate.firstCall = candidate.firstCall.next) {
       const { part, buffer, state } = candidate.firstCall
       for (const call of writePart({ ...part, arguments: buffer.text ?? '', ...(state && { state }) }, context))
         writePartChunk(candidate, call)
