@@ -87,7 +87,7 @@ test('concurrent cold instances enforce a limit exactly', async () => {
 
 test("prefetched data doesn't hide another instance's later change", async () => {
   const { storage, key, id } = await openStored()
-  const { far } = farStorage(storage)
+  const { watch, ...far } = storage
   const gateway = open(far)
   const other = open(storage)
   assert.is((await send(gateway, key)).status, 200)

@@ -4,7 +4,7 @@ import { platformClock } from '../../src/platform.ts'
 import { withReadAhead } from '../../src/records/read-ahead.ts'
 import { chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
-import { farStorage } from './support/far-storage.ts'
+import { farStorage, getLinked } from './support/far-storage.ts'
 
 const test = suite('reading lists')
 const SECRET = 'a secret of 32 characters or more'
@@ -47,17 +47,13 @@ interface Sent extends Partial<GatewayOptions> {
   change?: Partial<Storage>
 }
 
-/** Sends a request to a new instance, and counts the round trips before the provider is called. */
+/** Sends a request to a new instance, and counts the round trips that its response waits for. */
 async function sendCold(storage: Storage, { key, headers = {}, account, change, ...options }: Sent) {
   const { withLinks, counted } = farStorage(storage)
-  let trips = 0
-  const fetch = async () => {
-    trips = counted.trips
-    return Response.json(chatResponse('Hello'))
-  }
-  const gateway = open({ ...withLinks, ...change }, { usage: false, fetch, ...options })
+  const gateway = open({ ...withLinks, ...change }, { usage: false, ...options })
   const request = chatRequest({ ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers })
   const response = await (account === undefined ? gateway : gateway.as({ account })).fetch(request)
+  const { trips } = counted
   await gateway.close()
   return { status: response.status, trips }
 }
@@ -140,17 +136,12 @@ test('a running instance reads the records of a new caller together, but waits f
   await sendCold(storage, { key: String(second) })
   const { withLinks, counted } = farStorage(storage)
   let hangs = false
-  let calledAt = 0
-  const getLinked = async (key: string) => (hangs ? new Promise<[]>(() => {}) : withLinks.getLinked(key))
-  const fetch = async () => {
-    calledAt = counted.trips
-    return Response.json(chatResponse('Hello'))
-  }
-  const gateway = open({ ...withLinks, getLinked }, { usage: false, fetch })
+  const readLinked = async (key: string) => (hangs ? new Promise<[]>(() => {}) : withLinks.getLinked(key))
+  const gateway = open({ ...withLinks, getLinked: readLinked }, { usage: false })
   async function countTrips(key = '') {
     const before = counted.trips
     assert.is((await gateway.fetch(chatRequest({ authorization: `Bearer ${key}` }))).status, 200)
-    return calledAt - before
+    return counted.trips - before
   }
   await countTrips(first)
   await new Promise((resolve) => setTimeout(resolve, 1_050))
@@ -166,7 +157,8 @@ test("another instance's change applies to the next instance, and to one that ha
   await api.settings.update({ requireApiKey: true })
   const { key, id } = await api.keys.create({ name: 'a' })
   await sendCold(storage, { key })
-  const gateway = open(farStorage(storage).withLinks)
+  const { watch, ...unwatched } = storage
+  const gateway = open({ ...unwatched, getLinked: (key) => getLinked(storage, key) })
   const send = async () => {
     const request = new Request('http://gateway/v1/models', { headers: { authorization: `Bearer ${key}` } })
     return (await gateway.fetch(request)).status
