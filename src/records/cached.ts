@@ -14,7 +14,7 @@ export interface RefreshableValue<T> {
   /** Reads the data even if it is fresh. Rejects if reading fails. */
   reread(): Promise<T>
   /** The value in memory, regardless of its age. */
-  readonly kept: { readonly value: T; readonly isExpired: boolean } | undefined
+  readonly latest: { readonly value: T; readonly isExpired: boolean } | undefined
   /** Makes the next use reread the data. */
   expire(): void
   /** Drops the value in memory and the result of a pending read. */
@@ -99,7 +99,7 @@ export function createCache<T>(
       reading ??= begin()
       return reading.work
     },
-    get kept() {
+    get latest() {
       return cached
     },
     expire() {

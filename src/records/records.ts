@@ -109,7 +109,7 @@ function createRecordView<T>(
     },
     expire,
     applyChange(change) {
-      const previous = cached.kept
+      const previous = cached.latest
       if (!previous) return cached.drop()
       const isComplete = change(previous.value.entries)
       cached.replace({ entries: previous.value.entries }, previous.isExpired || !isComplete)

@@ -42,7 +42,7 @@ export class AttemptLog {
   /** The attempt's number in the order of provider calls, starting at 1. 0 until its provider is called. */
   number = 0
   /** The attempt's index in the request's steps, or -1 until its provider is called. */
-  place = -1
+  stepIndex = -1
   /** Whether the attempt's stream was cut off. */
   isCut = false
   /** Whether the attempt's response is a stream that has started. */

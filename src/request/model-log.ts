@@ -140,20 +140,20 @@ export class ModelLog extends RequestLog {
     const isHeldBack = route.on?.some((condition) => condition !== 'content') // while it is buffered, the client needs keep-alives
     this.inFlight = { route, isPassThrough: isPassThrough && !isHeldBack, warnings }
     attempt.number = this.#begun.push(attempt)
-    attempt.place = this.#steps.push(undefined) - 1
+    attempt.stepIndex = this.#steps.push(undefined) - 1
     this.events.emit('attempting', attempt, this)
   }
 
   /** Records the outcome of an attempt; for a stream, its first content. */
   recordResponse(attempt: AttemptLog, record: AttemptRecord): void {
-    this.#steps[attempt.place] = record
+    this.#steps[attempt.stepIndex] = record
     this.events.emit('responded', attempt, this)
   }
 
   /** Records that an attempt is over. `record` is absent if the attempt had no outcome. */
   recordSettled(attempt: AttemptLog, record: AttemptRecord | undefined): void {
     if (attempt.number === 0) return // the attempt's provider wasn't called
-    if (record) this.#steps[attempt.place] = record
+    if (record) this.#steps[attempt.stepIndex] = record
     this.events.emit('settled', attempt, this)
   }
 

@@ -55,7 +55,7 @@ export class Attempt {
   }
 
   /** Resolves when the provider is called. */
-  called(): Promise<void> {
+  waitForCall(): Promise<void> {
     if (this.#call) return Promise.resolve()
     return new Promise((resolve) => {
       this.#onCalled = resolve
@@ -119,7 +119,7 @@ export class Attempt {
         this.#log.recordFailure(outcome.failure, {
           sentStatus: outcome.head?.status,
           isEmpty: outcome.empty !== undefined,
-          isOwnCredential: this.#credentialFunctions?.belongsToCaller(this.#use) === true,
+          isOwnCredential: this.#credentialFunctions?.belongsToCaller(this.#credentialUse) === true,
         })
       return outcome
     } catch (error) {
@@ -226,7 +226,7 @@ export class Attempt {
     else this.#log.recordEstimate(undefined, output)
   }
 
-  get #use(): CredentialUse {
+  get #credentialUse(): CredentialUse {
     const { connection, model, cloud } = this.route.target
     return { connection, model, cloud, caller: this.#request.log.caller }
   }
@@ -238,7 +238,7 @@ export class Attempt {
     if (response.kind !== 'failure' || (status !== 401 && status !== 403) || rejected === undefined || this.#hasRenewed)
       return undefined
     this.#hasRenewed = true // makes a second rejection count
-    const renewing = sourced.renew(this.#use, rejected).catch(this.#request.context.onError)
+    const renewing = sourced.renew(this.#credentialUse, rejected).catch(this.#request.context.onError)
     const prepared = (await this.#scope.race(renewing)) === undefined ? undefined : await this.#prepare(codec.request)
     return prepared && !('kind' in prepared) ? prepared : undefined
   }
@@ -256,17 +256,17 @@ export class Attempt {
       const loading = context.sourcedCredentials(target.connection)
       this.#credentialFunctions = loading && (await loading)
       const opening = this.#credentialFunctions
-        ? this.#credentialFunctions.get(this.#use)
+        ? this.#credentialFunctions.get(this.#credentialUse)
         : context.getApiKey(target.connection)
       apiKey = getSettledValue(opening) ?? (await this.#scope.race(opening))
       this.#apiKey = apiKey
     } catch (error) {
       if (!this.#scope.hasEnded) context.onError(error)
-      const own = this.#credentialFunctions?.createFailure(this.#use, 'failed')
+      const own = this.#credentialFunctions?.createFailure(this.#credentialUse, 'failed')
       return { kind: 'failure', failure: own ?? (await loadFailedCalls()).unreadableCredentialFailure }
     }
     if (this.#credentialFunctions && apiKey === undefined) {
-      const failure = this.#credentialFunctions.createFailure(this.#use, 'returned nothing for this request')
+      const failure = this.#credentialFunctions.createFailure(this.#credentialUse, 'returned nothing for this request')
       return { kind: 'failure', failure }
     }
     try {

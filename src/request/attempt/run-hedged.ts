@@ -18,7 +18,7 @@ export async function runHedged(first: Attempt, request: ModelRequest, settings:
 
 /** Resolves to whether the attempt has neither succeeded nor failed within the delay after its provider was called. */
 async function isSlower(first: Attempt, running: Promise<Outcome>, { clock, delayMs }: Hedge): Promise<boolean> {
-  await Promise.race([first.called(), running.catch(() => {})])
+  await Promise.race([first.waitForCall(), running.catch(() => {})])
   return new Promise((resolve) => {
     const cancelDeadline = startDeadline(clock, delayMs, () => resolve(true))
     const onTime = () => {

@@ -50,7 +50,7 @@ export class FurtherTargets {
   readonly #request: ModelRequest
   readonly #progress: Progress
   readonly #reservedRoutes: Route[] = [] // routes set aside to keep the last attempt for a different target
-  readonly #found: FoundRoutes
+  readonly #foundRoutes: FoundRoutes
   #unchecked: Route | undefined // the first route, if it wasn't tried
   #attempts: number // the number of attempts in which a provider was called
   #retries = 0
@@ -67,7 +67,7 @@ export class FurtherTargets {
 
   constructor(request: ModelRequest, found: FoundRoutes, { route, isTried }: FirstRoute) {
     this.#request = request
-    this.#found = found
+    this.#foundRoutes = found
     this.#attempts = Number(isTried)
     this.#unchecked = isTried ? undefined : route
     this.#progress = {
@@ -95,7 +95,7 @@ export class FurtherTargets {
     const { failures, cooling } = this.#progress
     if (this.#stop || this.#hasEnded || failures.some((failed) => this.#isFinal(failed))) return undefined
     const request = this.#request
-    const { routes } = this.#found
+    const { routes } = this.#foundRoutes
     const { maxAttempts } = request.context.limits
     if (this.#attempts >= maxAttempts) return isHedge ? undefined : this.#stopWithoutAttempts(routes)
 
@@ -147,7 +147,7 @@ export class FurtherTargets {
     if (isRetry) this.#chargedRoute = route
     this.#attempts += 1
     this.#progress.tried.push(route.target)
-    this.#found.selection?.releaseLoad() // from now on, the request itself counts as load
+    this.#foundRoutes.selection?.releaseLoad() // from now on, the request itself counts as load
     return target
   }
 

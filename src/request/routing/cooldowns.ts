@@ -206,7 +206,7 @@ function countFailure(
   if (record.failures === 0) record.since = now
   record.failures += 1
   const { retryAt } = record
-  const isActive = retryAt !== undefined && (retryAt > now || record.probing || isNewer(record, failure.began))
+  const isActive = retryAt !== undefined && (retryAt > now || record.isProbing || isNewer(record, failure.began))
   let ms = requestedMs
   if (!isActive) {
     Object.assign(record, cause)

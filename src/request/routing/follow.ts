@@ -49,7 +49,7 @@ class RouteWalk implements AsyncIterableIterator<Route, undefined> {
   #before: GroupChoice | undefined = undefined
   /** The latest entry's routes, and how many of them have been pulled. */
   #routes: readonly Route[] = []
-  #pulled = 0
+  #pulledCount = 0
   #via: GroupChoice | undefined = undefined
   #isEmpty = true
   /** The choice that a call to `next` is waiting for. */
@@ -68,7 +68,7 @@ class RouteWalk implements AsyncIterableIterator<Route, undefined> {
     const { select, groupReach, resolveEntry, onUnresolved, onEmpty } = this.#dependencies
     while (this.#selecting) await this.#selecting.catch(() => {}) // a hedge may still be choosing its target
     for (;;) {
-      const route = this.#routes[this.#pulled++]
+      const route = this.#routes[this.#pulledCount++]
       if (route && this.#via) {
         this.#isEmpty = false
         return { value: createRoute(route, this.#via), done: false }
@@ -105,7 +105,7 @@ class RouteWalk implements AsyncIterableIterator<Route, undefined> {
         this.#before = via
       } else {
         this.#routes = resolution
-        this.#pulled = 0
+        this.#pulledCount = 0
         this.#via = via
       }
     }

@@ -151,8 +151,8 @@ const listUncountedModels = (
       : [{ target: { provider, model, connection }, combo }]
   })
 
-function getState({ retryAt, probing }: HealthRecord, now: number): HealthEntry['state'] {
+function getState({ retryAt, isProbing }: HealthRecord, now: number): HealthEntry['state'] {
   if (retryAt === undefined) return 'counting'
-  if (probing) return 'probing'
+  if (isProbing) return 'probing'
   return retryAt <= now ? 'half-open' : 'cooling'
 }

@@ -5,7 +5,7 @@ import { getSubject, getSubjectKey, type HealthTarget, levels, type Subject } fr
 export interface Probe {
   /** Epoch ms. */
   since: number
-  ended: Promise<ProbeResult>
+  result: Promise<ProbeResult>
 }
 
 /** A probe's outcome. `dropped` predicts nothing about the next call, because the client disconnected or the failure may be a coincidence. */
@@ -22,19 +22,19 @@ interface ProbedTarget {
 /** Adds an in-flight call to its target's records. Returns the function that ends the probe, so that others can probe. */
 export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: ProbeResult) => void {
   let settle: (ending: ProbeResult) => void = () => {}
-  const ended = new Promise<ProbeResult>((resolve) => {
+  const result = new Promise<ProbeResult>((resolve) => {
     settle = resolve
   })
-  const probeCall: Probe = { since: now, ended }
+  const probeCall: Probe = { since: now, result }
   for (const record of unhealthy) record.probeCall ??= probeCall
   for (const record of probed) {
-    record.probing = true
+    record.isProbing = true
     record.probeCall = probeCall
   }
   return (ending) => {
     for (const record of unhealthy) {
       if (record.probeCall !== probeCall) continue // another call has replaced this one
-      record.probing = false
+      record.isProbing = false
       delete record.probeCall
     }
     settle(ending)
@@ -68,7 +68,7 @@ export interface HealthRecord extends Subject {
   /** Whether streams have been cut off. If so, the beginning of another stream isn't a sign of recovery. */
   isCut?: boolean
   /** Whether a probe is in flight. */
-  probing: boolean
+  isProbing: boolean
   /** A call in flight although the target is unhealthy: a probe, or a last resort. */
   probeCall?: Probe
 }
@@ -119,7 +119,7 @@ export function createHealthRecords(): HealthRecords {
       times: 0,
       since: 0,
       cooledIn: 0,
-      probing: false,
+      isProbing: false,
     }
     if (records.size >= MAX_RECORDS) forgetOne()
     records.set(getSubjectKey(subject), record)
@@ -150,7 +150,7 @@ export function createHealthRecords(): HealthRecords {
     },
     release(target, combo) {
       for (const record of findRecords(target, combo)) {
-        record.probing = false
+        record.isProbing = false
         delete record.probeCall
       }
     },

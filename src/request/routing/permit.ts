@@ -22,7 +22,7 @@ export interface CircuitPermit {
 export interface PermittedCall {
   target: HealthTarget
   /** The call's position in the order of all calls and cooldowns. */
-  began: number
+  callNumber: number
   /** The records that the call probes, and the function that ends the probe; `undefined` if the target was healthy when the call began. */
   probe: { records: readonly HealthRecord[]; end(ending: ProbeResult): void } | undefined
   /** Whether the response has begun to stream. */
@@ -52,7 +52,7 @@ interface PermitOptions {
 /** Creates the permit for a new call. */
 export const createPermit = (
   target: HealthTarget,
-  start: Pick<PermittedCall, 'began' | 'probe'>,
+  start: Pick<PermittedCall, 'callNumber' | 'probe'>,
   options: PermitOptions,
 ): CircuitPermit => new TargetPermit({ ...start, target, hasBegun: false, isCounted: false }, options)
 

@@ -66,7 +66,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
       },
     }
     const begin = (target: HealthTarget) =>
-      createPermit(target, { began: getNextOrder(), probe: getFailures()?.startProbe(target) }, permitOptions)
+      createPermit(target, { callNumber: getNextOrder(), probe: getFailures()?.startProbe(target) }, permitOptions)
 
     return {
       getCooldown: (target) => getFailures()?.getCooldown(target),

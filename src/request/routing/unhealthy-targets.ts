@@ -61,9 +61,9 @@ function createFailureTerms(terms: ScopedHealthSettings, dependencies: CooldownD
     if (records.isEmpty()) return undefined
     const now = clock.now()
     let worst: CooldownState | undefined
-    for (const { level, retryAt: dueAt, probing, reason, isRequestedWait } of records.findRecords(target, combo)) {
-      if (dueAt === undefined || (dueAt <= now && !probing)) continue
-      const retryAt = probing ? Number.POSITIVE_INFINITY : dueAt
+    for (const { level, retryAt: dueAt, isProbing, reason, isRequestedWait } of records.findRecords(target, combo)) {
+      if (dueAt === undefined || (dueAt <= now && !isProbing)) continue
+      const retryAt = isProbing ? Number.POSITIVE_INFINITY : dueAt
       const isMandatory = isRequestedWait === true || failureRules[reason].isLasting === true
       const cooldown = { level, class: reason, retryAt, dueAt, isMandatory }
       if (!worst || isMoreSevere(cooldown, worst)) worst = cooldown
@@ -72,12 +72,12 @@ function createFailureTerms(terms: ScopedHealthSettings, dependencies: CooldownD
   }
 
   /** Lists the records that began before the call. */
-  const listOlderRecords = ({ target, began }: PermittedCall): readonly HealthRecord[] =>
-    records.isEmpty() ? NONE : records.findRecords(target, combo).filter((record) => !isNewer(record, began))
+  const listOlderRecords = ({ target, callNumber }: PermittedCall): readonly HealthRecord[] =>
+    records.isEmpty() ? NONE : records.findRecords(target, combo).filter((record) => !isNewer(record, callNumber))
 
   /** Clears a record's failures, unless it has newer ones. */
-  function endFailures(record: HealthRecord, { target, began }: PermittedCall): void {
-    if (isNewer(record, began)) return
+  function endFailures(record: HealthRecord, { target, callNumber }: PermittedCall): void {
+    if (isNewer(record, callNumber)) return
     if (record.level === 'model' && isSporadic(record.reason)) delete record.retryAt
     else cooldowns.forget(record, target)
   }
@@ -105,18 +105,18 @@ function createFailureTerms(terms: ScopedHealthSettings, dependencies: CooldownD
         else cooldowns.forget(record, call.target)
       }
     },
-    breakOff({ target, began, isCounted }, failure) {
+    breakOff({ target, callNumber, isCounted }, failure) {
       const { cooldown } = failureRules[failure.class]
-      const failed = { ...failure, began, isCounted }
+      const failed = { ...failure, began: callNumber, isCounted }
       if (cooldown?.starts === 'at-once') cooldowns.fail(target, failed, cooldown)
       else if (cooldown) cooldowns.breakOff(target, failed)
     },
     fail(call, failure) {
-      const { target, began, probe } = call
+      const { target, callNumber, probe } = call
       const { cooldown, fault } = failureRules[failure.class]
       if (failure.isOwnCredential && fault === 'account') return probe?.end('dropped')
       probe?.end(getProbeResult(failure, cooldown !== undefined))
-      if (cooldown) cooldowns.fail(target, { ...failure, began }, cooldown)
+      if (cooldown) cooldowns.fail(target, { ...failure, began: callNumber }, cooldown)
       else for (const record of probe?.records ?? NONE) endFailures(record, call)
     },
   }
@@ -131,7 +131,8 @@ const NONE: readonly HealthRecord[] = []
 
 const isInCooldown = ({ retryAt }: HealthRecord) => retryAt !== undefined
 const listDue = (unhealthy: readonly HealthRecord[], now: number) => unhealthy.filter((record) => isDue(record, now))
-const isDue = ({ retryAt, probing }: HealthRecord, now: number) => retryAt !== undefined && retryAt <= now && !probing
+const isDue = ({ retryAt, isProbing }: HealthRecord, now: number) =>
+  retryAt !== undefined && retryAt <= now && !isProbing
 
 /** Returns whether a cooldown of this class needs more than one failure. */
 const isSporadic = (reason: FailureClass) => failureRules[reason].cooldown?.starts === 'by-share'
@@ -183,7 +184,7 @@ async function takeTurn(
       records.release(target, combo)
       return begin(target)
     }
-    const ending = await waitForProbe(since + MAX_WAIT_MS - now, { ended: current.ended, left, clock })
+    const ending = await waitForProbe(since + MAX_WAIT_MS - now, { ended: current.result, left, clock })
     if (hasDisconnected) return cooldown
     const after = ending === 'failed' ? getCooldown(target) : undefined
     if (after) return after
@@ -191,7 +192,7 @@ async function takeTurn(
 }
 
 interface ProbeWait {
-  ended: Probe['ended']
+  ended: Probe['result']
   left: Promise<unknown>
   clock: Clock
 }

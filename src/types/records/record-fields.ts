@@ -89,10 +89,10 @@ export type FieldUseOf<F, D extends WriteOperation> = F extends { readonly input
   : never
 
 type NamesBy<F, D extends WriteOperation, W extends FieldUse> = {
-  [N in keyof F]: FieldUseOf<F[N], D> extends infer Found
-    ? [Found] extends [never]
+  [N in keyof F]: FieldUseOf<F[N], D> extends infer Use
+    ? [Use] extends [never]
       ? never
-      : Found extends W
+      : Use extends W
         ? N
         : never
     : never

@@ -97,13 +97,13 @@ export const settingsFields = {
 } as const satisfies RecordFields
 
 /** Settings that are always present. */
-type Set = 'requireApiKey' | 'cloudEnabled' | 'cloudUrl' | keyof RequestRules
+type RequiredSettings = 'requireApiKey' | 'cloudEnabled' | 'cloudUrl' | keyof RequestRules
 
 /** The gateway's settings, with defaults filled in: `false`, `""`, and the default rules. */
 export interface Settings extends SettingsOf<typeof settingsFields> {}
 
-type SettingsOf<F> = { -readonly [N in Extract<keyof F, Set>]: Required<ValueOf<F[N]>> } & {
-  -readonly [N in Exclude<OutputNames<F>, Set>]?: ValueOf<F[N]>
+type SettingsOf<F> = { -readonly [N in Extract<keyof F, RequiredSettings>]: Required<ValueOf<F[N]>> } & {
+  -readonly [N in Exclude<OutputNames<F>, RequiredSettings>]?: ValueOf<F[N]>
 }
 
 /** A change to the settings. */
