@@ -166,11 +166,11 @@ interface NodeCrypto {
 
 /** Returns Node's `crypto` module, or `undefined` on other runtimes, which only implement part of it. */
 function loadNodeCrypto(): NodeCrypto | undefined {
-  const { process } = globalThis as {
+  const { process: runtime } = globalThis as {
     process?: { versions?: { node?: string }; getBuiltinModule?(name: string): unknown }
   }
-  if (isBun || isDeno || isWorkers() || !process?.versions?.node) return undefined
-  return process.getBuiltinModule?.('crypto') as NodeCrypto | undefined // the runtime's own type
+  if (isBun || isDeno || isWorkers() || !runtime?.versions?.node) return undefined
+  return runtime.getBuiltinModule?.('crypto') as NodeCrypto | undefined // the runtime's own type
 }
 
 /** Node's synchronous cryptography, or `undefined` on other platforms. */
