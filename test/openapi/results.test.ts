@@ -205,15 +205,15 @@ test("results that don't match their description are detected", async () => {
   assert.is(await assertMismatch({ ...list, body: { keys: [one] } }), 'accepted')
   assert.match(
     await assertMismatch({ ...list, body: { keys: [{ ...one, digest: 'd' }] } }),
-    /members that its schema does not have/,
+    /fields that aren't in its schema/,
   )
   assert.match(await assertMismatch({ ...list, body: { keys: [{ ...one, name: 7 }] } }), /must be string/)
   assert.match(await assertMismatch({ ...list, body: {} }), /must have required property 'keys'/)
-  assert.match(await assertMismatch({ ...list, status: 404, body: { error: 'e' } }), /described are 200,400/)
+  assert.match(await assertMismatch({ ...list, status: 404, body: { error: 'e' } }), /documented statuses: 200,400/)
   assert.match(await assertMismatch({ ...list, status: 401, body: { error: 'e', more: 1 } }), /answered 401/)
   const created = { method: 'POST', path: '/api/keys', status: 201, body: one }
   assert.is(await assertMismatch({ ...created, sent: { name: 'n' } }), 'accepted')
-  assert.match(await assertMismatch({ ...created, sent: { name: 'n', more: 1 } }), /description refuses it/)
+  assert.match(await assertMismatch({ ...created, sent: { name: 'n', more: 1 } }), /description rejects the request/)
 })
 
 test('errors from a failing storage and from a closed gateway match their description', async () => {

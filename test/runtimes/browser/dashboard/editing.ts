@@ -183,6 +183,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       )
       assert.is(await dialog.locator('.problem').count(), 0, 'the error is shown nowhere else')
       await dialog.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
       await page.getByLabel('Path').fill('/v1/nothing')
       await page.getByLabel('Model', { exact: true }).fill('fast')
       await page.getByRole('button', { name: 'Preview' }).click()
