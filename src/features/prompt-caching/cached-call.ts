@@ -50,11 +50,10 @@ const HOUR_MS = 60 * 60_000
 const CHARACTERS_PER_TOKEN = 4
 
 /**
- * Matches the fields that clients use to set breakpoints or select a cached prompt. Names within strings don't match, because their quotes are
- * escaped.
+ * Matches the ends of the fields that clients use to set breakpoints or select a cached prompt. Names within strings don't match, because their quotes
+ * are escaped. The search is faster without the fields' opening quotes, which are frequent in JSON.
  */
-const CACHE_FIELD =
-  /"(?:cache_?[cC]ontrol|cachePoint|prompt_?[cC]ache_?(?:[bB]reakpoint|[oO]ptions)|cached_?[cC]ontent)"/
+const CACHE_FIELD = /[cC]ache(?:_?[cC]ontrol|Point|_?[bB]reakpoint|_?[oO]ptions|d_?[cC]ontent)"/
 
 /** Matches those fields with their values, because a tool's parameter may have the same name. */
 const CLIENT_BREAKPOINTS = [
