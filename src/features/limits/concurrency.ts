@@ -2,7 +2,7 @@ import { gatewayError } from '../../errors.ts'
 import type { BuiltInFeature } from '../../feature.ts'
 import type { InFlight } from '../../lib/in-flight.ts'
 
-/** Creates the feature that rejects requests while `maxParallelRequests` others are in flight. Returns `undefined` if there is no such limit. */
+/** Creates the feature that rejects requests while `maxParallelRequests` others are in flight. Returns `undefined` if no limit is set. */
 export function createConcurrencyLimit({ inFlight, limits }: ConcurrencyDependencies): BuiltInFeature | undefined {
   const max = limits.maxParallelRequests
   if (!Number.isFinite(max)) return undefined

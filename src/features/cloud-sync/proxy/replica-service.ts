@@ -28,7 +28,7 @@ import { getDataPrefix, type Tenant, type Tenants } from './tenants.ts'
 export interface ReplicaService extends ReplicaActions {
   /** Runs work on a tenant's data while no other work on that data runs. */
   runExclusive<T>(tenant: string, work: () => Promise<T>): Promise<T>
-  /** Deletes all of a tenant's data. Resolves to whether there was any. */
+  /** Deletes all of a tenant's data. Resolves to whether anything was deleted. */
   forget(tenant: string): Promise<boolean>
 }
 

@@ -66,7 +66,7 @@ const RANGE_CHOICES: readonly Choice<string>[] = [
   ['custom', 'Custom range'],
 ]
 
-/** Renders the fields for a range. `any` is the label of the choice for all times; without it, there is no such choice. */
+/** Renders the fields for a range. `any` is the label of the option that selects all times. Omit it to leave that option out. */
 export function RangeFields({ fallback, any }: { fallback: string; any?: string }) {
   const days = route.value.query.get('days') ?? fallback
   const choices: Choice<string>[] = [...(any === undefined ? [] : [['', any] as const]), ...RANGE_CHOICES]
