@@ -174,7 +174,8 @@ export const toHttpRoutes = ({ name, routes = [] }: Pick<Feature, 'name' | 'rout
 
 function toHttpRoute(route: FeatureRoute, name: string, options: RouteBodyLimits): HttpRoute {
   const { method, path } = route
-  const served = { route: { path, format: 'openai-chat', operation: { name } } } as const
+  const operation = { name: (route.isRecorded !== false && route.operation) || name }
+  const served = { route: { path, format: 'openai-chat', operation } } as const
   return {
     method,
     path,

@@ -175,6 +175,8 @@ interface RouteParts {
 /** A route whose requests are recorded: steps, limits, usage records, hooks, and metrics apply to them. */
 export interface RecordedRoute extends RouteParts {
   readonly isRecorded?: true
+  /** The operation in metrics, traces, and logs, such as `execute_tool`. Default: the feature's name. */
+  readonly operation?: string
   run(request: FeatureRouteRequest): Promise<Reply | Response> | Response
 }
 
@@ -193,6 +195,12 @@ export interface FeatureRouteRequest extends GatewayRequest {
   json(): Promise<JsonObject>
   /** Reads the body; at most `limits.maxBodyBytes`. */
   bytes(): Promise<Uint8Array>
+  /**
+   * Charges an amount in US dollars, such as the price of a tool call, and adds it to the request's record. Call it before you spend the money: it
+   * rejects with the client's error if a dollar limit leaves less than that. The charge counts even if the request fails later. A request that has
+   * ended, such as after its stream's last byte, can't be charged.
+   */
+  charge(usd: number): Promise<void>
 }
 
 /** A request for an unrecorded route. */

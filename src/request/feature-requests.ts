@@ -33,6 +33,14 @@ export class FeatureRequest extends RouteRequest {
     return readTimedBody(this.exchange, { maxBytes, time, scope: this.log.client.scope })
   }
 
+  async charge(usd: number): Promise<void> {
+    if (!(usd >= 0 && usd < Number.POSITIVE_INFINITY))
+      throw new TypeError(`A charge must be a non-negative amount in USD, got ${usd}.`)
+    for (const reserve of this.log.beforeCharge) await reserve(usd)
+    if (this.log.ending) throw new TypeError('The request has already ended, so it can no longer be charged.')
+    this.log.chargedUsd = (this.log.chargedUsd ?? 0) + usd
+  }
+
   async json(): Promise<JsonObject> {
     requireJson(this.exchange)
     requirePlainUtf8(this.exchange)

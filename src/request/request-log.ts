@@ -65,6 +65,10 @@ export class RequestLog {
    * them.
    */
   readonly beforeCallSteps: Array<() => Promise<void>> = []
+  /** Functions that reserve each charge, in US dollars, before it is recorded. Each rejects with the client's error if a limit doesn't allow it. */
+  readonly beforeCharge: Array<(usd: number) => Promise<void>> = []
+  /** What the request's route has charged so far, in US dollars. */
+  chargedUsd: number | undefined = undefined
   /** Steps around this request's attempts only, inside the gateway's own; a step around the request or the call adds them. */
   readonly aroundAttempt: AttemptStep[] = []
   /** Rules for the targets that the request may use. All of them must allow a target. */
@@ -302,6 +306,7 @@ export class RequestLog {
       attempts: [],
     }
     Object.assign(record, this.addedFields)
+    if (this.chargedUsd !== undefined) record.costUsd = record.chargedUsd = this.chargedUsd
     if (sentStatus !== undefined) record.sentStatus = sentStatus
     if (error) record.error = error
     if (this.key) record.keyId = this.key.id

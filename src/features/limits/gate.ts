@@ -63,7 +63,10 @@ export function createGate({ ledger, clock, catalog, logger }: GateDependencies)
         request.log.targetRules.push(rule)
       }
       if (request.callsModel) request.log.beforeCallSteps.push(() => gatedRequest.reserveRequest())
-      else await gatedRequest.reserveRequest()
+      else {
+        await gatedRequest.reserveRequest()
+        request.log.beforeCharge.push((usd) => gatedRequest.reserveCharge(usd))
+      }
       request.log.aroundAttempt.push((attempt, next) => gatedRequest.aroundAttempt(attempt, next))
       return gatedRequest.completeReply(await next())
     },

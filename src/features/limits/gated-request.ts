@@ -70,6 +70,14 @@ export class GatedRequest {
     await this.#request.log.client.scope.race(this.#reserveRequest())
   }
 
+  /** Reserves a charge by the request's route. Throws the error for the client if it doesn't fit. */
+  async reserveCharge(usd: number): Promise<void> {
+    const reservation = this.#requestReservation
+    if (!reservation || reservation === 'not-stored') return
+    const rejection = await this.#request.log.client.scope.race(this.#extend(reservation, { tokens: 0, usd }))
+    if (rejection) throw this.#createLimitError(rejection, usd)
+  }
+
   /** Wraps each attempt of the request. */
   async aroundAttempt(attempt: AttemptControls, next: () => Promise<AttemptRecord>): Promise<void> {
     if (this.hasUsageLimits) await this.#reserveAttempt(attempt)
@@ -243,7 +251,7 @@ export class GatedRequest {
   }
 
   /** Settles the request when it ends. Counts one request if any attempt was allowed, and the usage of attempts that reserved nothing. */
-  #settle({ attempts, guardUsd = 0 }: RequestRecord): void {
+  #settle({ attempts, guardUsd = 0, chargedUsd = 0 }: RequestRecord): void {
     this.#hasEnded = true
     if (this.#requestReservation && this.#requestReservation !== 'not-stored') {
       const requests = this.#allowedAttempts > 0 ? 1 : 0
@@ -251,7 +259,7 @@ export class GatedRequest {
         {
           requests,
           ...(this.#requestUnits === ALL_UNITS &&
-            sumSpending([...(this.hasUsageLimits ? [] : attempts), { costUsd: guardUsd }])),
+            sumSpending([...(this.hasUsageLimits ? [] : attempts), { costUsd: guardUsd + chargedUsd }])),
         },
         this.#requestUnits,
       )

@@ -185,6 +185,7 @@ class MeasuredRequest implements RequestFollower {
     const reason = getRejectionReason(record)
     if (reason !== undefined) cache.all.get(measures.refused, 'signalbox.reason', reason).add(1)
     if (record.guards) this.#countGuards(record)
+    if (record.chargedUsd !== undefined) this.#group.get(measures.cost).add(record.chargedUsd)
     if (record.guardHeldMs !== undefined) this.#group.get(measures.guardHeld).add(record.guardHeldMs / 1_000)
     const { attempts, warnings } = record
     if (attempts.length === 0) return

@@ -121,6 +121,8 @@ export interface StoredRequest extends UsageCost {
   /** Why the request was rejected or failed, up to 300 characters. */
   reason?: string
   warnings?: readonly string[]
+  /** What a feature's route charged, in US dollars; included in `costUsd`. Absent if it charged nothing. */
+  chargedUsd?: number
   /** Each guard's actions, by stage. Absent if no guard ran. */
   guards?: readonly GuardEntry[]
   /** The cost of the models that guards called, in US dollars; not included in `costUsd`. Absent if none was called or if the cost is unknown. */

@@ -102,7 +102,7 @@ const copyRowTotals = (sums: Readonly<RowTotals>): RowTotals => ({
 
 /** Yields a row for each attempt with usage on a target other than the request's, then the row for the request and its own target. */
 export function* getTotalsRows(request: StoredRequest): Generator<TotalsRow> {
-  const { end, target, firstByteMs, durationMs, promptCache } = request
+  const { end, target, firstByteMs, durationMs, promptCache, chargedUsd = 0 } = request
   const isRefused = end === 'refused'
   const isFailed = isRefused || end === 'failed' || end === 'cut'
   const mainTarget: TotalsRow = {
@@ -114,7 +114,7 @@ export function* getTotalsRows(request: StoredRequest): Generator<TotalsRow> {
       unpriced: 0,
       tokens: { ...NO_TOKENS },
       units: {},
-      nano: 0,
+      nano: toNanoUsd(chargedUsd),
       cacheSavedNano: promptCache?.by === 'gateway' ? toNanoUsd(promptCache.savedUsd ?? 0) : 0,
       durationMs: isRefused ? undefined : Histogram.fromTime(durationMs),
       firstByteMs: firstByteMs === undefined ? undefined : Histogram.fromTime(firstByteMs),

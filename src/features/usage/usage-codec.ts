@@ -110,8 +110,8 @@ type RequestRow = [
   account?: number,
   tokenId?: number,
   tags?: number[],
-  /** `guards` and `guardUsd` as JSON. Absent (or 0 if another field follows) if no guard ran. */
-  guards?: number,
+  /** `guards`, `guardUsd`, and `chargedUsd` as JSON. Absent (or 0 if another field follows) if there are none. */
+  rareFields?: number,
   /** Absent without `promptCaching: 'auto'`. */
   promptCache?: PromptCacheRecord,
 ]
@@ -215,11 +215,12 @@ function toRequestRow(request: StoredRequest, table: StringTable): RequestRow {
     ),
     warnings.map(index),
   ]
-  const { servedBy, account, tokenId, tags = [], guards, guardUsd, promptCache } = request
-  const guardText = guards && JSON.stringify({ guards, guardUsd })
+  const { servedBy, account, tokenId, tags = [], guards, guardUsd, chargedUsd, promptCache } = request
+  const hasRareFields = guards !== undefined || chargedUsd !== undefined
+  const rareText = hasRareFields ? JSON.stringify({ guards, guardUsd, chargedUsd }) : undefined
   const owner = [index(servedBy), index(account), index(tokenId), tags.map(index)] as const
-  if (promptCache) row.push(...owner, index(guardText), promptCache)
-  else if (guardText) row.push(...owner, index(guardText))
+  if (promptCache) row.push(...owner, index(rareText), promptCache)
+  else if (rareText) row.push(...owner, index(rareText))
   else if (account !== undefined) row.push(...owner)
   else if (servedBy) row.push(index(servedBy))
   return row
@@ -256,7 +257,7 @@ function toAttemptRow(attempt: StoredAttempt, table: StringTable): AttemptRow {
 function parseRequestRow(row: RequestRow, texts: readonly string[]): StoredRequest {
   const [id, endpoint, format, model, keyId, groupId, metadata, user, end, error, reason, ...rest] = row
   const [streamed, status, durationMs, firstByteMs, target, attemptRows, skipped, warnings, ...last] = rest
-  const [servedBy, account, tokenId, tags = [], guards, promptCache] = last
+  const [servedBy, account, tokenId, tags = [], rareFields, promptCache] = last
   const attempts = attemptRows.map((attempt) => parseAttemptRow(attempt, texts))
   const targetAttempt = attempts[target]
   const text = (index: number) => texts[index - 1]
@@ -290,7 +291,8 @@ function parseRequestRow(row: RequestRow, texts: readonly string[]): StoredReque
   if (servedBy) request.servedBy = text(servedBy) as ServedBy // written by `toRequestRow`
   if (error) request.error = text(error) ?? ''
   if (reason) request.reason = text(reason) ?? ''
-  if (guards) Object.assign(request, JSON.parse(text(guards) ?? '{}'))
+  if (rareFields) Object.assign(request, JSON.parse(text(rareFields) ?? '{}'))
+  if (request.chargedUsd !== undefined) request.costUsd = request.chargedUsd
   if (warnings.length > 0) request.warnings = warnings.map((index) => text(index) ?? '')
   return request
 }
