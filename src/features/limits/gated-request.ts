@@ -74,7 +74,7 @@ export class GatedRequest {
   async reserveCharge(usd: number): Promise<void> {
     const reservation = this.#requestReservation
     if (!reservation || reservation === 'not-stored') return
-    const rejection = await this.#request.log.client.scope.race(this.#extend(reservation, { tokens: 0, usd }))
+    const rejection = await this.#extend(reservation, { tokens: 0, usd })
     if (rejection) throw this.#createLimitError(rejection, usd)
   }
 
