@@ -122,7 +122,7 @@ export function writeExplicitBreakpoint(
 ): { mode: 'explicit'; ttl?: '30m' | '12h' } {
   const { ttl } = cache
   if (ttl === '30m' || ttl === '12h') return { mode: 'explicit', ttl }
-  if (ttl === '1h') warnings.noteDropped(warnings.getPath(cache, 'cache', 'ttl'))
+  if (ttl === '1h') warnings.recordDrop(warnings.getPath(cache, 'cache', 'ttl'))
   return { mode: 'explicit' }
 }
 

@@ -106,7 +106,7 @@ export interface VendorAdapter<Req, Res extends KindResponse, Chunk = never> {
   getMaxTokens?(target: ProviderTarget): number
   /** The clients whose requests are passed through. */
   readonly passThrough?: readonly PassThrough<Req>[]
-  /** Writes a request. Reports unsupported fields (`warnings.noteDropped`) or rejects the request. */
+  /** Writes a request. Reports unsupported fields (`warnings.recordDrop`) or rejects the request. */
   writeRequest(request: Req, context: VendorContext): VendorRequest
   /** Reads a response. If the body isn't valid, returns a description of the missing part, such as "an embedding for each input". */
   readResponse(json: JsonObject, request: Req): Res | string

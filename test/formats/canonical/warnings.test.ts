@@ -7,16 +7,16 @@ const test = suite('translation warnings')
 
 test("each warning is reported once, with the client's field names", () => {
   const warnings = createWarnings({ isStrict: false, names })
-  warnings.noteDropped('seed')
-  warnings.noteChanged('maxOutputTokens', 'clamped')
-  warnings.noteDropped('seed')
+  warnings.recordDrop('seed')
+  warnings.recordChange('maxOutputTokens', 'clamped')
+  warnings.recordDrop('seed')
   assert.equal(warnings.list(), ['dropped:seed', 'clamped:max_tokens'])
 })
 
 test('dropping an entire object causes no warnings about its nested fields', () => {
   const warnings = createWarnings({ isStrict: false })
-  for (const field of ['config.thoughts.shown', 'config.thoughts', 'config.thoughtsBudget']) warnings.noteDropped(field)
-  warnings.noteChanged('config.thoughts.budget', 'clamped')
+  for (const field of ['config.thoughts.shown', 'config.thoughts', 'config.thoughtsBudget']) warnings.recordDrop(field)
+  warnings.recordChange('config.thoughts.budget', 'clamped')
   assert.equal(warnings.list(), [
     ...['dropped:config.thoughts', 'dropped:config.thoughtsBudget'],
     'clamped:config.thoughts.budget',
@@ -25,9 +25,9 @@ test('dropping an entire object causes no warnings about its nested fields', () 
 
 test('strict mode rejects dropped fields and lists them', () => {
   const warnings = createWarnings({ isStrict: true, names })
-  assert.throws(() => warnings.noteChanged('maxOutputTokens', 'clamped'), /"max_tokens": it would be clamped/)
+  assert.throws(() => warnings.recordChange('maxOutputTokens', 'clamped'), /"max_tokens": it would be clamped/)
   assert.throws(
-    () => warnings.noteDropped('seed'),
+    () => warnings.recordDrop('seed'),
     (error: { status: number; data: object }) => error.status === 400 && 'param' in error.data,
   )
 })

@@ -10,7 +10,7 @@ import type { WireCitation, WireCitationParam } from './anthropic-wire.ts'
 export function parseCitations(citations: unknown, responseWarnings?: ResponseWarnings): Citation[] | undefined {
   if (!Array.isArray(citations)) return undefined
   const parsed = citations.flatMap((citation: unknown) => (isObject(citation) ? (parseCitation(citation) ?? []) : []))
-  if (parsed.length < citations.length) responseWarnings?.noteDropped('citations')
+  if (parsed.length < citations.length) responseWarnings?.recordDrop('citations')
   return parsed.length > 0 ? parsed : undefined
 }
 
@@ -50,7 +50,7 @@ export function writeCitation(citation: Citation, responseWarnings: ResponseWarn
     return { type: 'web_search_result_location', cited_text: quote, encrypted_index: '', title, url }
   }
   const param = writeCitationParam(citation)
-  if (!param) responseWarnings.noteDropped('citations')
+  if (!param) responseWarnings.recordDrop('citations')
   return param && { ...param, file_id: fileId }
 }
 

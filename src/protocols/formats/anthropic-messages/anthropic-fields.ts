@@ -102,7 +102,7 @@ export function writeBreakpoint(
   if (!cache || traits.cacheBreakpoints !== 'cache_control') return {}
   const { ttl } = cache
   if (ttl === undefined) return { cache_control: { type: 'ephemeral' } }
-  if (ttl !== '5m' && ttl !== '1h') warnings.noteChanged(warnings.getPath(cache, 'cache', 'ttl'), 'replaced')
+  if (ttl !== '5m' && ttl !== '1h') warnings.recordChange(warnings.getPath(cache, 'cache', 'ttl'), 'replaced')
   return { cache_control: { type: 'ephemeral', ttl: ttl === '5m' ? ttl : '1h' } }
 }
 

@@ -66,7 +66,7 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
   function readNumber(name: string): number | undefined {
     const value = any(name)
     if (!isExactNumber(value)) return read(name, isNumber, 'a number')
-    warnings.noteChanged(getPath(name), 'clamped') // an integer too large for a JavaScript number
+    warnings.recordChange(getPath(name), 'clamped') // an integer too large for a JavaScript number
     return Number(value.rawJSON)
   }
 
@@ -97,14 +97,14 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
     oneOfOrDrop(name, words) {
       const value = fields.string(name)
       const word = words.find((candidate) => candidate === value)
-      if (value !== undefined && word === undefined) warnings.noteDropped(getPath(name))
+      if (value !== undefined && word === undefined) warnings.recordDrop(getPath(name))
       return word
     },
     ignore(...names) {
       for (const name of names) knownNames.add(name)
     },
     drop() {
-      for (const name in object) if (!knownNames.has(name) && object[name] !== null) warnings.noteDropped(getPath(name))
+      for (const name in object) if (!knownNames.has(name) && object[name] !== null) warnings.recordDrop(getPath(name))
     },
   }
   return fields

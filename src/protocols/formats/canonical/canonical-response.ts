@@ -57,13 +57,13 @@ export function warnAboutEnd(
   responseWarnings: ResponseWarnings,
 ): void {
   if (stopSequence !== undefined && options.stop && options.stop.length > 1)
-    responseWarnings.noteDropped('stop_sequence')
-  if (explanation !== undefined) responseWarnings.noteDropped('explanation')
+    responseWarnings.recordDrop('stop_sequence')
+  if (explanation !== undefined) responseWarnings.recordDrop('explanation')
 }
 
 /** Warns that clients will see a pause as a truncated response, in formats that have no value for a pause. */
 export function warnAboutPause({ reason, raw = reason }: Finish, responseWarnings: ResponseWarnings): void {
-  if (reason === 'pause') responseWarnings.noteReplaced(raw)
+  if (reason === 'pause') responseWarnings.recordReplacement(raw)
 }
 
 /** Token usage for one response. Input counts include cache reads and writes; output counts include reasoning. */

@@ -107,7 +107,7 @@ export function dropTools<T extends object, L extends T>(
   for (const tool of tools) {
     if (!isLacking(tool)) continue
     if (supportedTools.length === 0 || isForced(tool)) reject(tool)
-    warnings.noteDropped(warnings.getPath(tool, 'tools'))
+    warnings.recordDrop(warnings.getPath(tool, 'tools'))
   }
   return supportedTools
 }

@@ -61,13 +61,13 @@ interface Labels {
 /** Warns about participant names, response phases, and citations that the format doesn't support. */
 export function dropLabels(turn: Turn, warnings: Warnings, { names, phases, citations = () => false }: Labels): void {
   if (turn.role === 'tool') return
-  if (!names && turn.name !== undefined) warnings.noteDropped(warnings.getPath(turn, 'messages', 'name'))
+  if (!names && turn.name !== undefined) warnings.recordDrop(warnings.getPath(turn, 'messages', 'name'))
   if (turn.role !== 'assistant') return
   for (const part of turn.content) {
     if (part.type !== 'text') continue
-    if (!phases && part.phase) warnings.noteDropped(warnings.getPath(part, 'turns', 'phase'))
+    if (!phases && part.phase) warnings.recordDrop(warnings.getPath(part, 'turns', 'phase'))
     if (part.citations && !part.citations.every(citations))
-      warnings.noteDropped(warnings.getPath(part, 'turns', 'citations'))
+      warnings.recordDrop(warnings.getPath(part, 'turns', 'citations'))
   }
 }
 

@@ -9,10 +9,10 @@ export type Change = 'dropped' | 'clamped' | 'replaced' | 'moved' | 'added'
  * the client's request (`messages[2].name`), or by their canonical name if only that is known.
  */
 export interface Warnings {
-  /** Notes that the field was dropped. The response may be slightly worse. */
-  noteDropped(field: string): void
-  /** Notes that the field was changed: `clamped` to a range, `replaced` by a similar value, `moved`, or `added` because the target requires it. */
-  noteChanged(field: string, change: Change): void
+  /** Records that the field was dropped. The response may be slightly worse. */
+  recordDrop(field: string): void
+  /** Records that the field was changed: `clamped` to a range, `replaced` by a similar value, `moved`, or `added` because the target requires it. */
+  recordChange(field: string, change: Change): void
   /**
    * Rejects the request, because its meaning would change without the field. Throws `INVALID_REQUEST` with the field's name in the message and in
    * `data.param`.
@@ -59,7 +59,7 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
     return spelling.size === 0 ? name : name.replace(/\w+/g, (word) => spelling.get(word) ?? word)
   }
 
-  function noteChanged(field: string, change: Change) {
+  function recordChange(field: string, change: Change) {
     const name = getName(field)
     if (isStrict)
       reject(
@@ -84,9 +84,9 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
   }
 
   return {
-    noteChanged,
+    recordChange,
     reject,
-    noteDropped: (field) => noteChanged(field, 'dropped'),
+    recordDrop: (field) => recordChange(field, 'dropped'),
     useName: (field, name) => void usedNames.set(field, name),
     spell(words) {
       spelling = words
@@ -119,10 +119,10 @@ function isWithin(loss: string, found: ReadonlySet<string>): boolean {
  * for.
  */
 export interface ResponseWarnings {
-  /** Notes a dropped part. `name` is the provider's name for it (`code_execution_tool_result`), or the canonical name. */
-  noteDropped(name: string): void
-  /** Notes a part that was replaced by the closest equivalent in the client's format. `name` is the provider's name for it (`pause_turn`). */
-  noteReplaced(name: string): void
+  /** Records a dropped part. `name` is the provider's name for it (`code_execution_tool_result`), or the canonical name. */
+  recordDrop(name: string): void
+  /** Records a part that was replaced by the closest equivalent in the client's format. `name` is the provider's name for it (`pause_turn`). */
+  recordReplacement(name: string): void
   /** Lists each dropped or changed field once, in discovery order: `dropped:answer.citations`, `replaced:answer.pause_turn`. */
   list(): readonly string[]
 }
@@ -130,14 +130,14 @@ export interface ResponseWarnings {
 export function createResponseWarnings(): ResponseWarnings {
   let found: Set<string> | undefined // created on first use, because most responses drop nothing
 
-  function note(change: Change, name: string) {
+  function record(change: Change, name: string) {
     found ??= new Set()
     if (found.size < MAX_NAMES) found.add(`${change}:answer.${name.slice(0, MAX_NAME_LENGTH)}`)
   }
 
   return {
-    noteDropped: (name) => note('dropped', name),
-    noteReplaced: (name) => note('replaced', name),
+    recordDrop: (name) => record('dropped', name),
+    recordReplacement: (name) => record('replaced', name),
     list: () => (found ? [...found] : NO_WARNINGS),
   }
 }
@@ -152,7 +152,7 @@ const NO_WARNINGS: readonly string[] = []
 export type Synonyms = Readonly<Record<string, readonly string[]>>
 
 /** Records which of each field's names the client used, so warnings can quote them. */
-export function noteNames(body: JsonObject, synonyms: Synonyms, warnings: Warnings): void {
+export function recordFieldNames(body: JsonObject, synonyms: Synonyms, warnings: Warnings): void {
   for (const [field, names] of Object.entries(synonyms)) {
     const name = names.find((path) => getValue(body, path) !== undefined)
     if (name !== undefined) warnings.useName(field, name)

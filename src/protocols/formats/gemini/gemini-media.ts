@@ -21,7 +21,7 @@ export function parseMedia(part: Fields, warnings: Warnings): MediaPart | undefi
   const source = blob ? readInlineSource(blob) : readFileSource(holder)
   const name = holder.string('displayName')
   const media = toMediaPart(source, name)
-  if (name !== undefined && media.type !== 'file') warnings.noteDropped(holder.path('displayName'))
+  if (name !== undefined && media.type !== 'file') warnings.recordDrop(holder.path('displayName'))
   holder.drop()
   if (media.type === 'video') Object.assign(media, readVideoSettings(part))
   return media
@@ -128,7 +128,7 @@ export function getResolution(turns: readonly Turn[], warnings: Warnings): WireR
   const [detail, ...others] = found
   if (detail === undefined) return undefined
   if (others.length === 0) return resolutions[detail]
-  warnings.noteDropped('detail')
+  warnings.recordDrop('detail')
   return undefined
 }
 

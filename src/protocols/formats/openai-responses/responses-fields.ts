@@ -78,7 +78,7 @@ export function writeUsage({ inputTokens, outputTokens, ...usage }: TokenUsage):
 export function parseAnnotations(annotations: unknown, responseWarnings?: ResponseWarnings): Citation[] {
   if (!Array.isArray(annotations)) return []
   const citations = annotations.flatMap((annotation: unknown) => parseAnnotation(annotation) ?? [])
-  if (citations.length < annotations.length) responseWarnings?.noteDropped('annotations')
+  if (citations.length < annotations.length) responseWarnings?.recordDrop('annotations')
   return citations
 }
 

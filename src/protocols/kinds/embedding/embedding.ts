@@ -129,11 +129,11 @@ export function chooseTaskName(
   warnings: Warnings,
 ): string | undefined {
   const task = getSharedTask(request, warnings)
-  if (request.otherTask !== undefined) warnings.noteDropped('task')
+  if (request.otherTask !== undefined) warnings.recordDrop('task')
   if (task === undefined || words[task] !== undefined) return task && words[task]
   const near = RETRIEVAL_TASKS.has(task) ? words.query : undefined
-  if (near === undefined) warnings.noteDropped('task')
-  else warnings.noteChanged('task', 'replaced')
+  if (near === undefined) warnings.recordDrop('task')
+  else warnings.recordChange('task', 'replaced')
   return near
 }
 
@@ -145,8 +145,8 @@ function getSharedTask({ task, inputs }: EmbeddingRequest, warnings: Warnings): 
 }
 
 /** Reports titles as dropped, for vendors that don't support them. */
-export function noteDroppedTitles({ inputs }: EmbeddingRequest, warnings: Warnings): void {
-  if (inputs.some(({ title }) => title !== undefined)) warnings.noteDropped('title')
+export function recordDroppedTitles({ inputs }: EmbeddingRequest, warnings: Warnings): void {
+  if (inputs.some(({ title }) => title !== undefined)) warnings.recordDrop('title')
 }
 
 /** Returns all inputs as strings, for vendors that only support text. Rejects tokens and images. */

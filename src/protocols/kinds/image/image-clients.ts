@@ -187,9 +187,9 @@ export function noteMissing(
   { images }: ImageResponse,
   { request, warnings }: Pick<ClientWriteContext<ImageRequest>, 'request' | 'warnings'>,
 ): void {
-  if (images.length < request.count) warnings.noteDropped('images')
-  if (request.shouldReturnUrl && images.some(({ url }) => url === undefined)) warnings.noteDropped('url')
-  if (!request.shouldReturnUrl && images.some(({ base64 }) => base64 === undefined)) warnings.noteDropped('b64_json')
+  if (images.length < request.count) warnings.recordDrop('images')
+  if (request.shouldReturnUrl && images.some(({ url }) => url === undefined)) warnings.recordDrop('url')
+  if (!request.shouldReturnUrl && images.some(({ base64 }) => base64 === undefined)) warnings.recordDrop('b64_json')
 }
 
 /** Writes the format and size from the first image's header, and the vendor's metadata for all images. */

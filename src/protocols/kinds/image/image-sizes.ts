@@ -50,7 +50,7 @@ export function findNearestRatio(ratio: number, ratios: readonly string[]): stri
 /** Reports a ratio that conflicts with the size; the size takes precedence. */
 export function noteRatioConflict({ size, aspectRatio = '' }: ImageRequest, { warnings }: VendorContext): void {
   const ratio = parseRatio(aspectRatio)
-  if (size && ratio !== undefined && !isNear(ratio, size.width / size.height)) warnings.noteDropped('aspect_ratio')
+  if (size && ratio !== undefined && !isNear(ratio, size.width / size.height)) warnings.recordDrop('aspect_ratio')
 }
 
 /** Returns whether two ratios are nearly equal; 1920x1088 counts as 16:9. */
@@ -70,8 +70,8 @@ export function chooseShape(
   const ratio = requested === undefined ? undefined : findNearestRatio(requested, ratios)
   const chosenTier = wantedTier && findNearestTier(wantedTier, tiers)
   const isExact = requested === undefined || isNear(parseRatio(ratio ?? '') ?? 0, requested)
-  if (!isExact) warnings.noteChanged(size ? 'size' : 'aspect_ratio', 'replaced')
-  else if (chosenTier !== wantedTier) warnings.noteChanged(size ? 'size' : 'resolution', 'replaced')
+  if (!isExact) warnings.recordChange(size ? 'size' : 'aspect_ratio', 'replaced')
+  else if (chosenTier !== wantedTier) warnings.recordChange(size ? 'size' : 'resolution', 'replaced')
   return { ...(ratio !== undefined && { ratio }), ...(chosenTier && { tier: chosenTier }) }
 }
 
@@ -102,9 +102,9 @@ export function choosePixels(
   const scale = Math.min(1, max / Math.max(requested.width, requested.height))
   const roundToStep = (pixels: number) => Math.max(min, Math.round((pixels * scale) / PIXEL_STEP) * PIXEL_STEP)
   const chosenSize = { width: roundToStep(requested.width), height: roundToStep(requested.height) }
-  if (!size && tier && getTier(chosenSize) !== tier) warnings.noteChanged('resolution', 'replaced')
+  if (!size && tier && getTier(chosenSize) !== tier) warnings.recordChange('resolution', 'replaced')
   if (size && (chosenSize.width !== size.width || chosenSize.height !== size.height))
-    warnings.noteChanged('size', 'replaced')
+    warnings.recordChange('size', 'replaced')
   return chosenSize
 }
 

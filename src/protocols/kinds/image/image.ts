@@ -96,7 +96,7 @@ export function pickOptions(
   { warnings }: VendorContext,
 ): JsonObject {
   for (const [name, value] of Object.entries(options))
-    if (!supported.includes(name) && !STREAM_OPTIONS.has(name) && value !== 'auto') warnings.noteDropped(name)
+    if (!supported.includes(name) && !STREAM_OPTIONS.has(name) && value !== 'auto') warnings.recordDrop(name)
   return Object.fromEntries(Object.entries(options).filter(([name]) => supported.includes(name)))
 }
 

@@ -33,7 +33,7 @@ const openai: ClientAdapter<ModerationRequest, ModerationResponse> = {
   },
   write({ id, results }, { model, newId, warnings }) {
     const knownCategories = new Set(results.flatMap(({ categories }) => Object.keys(categories)))
-    for (const name of OPENAI_CATEGORIES) if (!knownCategories.has(name)) warnings.noteDropped(`categories.${name}`)
+    for (const name of OPENAI_CATEGORIES) if (!knownCategories.has(name)) warnings.recordDrop(`categories.${name}`)
     return {
       id: id ?? `modr-${newId()}`,
       model,

@@ -47,7 +47,7 @@ function read(body: JsonObject, { warnings }: ClientReadContext, isVoyage = fals
   const requested = fields.number(top) ?? documents.length
   if (!Number.isInteger(requested) || requested < 1) warnings.reject(top, 'must be a whole number of 1 or more.')
   const { top_n: other = null } = body
-  if (isVoyage && other !== null) warnings.noteDropped('top_n')
+  if (isVoyage && other !== null) warnings.recordDrop('top_n')
   const options = Object.entries(body).filter(
     ([name, value]) => value !== null && !NON_OPTION_FIELDS.has(name) && !(isVoyage && name === 'top_k'),
   )

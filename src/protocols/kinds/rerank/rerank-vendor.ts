@@ -79,7 +79,7 @@ function pickOptions(
   { warnings }: VendorContext,
 ): JsonObject {
   if (supports === 'all') return options
-  for (const name of Object.keys(options)) if (!supports.includes(name)) warnings.noteDropped(name)
+  for (const name of Object.keys(options)) if (!supports.includes(name)) warnings.recordDrop(name)
   return Object.fromEntries(Object.entries(options).filter(([name]) => supports.includes(name)))
 }
 
@@ -100,7 +100,7 @@ function writeDocuments(
     if (images === 'beside') return text === undefined ? { image } : { text, image }
     if (images === 'alone' && text === undefined) return { image }
     if (text === undefined) return warnings.reject(`documents[${index}].image`, 'the target only ranks text.')
-    warnings.noteDropped(`documents[${index}].image`)
+    warnings.recordDrop(`documents[${index}].image`)
     return getText(text)
   })
 }

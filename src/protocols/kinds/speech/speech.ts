@@ -123,15 +123,15 @@ export function createSpeechAdapter(vendor: SpeechVendor): SpeechAdapter {
             message: `"response_format": ${getTargetName(target)} does not support "${request.format}". It supports ${Object.keys(formats).join(', ')}.`,
             data: { param: 'response_format' },
           })
-        warnings.noteChanged('response_format', 'replaced')
+        warnings.recordChange('response_format', 'replaced')
       }
       const supported = { ...request }
       for (const field of ['instructions', 'speed', 'language'] as const) {
         if (request[field] === undefined || supports.includes(field)) continue
-        warnings.noteDropped(field)
+        warnings.recordDrop(field)
         supported[field] = undefined
       }
-      for (const name of request.others) warnings.noteDropped(name)
+      for (const name of request.others) warnings.recordDrop(name)
       const voice = chooseVoice(request, vendor, { target, warnings })
       return vendor.writeRequest(supported, {
         voice,
@@ -199,7 +199,7 @@ function chooseVoice(
   const defaultVoice = typeof vendor.voice === 'function' ? vendor.voice(target.model) : vendor.voice
   if (voice === undefined) return defaultVoice
   if (!isForeignVoice(voice, defaultVoice)) return voice
-  warnings.noteChanged('voice', 'replaced')
+  warnings.recordChange('voice', 'replaced')
   return defaultVoice ?? 'alloy'
 }
 

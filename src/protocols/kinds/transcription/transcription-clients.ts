@@ -103,7 +103,7 @@ function writeTranscript(
       }
     case 'verbose_json': {
       const shouldAddWords = request.granularities.includes('word')
-      if (shouldAddWords && !words) warnings.noteDropped('timestamp_granularities')
+      if (shouldAddWords && !words) warnings.recordDrop('timestamp_granularities')
       const shouldAddSegments = !shouldAddWords || request.granularities.includes('segment')
       return {
         task: request.task,

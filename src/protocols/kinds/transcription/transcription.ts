@@ -86,9 +86,9 @@ export function noteUnsupported(
   warnings: Warnings,
 ): void {
   for (const field of ['language', 'prompt', 'temperature'] as const)
-    if (request[field] !== undefined && !supported.includes(field)) warnings.noteDropped(field)
-  if (request.keywords.length > 0 && !supported.includes('keywords')) warnings.noteDropped('keywords')
-  for (const name of request.others) warnings.noteDropped(name)
+    if (request[field] !== undefined && !supported.includes(field)) warnings.recordDrop(field)
+  if (request.keywords.length > 0 && !supported.includes('keywords')) warnings.recordDrop('keywords')
+  for (const name of request.others) warnings.recordDrop(name)
 }
 
 /** Returns the keywords, including the words in a prompt that is a list. */
@@ -97,7 +97,7 @@ export function collectKeywords({ keywords, prompt }: TranscriptionRequest, warn
   const listed = prompt.split(',').map((word) => word.trim())
   if (listed.length > 1 && listed.every((word) => word !== '' && word.split(/\s+/).length <= 4))
     return [...keywords, ...listed]
-  warnings.noteDropped('prompt')
+  warnings.recordDrop('prompt')
   return [...keywords]
 }
 

@@ -63,7 +63,7 @@ export function chooseFormat(
   warnings: Warnings,
 ): PageFormat {
   const chosen = pickFormat(format, formats)
-  if (chosen !== format) warnings.noteChanged('format', 'replaced')
+  if (chosen !== format) warnings.recordChange('format', 'replaced')
   return chosen
 }
 

@@ -4,13 +4,13 @@ import type { Recency, SearchRequest } from './web-search.ts'
 
 /** Returns the number of results, up to the vendor's limit. */
 export function chooseCount({ maxResults }: SearchRequest, max: number, warnings: Warnings): number {
-  if (maxResults > max) warnings.noteChanged('maxResults', 'clamped')
+  if (maxResults > max) warnings.recordChange('maxResults', 'clamped')
   return Math.min(maxResults, max)
 }
 
 /** Returns the preferred language, for vendors that accept only one: the language in lowercase, its region in uppercase. */
 export function chooseLanguage({ languages }: SearchRequest, warnings: Warnings): string | undefined {
-  if (languages && languages.length > 1) warnings.noteDropped('search_language_filter[1]')
+  if (languages && languages.length > 1) warnings.recordDrop('search_language_filter[1]')
   const [language, region] = languages?.[0]?.split('-') ?? []
   return region ? `${language?.toLowerCase()}-${region.toUpperCase()}` : language?.toLowerCase()
 }
@@ -25,7 +25,7 @@ export function choosePageFormat(
   warnings: Warnings,
 ): PageFormat | undefined {
   const format = page && pickFormat(page.format, formats)
-  if (format !== page?.format) warnings.noteChanged('content_options.format', 'replaced')
+  if (format !== page?.format) warnings.recordChange('content_options.format', 'replaced')
   return format
 }
 
@@ -35,7 +35,7 @@ export function choosePage(
   size: number,
   { first, warnings }: { first: number; warnings: Warnings },
 ) {
-  if (offset % size !== 0) warnings.noteChanged('offset', 'clamped')
+  if (offset % size !== 0) warnings.recordChange('offset', 'clamped')
   return offset < size ? undefined : first + Math.floor(offset / size)
 }
 
@@ -52,7 +52,7 @@ const stripWildcard = (domain: string) => domain.replace(/^\*?\./, '')
 /** Writes Google's time filter, such as `qdr:w` or `cdr:1,cd_min:11/1/2026`. Dates take precedence over a maximum age. */
 export function writeGoogleTimes({ recency, after, before }: SearchRequest, warnings: Warnings): string | undefined {
   if (!after && !before) return recency && `qdr:${recency[0]}`
-  if (recency) warnings.noteDropped('recency')
+  if (recency) warnings.recordDrop('recency')
   const days = [after && `cd_min:${toUsDate(after)}`, before && `cd_max:${toUsDate(before)}`]
   return ['cdr:1', ...days.filter(Boolean)].join(',')
 }

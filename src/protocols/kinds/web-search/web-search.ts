@@ -75,7 +75,7 @@ export function noteUnsupported(
   supported: ReadonlySet<SearchFeature>,
   warnings: Warnings,
 ): void {
-  for (const name of features) if (!supported.has(name) && usesFeature(request, name)) warnings.noteDropped(name)
+  for (const name of features) if (!supported.has(name) && usesFeature(request, name)) warnings.recordDrop(name)
 }
 
 function usesFeature(request: SearchRequest, name: SearchFeature): boolean {

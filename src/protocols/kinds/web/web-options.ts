@@ -49,7 +49,7 @@ export function readVendorOptions(
   function choose(name: string, value: unknown, path: string): void {
     if (value === null) return
     const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined
-    if (!shape) warnings.noteDropped(path)
+    if (!shape) warnings.recordDrop(path)
     else if (shape(value)) chosen[name] = value
     else warnings.reject(path, 'has a value that the provider does not accept.')
   }

@@ -148,7 +148,7 @@ function parseAssistantPart(part: Fields, calls: HostedCalls, context: PromptCon
     case 'custom':
     case 'reasoning-file':
       part.ignore(...Object.keys(part.value))
-      return void warnings.noteDropped(part.at)
+      return void warnings.recordDrop(part.at)
     default:
       return rejectPart(part, warnings)
   }
@@ -157,7 +157,7 @@ function parseAssistantPart(part: Fields, calls: HostedCalls, context: PromptCon
 /** Parses a model-generated file. Only images and audio can be sent back to a model. */
 function parseResponseFile(part: Fields, context: FileContext): AssistantPart | undefined {
   const { type, source } = parseFile(part, context)
-  if (type !== 'image' && type !== 'audio') return void context.warnings.noteDropped(part.at)
+  if (type !== 'image' && type !== 'audio') return void context.warnings.recordDrop(part.at)
   const state = parseState(part)
   return type === 'image' && state ? { type, source, state } : { type, source }
 }
@@ -202,7 +202,7 @@ function parseServerResult(
   const result = part.fields('output')?.any('value')
   part.ignore('toolName', 'output')
   const call = calls.get(id)
-  if (call === undefined || result === undefined) return void warnings.noteDropped(part.at)
+  if (call === undefined || result === undefined) return void warnings.recordDrop(part.at)
   const image = parseImageResult(result)
   if (image) return image
   if (!Array.isArray(result) || !result.every(isPage)) return createHostedPart(id, { ...call, result })
@@ -217,7 +217,7 @@ function parseToolPart(part: Fields, message: Fields, context: FileContext): Too
   const { warnings } = context
   const type = part.string('type')
   if (type === 'tool-approval-response') {
-    warnings.noteDropped(part.at)
+    warnings.recordDrop(part.at)
     return []
   }
   if (type !== 'tool-result') return rejectPart(part, warnings)
@@ -273,7 +273,7 @@ function parseResultPart(part: Fields, context: FileContext): ToolResultContent[
     case 'file':
       return [parseFile(part, context)]
     case 'custom':
-      warnings.noteDropped(part.at)
+      warnings.recordDrop(part.at)
       return []
     default:
       return /^(?:file|image)-(?:data|url|id|file-id)$|^media$/.test(type)

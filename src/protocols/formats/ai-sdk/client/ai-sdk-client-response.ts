@@ -147,7 +147,7 @@ function writeFile(
     return createFile(source.mediaType, version.tagsFiles ? { type: 'data', data: source.data } : source.data)
   if (source.type === 'url' && version.tagsFiles)
     return createFile(source.mediaType ?? `${type}/*`, { type: 'url', url: source.url })
-  responseWarnings.noteDropped(type)
+  responseWarnings.recordDrop(type)
   return []
 }
 
@@ -194,7 +194,7 @@ export function createSources(
         const existing = key ? sourcesByKey.get(key) : undefined
         const source = existing ?? createSource(cited)
         if (!source) {
-          responseWarnings.noteDropped('citations')
+          responseWarnings.recordDrop('citations')
           continue
         }
         if (!existing) {

@@ -72,7 +72,7 @@ function parseFunction(tool: Fields, name: string, { warnings, targetFormat }: F
     .list('inputExamples')
     ?.flatMap((example) => (isObject(example) && isObject(example.input) ? [example.input] : []))
   const keepsExamples = targetFormat === 'anthropic-messages' && examples && examples.length > 0
-  if (examples?.length && !keepsExamples) warnings.noteDropped(tool.path('inputExamples'))
+  if (examples?.length && !keepsExamples) warnings.recordDrop(tool.path('inputExamples'))
   tool.ignore('providerOptions', 'title')
   return omitUndefined<FunctionTool>({
     type: 'function',

@@ -57,7 +57,7 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
         cache: parseBreakpoint(block, warnings),
       })
     case 'tool_reference': // a search found this deferred tool, but all tools are declared anyway
-      warnings.noteChanged(block.at, 'replaced')
+      warnings.recordChange(block.at, 'replaced')
       return { type: 'text', text: block.string('tool_name') ?? '' }
     default:
       return warnings.reject(block.path('type'), `content of type "${type}" is not supported.`)
@@ -75,7 +75,7 @@ export function parseTexts(holder: Fields, name: string, warnings: Warnings): Te
   return readBlocks(holder, name, warnings).flatMap((block) => {
     const type = block.string('type')
     if (type === 'tool_addition' || type === 'tool_removal') {
-      warnings.noteDropped(block.at) // the request already declares all tools
+      warnings.recordDrop(block.at) // the request already declares all tools
       return []
     }
     if (type !== 'text') warnings.reject(block.path('type'), `content of type "${type}" is not allowed here.`)

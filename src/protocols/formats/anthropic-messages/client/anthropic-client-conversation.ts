@@ -82,7 +82,7 @@ function parseAssistant(blocks: readonly Fields[], warnings: Warnings): Assistan
     if (part.type === 'text' && block.string('type') !== 'text') inserted.add(part)
     return [part]
   })
-  for (const path of searches.paths.values()) warnings.noteDropped(path) // these searches have no results
+  for (const path of searches.paths.values()) warnings.recordDrop(path) // these searches have no results
   return returnStateToParts(separateParagraphs(parts, inserted))
 }
 
@@ -114,7 +114,7 @@ function parsePart(block: Fields, { running, paths }: Searches, warnings: Warnin
       return parseServerResult(ignoreAllFields(block), running, {})
     case 'fallback': // marks where another Anthropic model took over
       ignoreAllFields(block)
-      return void warnings.noteDropped(block.at)
+      return void warnings.recordDrop(block.at)
     case 'server_tool_use':
       if (block.string('name') === 'web_search') {
         const id = block.string('id') ?? ''
@@ -142,7 +142,7 @@ function parseServerBlock(block: Fields, warnings: Warnings): AssistantPart | un
   const text = getServerToolText(ignoreAllFields(block))
   if (text === undefined)
     return warnings.reject(block.path('type'), `content of type "${block.string('type')}" is not supported.`)
-  warnings.noteChanged(block.at, text === '' ? 'dropped' : 'replaced')
+  warnings.recordChange(block.at, text === '' ? 'dropped' : 'replaced')
   return text === '' ? undefined : { type: 'text', text }
 }
 

@@ -22,13 +22,13 @@ export function parseReasoning(body: Fields, warnings: Warnings): ReasoningOptio
     case undefined:
       return warnings.reject('thinking.type', 'is required.')
     case 'disabled':
-      if (effort) warnings.noteDropped('output_config.effort')
+      if (effort) warnings.recordDrop('output_config.effort')
       return { effort: 'none' }
     case 'enabled':
       if (budget === undefined) return warnings.reject('thinking.budget_tokens', 'is required.')
       return omitUndefined<ReasoningOptions>({ effort, budget, show })
     case 'between_tools':
-      warnings.noteChanged('thinking.type', 'replaced')
+      warnings.recordChange('thinking.type', 'replaced')
       return omitUndefined<ReasoningOptions>({ effort, budget: 'auto', show })
     case 'adaptive':
       return omitUndefined<ReasoningOptions>({ effort, budget: 'auto', show })

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../lib/json.ts'
 import { type Fields, readFields } from '../../canonical/canonical-fields.ts'
 import type { CanonicalRequest, OutputFormat, RequestOptions } from '../../canonical/canonical-request.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
-import { noteNames, type Warnings } from '../../canonical/canonical-warnings.ts'
+import { recordFieldNames, type Warnings } from '../../canonical/canonical-warnings.ts'
 import type { ParseContext } from '../../translator.ts'
 import { parseBreakpoint } from '../anthropic-fields.ts'
 import { parseTurns } from './anthropic-client-conversation.ts'
@@ -18,7 +18,7 @@ const FIELD_SYNONYMS = {
 /** Parses a client's Messages request, or its token-count request, which has no token limit. */
 export function parseRequest(json: JsonObject, { warnings, version }: ParseContext): CanonicalRequest {
   const body = readFields(json, '', warnings)
-  noteNames(json, FIELD_SYNONYMS, warnings)
+  recordFieldNames(json, FIELD_SYNONYMS, warnings)
   const { toolChoice, parallelToolCalls } = parseToolChoice(body, warnings)
   const options = parseOptions(body, version, warnings)
   const request = omitUndefined<CanonicalRequest>({

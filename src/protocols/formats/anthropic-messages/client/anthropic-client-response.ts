@@ -67,10 +67,10 @@ export function writeBlocks(part: AssistantPart, { isHidden, responseWarnings }:
     case 'server-tool':
       return writeSearch(part)
     case 'audio':
-      responseWarnings.noteDropped('audio')
+      responseWarnings.recordDrop('audio')
       return writeText(part.transcript ?? '')
     case 'image':
-      responseWarnings.noteDropped('image')
+      responseWarnings.recordDrop('image')
       return []
     case 'compaction': // only Responses clients request a compaction
       return []

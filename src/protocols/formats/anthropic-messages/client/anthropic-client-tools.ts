@@ -53,15 +53,15 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool | undefined {
       name: tool.string('name'),
       refusal: `tools of type "${type}" only work with Anthropic.`,
     })
-  warnings.noteDropped(tool.at) // the request already declares the tools that a search would find
+  warnings.recordDrop(tool.at) // the request already declares the tools that a search would find
   return undefined
 }
 
 function parseFunction(tool: Fields, warnings: Warnings): FunctionTool {
-  for (const name of ['defer_loading', 'input_examples']) if (tool.any(name)) warnings.noteDropped(tool.path(name))
+  for (const name of ['defer_loading', 'input_examples']) if (tool.any(name)) warnings.recordDrop(tool.path(name))
   tool.ignore('eager_input_streaming')
   if (tool.strings('allowed_callers')?.every((caller) => caller !== 'direct'))
-    warnings.noteDropped(tool.path('allowed_callers'))
+    warnings.recordDrop(tool.path('allowed_callers'))
   return omitUndefined<FunctionTool>({
     type: 'function',
     name: requireString(tool, 'name', warnings),

@@ -37,7 +37,7 @@ export function writeTurns(turns: readonly Turn[], target: TargetContext) {
     .flatMap((turn) => (turn.role === 'system' ? writeTexts(turn.content, target) : []))
   const messages = mergeMessages(turns.slice(start).map((turn) => writeTurn(turn, target)))
   if (messages[0]?.role !== 'user') {
-    target.warnings.noteChanged('turns', 'added')
+    target.warnings.recordChange('turns', 'added')
     messages.unshift({ role: 'user', content: [{ type: 'text', text: CONTINUE_TEXT }] })
   }
   return { system, messages: trimLastText(messages) }
@@ -89,7 +89,7 @@ function writePart(part: UserPart, target: TargetContext): WireUserBlock[] {
     case 'text':
       return writeText(part, target)
     case 'image':
-      if (part.detail && part.detail !== 'auto') warnings.noteDropped(warnings.getPath(part, 'image', 'detail'))
+      if (part.detail && part.detail !== 'auto') warnings.recordDrop(warnings.getPath(part, 'image', 'detail'))
       return [{ type: 'image', source: writeImageSource(part, target), ...breakpoint }]
     case 'file': {
       const { name: title, context, citable } = part
@@ -147,7 +147,7 @@ function writeAssistant(part: AssistantPart, target: TargetContext): WireAssista
     case 'server-tool': // `prepareRequest` has converted it to text, because a block needs the encrypted content of the original response
       return []
     case 'audio':
-      if (part.transcript === undefined) warnings.noteDropped(warnings.getPath(part, 'audio'))
+      if (part.transcript === undefined) warnings.recordDrop(warnings.getPath(part, 'audio'))
       return writeAssistantText({ type: 'text', text: part.transcript ?? '' }, target)
     case 'image': // `prepareRequest` has moved it to a user turn
       return []

@@ -106,7 +106,7 @@ function writeOptions(
     ...(output?.type === 'json-schema' && { format: { type: 'json_schema', schema: writeSchema(output, target) } }),
   }
   const { auto, ...others } = options.cacheOptions ?? {}
-  if (Object.keys(others).length > 0) target.warnings.noteDropped('cacheOptions')
+  if (Object.keys(others).length > 0) target.warnings.recordDrop('cacheOptions')
   return {
     thinking,
     output_config: effort || output?.type === 'json-schema' ? config : undefined,
@@ -136,16 +136,16 @@ function writeSchema(
   { warnings }: TargetContext,
 ) {
   const titledSchema = { ...(name && { title: name }), ...(description && { description }), ...schema }
-  return toStrictSchema(titledSchema, (change) => warnings.noteChanged('output', change))
+  return toStrictSchema(titledSchema, (change) => warnings.recordChange('output', change))
 }
 
 /** Writes the sampling options. A model that reasons accepts few of them, and no model accepts both `temperature` and `top_p`. */
 function writeSampling(options: RequestOptions, thinking: WireThinkingConfig | undefined, { warnings }: TargetContext) {
   let { temperature, topP, topK } = options
   if (thinking && thinking.type !== 'disabled') {
-    if (temperature !== undefined && temperature !== 1) warnings.noteDropped('temperature')
-    if (topP !== undefined && topP < MIN_TOP_P) warnings.noteDropped('topP')
-    if (topK !== undefined) warnings.noteDropped('topK')
+    if (temperature !== undefined && temperature !== 1) warnings.recordDrop('temperature')
+    if (topP !== undefined && topP < MIN_TOP_P) warnings.recordDrop('topP')
+    if (topK !== undefined) warnings.recordDrop('topK')
     temperature = undefined
     topP = topP !== undefined && topP < MIN_TOP_P ? undefined : topP
     topK = undefined
@@ -153,7 +153,7 @@ function writeSampling(options: RequestOptions, thinking: WireThinkingConfig | u
   if (temperature !== undefined && topP !== undefined) {
     if (temperature === 1) temperature = undefined
     else {
-      if (topP !== 1) warnings.noteDropped('topP')
+      if (topP !== 1) warnings.recordDrop('topP')
       topP = undefined
     }
   }
@@ -164,7 +164,7 @@ const MIN_TOP_P = 0.95
 
 function writeStop(stop: string[] | undefined, { warnings }: TargetContext): string[] | undefined {
   const sequences = stop?.filter((text) => !isBlank(text)) ?? []
-  if (stop && sequences.length < stop.length) warnings.noteDropped('stop')
+  if (stop && sequences.length < stop.length) warnings.recordDrop('stop')
   return sequences.length > 0 ? sequences : undefined
 }
 
@@ -177,11 +177,11 @@ function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetCont
     case 'fast':
       return { speed: 'fast' as const }
     case 'priority':
-      warnings.noteChanged('serviceTier', 'replaced')
+      warnings.recordChange('serviceTier', 'replaced')
       return { service_tier: 'auto' as const } // uses reserved capacity if there is any
     case 'flex':
     case 'scale':
-      warnings.noteDropped('serviceTier')
+      warnings.recordDrop('serviceTier')
       return {}
     case undefined:
       return {}
@@ -214,7 +214,7 @@ function writeThinking(
   const display = show && ({ display: show === 'none' ? 'omitted' : 'summarized' } as const)
   if (control === 'adaptive') return { thinking: { type: 'adaptive', ...display }, ...effortField }
   if (lacksThinking(messages)) {
-    warnings.noteDropped('reasoning')
+    warnings.recordDrop('reasoning')
     return { thinking: { type: 'disabled' } }
   }
   return { thinking: { type: 'enabled', budget_tokens: getBudget(reasoning, traits.reasoning), ...display } }

@@ -15,7 +15,7 @@ export function parseResponse(body: JsonObject, context: ReaderContext): Canonic
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a message without content.' })
   const running: RunningCalls = new Map()
   const content = body.content.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, running, context) : []))
-  if (running.size > 0) context.responseWarnings.noteDropped('server_tool_use') // these calls have no results
+  if (running.size > 0) context.responseWarnings.recordDrop('server_tool_use') // these calls have no results
   const hasToolCalls = content.some((part) => part.type === 'tool-call')
   return omitUndefined<CanonicalResponse>({
     id: readStringOrEmpty(body.id) || undefined,
@@ -58,7 +58,7 @@ function parseBlock(block: JsonObject, running: RunningCalls, context: ReaderCon
   }
   const result = parseServerResult(block, running, context)
   if (result) return [result]
-  responseWarnings.noteDropped(readStringOrEmpty(block.type) || 'content')
+  responseWarnings.recordDrop(readStringOrEmpty(block.type) || 'content')
   return []
 }
 

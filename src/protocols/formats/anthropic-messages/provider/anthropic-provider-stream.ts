@@ -102,7 +102,7 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
   function endMessage(delta: JsonObject, usage: unknown) {
     reportUsage(usage)
     const finish = parseStop(delta)
-    if (finish && blockContext.running.size > 0) context.responseWarnings.noteDropped('server_tool_use') // these calls have no results
+    if (finish && blockContext.running.size > 0) context.responseWarnings.recordDrop('server_tool_use') // these calls have no results
     if (finish) emit({ type: 'finish', candidate: 0, finish })
   }
 
@@ -155,7 +155,7 @@ function createTextReader(block: JsonObject, context: BlockContext): BlockReader
   const cite = (value: unknown) => {
     const citation = isObject(value) ? parseCitation(value) : undefined
     if (citation) part.cite(citation)
-    else context.responseWarnings.noteDropped('citations')
+    else context.responseWarnings.recordDrop('citations')
   }
   part.append(readStringOrEmpty(block.text))
   if (Array.isArray(block.citations)) for (const citation of block.citations) cite(citation)
@@ -213,7 +213,7 @@ function createCompleteReader(part: AssistantPart, { start, emit }: BlockContext
 }
 
 function createEmptyReader(type: string, { responseWarnings }: BlockContext): BlockReader {
-  responseWarnings.noteDropped(type)
+  responseWarnings.recordDrop(type)
   return { add() {}, end() {} }
 }
 

@@ -21,11 +21,11 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
     return { ...tool.native.value, ...writeBreakpoint(tool.cache, target) } as WireTool // unchanged from the client's declaration
   const { name, description, schema, strict, outputSchema, examples, cache } = tool
   const path = target.warnings.getPath(tool, 'tools')
-  if (outputSchema) target.warnings.noteDropped(target.warnings.getPath(tool, 'tools', 'outputSchema'))
+  if (outputSchema) target.warnings.recordDrop(target.warnings.getPath(tool, 'tools', 'outputSchema'))
   if (examples && !target.traits.ownTools)
-    target.warnings.noteDropped(target.warnings.getPath(tool, 'tools', 'examples'))
+    target.warnings.recordDrop(target.warnings.getPath(tool, 'tools', 'examples'))
   const fullSchema = { ...(schema ?? { properties: {} }), type: 'object' }
-  const input = strict ? toStrictSchema(fullSchema, (change) => target.warnings.noteChanged(path, change)) : fullSchema
+  const input = strict ? toStrictSchema(fullSchema, (change) => target.warnings.recordChange(path, change)) : fullSchema
   return {
     name,
     ...omitUndefined({ description }),
@@ -39,7 +39,7 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
 /** Writes a web search in the version that all models support. */
 function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool {
   const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
-  if (contextSize && contextSize !== 'medium') warnings.noteDropped(warnings.getPath(tool, 'tools', 'contextSize'))
+  if (contextSize && contextSize !== 'medium') warnings.recordDrop(warnings.getPath(tool, 'tools', 'contextSize'))
   return {
     type: 'web_search_20250305',
     name: 'web_search',

@@ -22,7 +22,7 @@ export function writeTurns(turns: readonly Turn[], target: TargetContext) {
   )
   const messages = mergeMessages(turns.slice(lead).map((turn) => writeTurn(turn, state)))
   if (messages[0]?.role !== 'user') {
-    target.warnings.noteChanged('turns', 'added')
+    target.warnings.recordChange('turns', 'added')
     messages.unshift({ role: 'user', content: [{ text: CONTINUE_TEXT }] })
   }
   for (const { role, content } of messages) {
@@ -87,7 +87,7 @@ function writeMedium(part: UserPart, state: WriteState): WireMedium[] {
     case 'text':
       return writeText(part)
     case 'image':
-      if (part.detail && part.detail !== 'auto') warnings.noteDropped(warnings.getPath(part, 'image', 'detail'))
+      if (part.detail && part.detail !== 'auto') warnings.recordDrop(warnings.getPath(part, 'image', 'detail'))
       return [writeImage(part, state)]
     case 'file':
       return [writeDocument(part, names, state)]
@@ -115,7 +115,7 @@ export function writeBreakpoint(
   if (!cache || traits.cacheBreakpoints === 'none') return []
   const { ttl } = cache
   if (ttl === undefined) return [{ cachePoint: { type: 'default' } }]
-  if (ttl !== '5m' && ttl !== '1h') warnings.noteChanged(warnings.getPath(cache, 'cache', 'ttl'), 'replaced')
+  if (ttl !== '5m' && ttl !== '1h') warnings.recordChange(warnings.getPath(cache, 'cache', 'ttl'), 'replaced')
   return [{ cachePoint: { type: 'default', ttl: ttl === '5m' ? ttl : '1h' } }]
 }
 
@@ -153,7 +153,7 @@ function writeAssistant(part: AssistantPart, state: WriteState): WireBlock[] {
         ...writeBreakpoint(part.cache, state),
       ]
     case 'audio':
-      if (part.transcript === undefined) warnings.noteDropped(warnings.getPath(part, 'audio'))
+      if (part.transcript === undefined) warnings.recordDrop(warnings.getPath(part, 'audio'))
       return writeText({ text: part.transcript ?? '' })
     case 'image': // `prepareRequest` has moved it to a user turn
       return []

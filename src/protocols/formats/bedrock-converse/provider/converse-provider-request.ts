@@ -27,7 +27,7 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
   const { system, messages } = writeTurns(request.turns, target)
   const { options, own } = resolveOptions(request.options, messages, target)
   const stop = options.stop?.filter((text) => text.trim() !== '')
-  if (stop && stop.length < (options.stop?.length ?? 0)) target.warnings.noteDropped('stop')
+  if (stop && stop.length < (options.stop?.length ?? 0)) target.warnings.recordDrop('stop')
   const isStopped = stop !== undefined && stop.length > 0
   return omitUndefined<WireRequest>({
     system: system.length > 0 ? system : undefined,
@@ -56,7 +56,7 @@ function resolveOptions(requested: RequestOptions, messages: readonly WireMessag
   const { control } = traits.reasoning
   const options = { ...requested }
   if (control === 'budget' && options.reasoning && options.reasoning.effort !== 'none' && lacksReasoning(messages)) {
-    warnings.noteDropped('reasoning') // the model requires the tool loop's reasoning, which the client didn't send
+    warnings.recordDrop('reasoning') // the model requires the tool loop's reasoning, which the client didn't send
     delete options.reasoning
   }
   const fields: JsonObject = options.reasoning ? writeReasoning(options.reasoning, traits.reasoning) : {}
@@ -86,7 +86,7 @@ function dropOptions(
 ) {
   for (const name of names) {
     if (options[name] === undefined) continue
-    if (options[name] !== 1 || name !== 'temperature') warnings.noteDropped(name)
+    if (options[name] !== 1 || name !== 'temperature') warnings.recordDrop(name)
     delete options[name]
   }
 }
@@ -105,14 +105,14 @@ function lacksReasoning(messages: readonly WireMessage[]): boolean {
 function writeOutput(output: OutputFormat | undefined, { warnings }: TargetContext): WireRequest['outputConfig'] {
   if (output?.type !== 'json-schema') return undefined
   const { name, description } = output
-  const schema = toStrictSchema(output.schema, (change) => warnings.noteChanged('output', change))
+  const schema = toStrictSchema(output.schema, (change) => warnings.recordChange('output', change))
   const jsonSchema = { schema: JSON.stringify(schema), ...omitUndefined({ name, description }) }
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 
 function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetContext): WireRequest['serviceTier'] {
   if (tier === 'default' || tier === 'flex' || tier === 'priority') return { type: tier }
-  if (tier === 'scale' || tier === 'fast') warnings.noteDropped('serviceTier')
+  if (tier === 'scale' || tier === 'fast') warnings.recordDrop('serviceTier')
   return undefined
 }
 
@@ -166,7 +166,7 @@ function writeReasoning(
  */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const { messages, system, toolConfig, outputConfig, additionalModelRequestFields } = writeBody(request, target)
-  if (outputConfig) target.warnings.noteDropped('output')
+  if (outputConfig) target.warnings.recordDrop('output')
   const converse = omitUndefined<WireCountRequest['input']['converse']>({
     messages,
     system,

@@ -31,7 +31,7 @@ function parseBlock(block: JsonObject, { origin, newId, responseWarnings }: Read
   if (isObject(reasoningContent)) return parseReasoning(reasoningContent, origin)
   if (isObject(toolUse) && toolUse.type !== SERVER_TOOL) {
     const name = readStringOrEmpty(toolUse.name)
-    if (name === '') responseWarnings.noteDropped('toolUse')
+    if (name === '') responseWarnings.recordDrop('toolUse')
     else
       return [
         {
@@ -41,7 +41,7 @@ function parseBlock(block: JsonObject, { origin, newId, responseWarnings }: Read
           arguments: stringifyArguments(toolUse.input),
         },
       ]
-  } else responseWarnings.noteDropped(Object.keys(block)[0] ?? 'content')
+  } else responseWarnings.recordDrop(Object.keys(block)[0] ?? 'content')
   return []
 }
 
@@ -55,7 +55,7 @@ function parseCitedText({ content, citations }: JsonObject, responseWarnings: Re
   const knownCitations: Citation[] = found.flatMap((item: unknown) =>
     isObject(item) ? (parseCitation(item) ?? []) : [],
   )
-  if (knownCitations.length < found.length) responseWarnings.noteDropped('citations')
+  if (knownCitations.length < found.length) responseWarnings.recordDrop('citations')
   if (text === '' && knownCitations.length === 0) return []
   return [{ type: 'text', text, ...(knownCitations.length > 0 && { citations: knownCitations }) }]
 }

@@ -77,7 +77,7 @@ function createBlockReader(block: JsonObject, context: ConverseBlockContext): Bl
     return readCall(block.toolUse, context)
   if (isObject(block.reasoningContent)) return readReasoning(context)
   if (typeof block.text === 'string' || isObject(block.citation)) return readText(context)
-  context.responseWarnings.noteDropped(Object.keys(block)[0] ?? 'content')
+  context.responseWarnings.recordDrop(Object.keys(block)[0] ?? 'content')
   return { add() {}, end() {} }
 }
 
@@ -89,7 +89,7 @@ function readText(context: ConverseBlockContext): BlockReader {
       if (delta.citation === undefined) return
       const citation = isObject(delta.citation) ? parseCitation(delta.citation) : undefined
       if (citation) part.cite(citation)
-      else context.responseWarnings.noteDropped('citations')
+      else context.responseWarnings.recordDrop('citations')
     },
     end: part.end,
   }

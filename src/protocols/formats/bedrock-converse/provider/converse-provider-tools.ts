@@ -21,12 +21,12 @@ function writeTool(tool: Tool, target: TargetContext): WireTool[] {
   const path = warnings.getPath(tool, 'tools')
   if (tool.type !== 'function') return warnings.reject(path, 'the target only supports function tools.')
   const { name, description, schema, strict, outputSchema, cache } = tool
-  if (outputSchema) warnings.noteDropped(warnings.getPath(tool, 'tools', 'outputSchema'))
+  if (outputSchema) warnings.recordDrop(warnings.getPath(tool, 'tools', 'outputSchema'))
   const json = { ...(schema ?? { properties: {} }), type: 'object' }
   const spec = {
     name,
     ...(description && { description }),
-    inputSchema: { json: strict ? toStrictSchema(json, (change) => warnings.noteChanged(path, change)) : json },
+    inputSchema: { json: strict ? toStrictSchema(json, (change) => warnings.recordChange(path, change)) : json },
     ...(strict && { strict }),
   }
   return [{ toolSpec: spec }, ...writeBreakpoint(cache, target)]

@@ -33,7 +33,7 @@ export function moveBlankBreakpoints(turns: readonly Turn[], { traits, warnings 
     else if (item.cache) {
       const receiver = result ?? previous?.item
       if (receiver) receiver.cache ??= item.cache
-      else warnings.noteDropped(warnings.getPath(item.cache, 'cache'))
+      else warnings.recordDrop(warnings.getPath(item.cache, 'cache'))
       delete item.cache
     }
   }
@@ -65,7 +65,7 @@ export function fitCacheBreakpoints(
   const candidates = listBreakpointCandidates(copy)
 
   function drop({ item }: BreakpointCandidate) {
-    if (item.cache) warnings.noteDropped(warnings.getPath(item.cache, 'cache'))
+    if (item.cache) warnings.recordDrop(warnings.getPath(item.cache, 'cache'))
     delete item.cache
   }
 
@@ -110,7 +110,7 @@ function fitLifetimes(items: readonly { cache?: CacheBreakpoint }[], { traits, w
     const isLong = cache.ttl !== undefined && cache.ttl !== '5m'
     isShort ||= !isLong
     if (!isLong || (!isShort && cache.ttl === '1h')) continue
-    warnings.noteChanged(warnings.getPath(cache, 'cache', 'ttl'), 'replaced')
+    warnings.recordChange(warnings.getPath(cache, 'cache', 'ttl'), 'replaced')
     item.cache = { ...cache, ttl: isShort ? '5m' : '1h' }
   }
 }

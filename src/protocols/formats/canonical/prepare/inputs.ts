@@ -56,7 +56,7 @@ function fitResult(result: ToolResult, moved: UserPart[], target: TargetContext)
     }
     if (part.type === 'search-result') return toTextParts(part, warnings)
     moved.push({ type: 'text', text: `From the result of the tool call ${result.callId}:` }, ...fitPart(part, target))
-    warnings.noteChanged(warnings.getPath(part, 'turns'), 'moved')
+    warnings.recordChange(warnings.getPath(part, 'turns'), 'moved')
     return [{ type: 'text' as const, text: `[${part.type}: see the message after the results]` }]
   })
   return { ...result, content }
@@ -92,7 +92,7 @@ function checkFileId(part: UserPart, { origin, warnings }: TargetContext) {
 }
 
 function toTextParts(part: UserPart & { type: 'search-result' }, warnings: Warnings): TextPart[] {
-  warnings.noteChanged(warnings.getPath(part, 'turns'), 'replaced')
+  warnings.recordChange(warnings.getPath(part, 'turns'), 'replaced')
   const text = [part.title, part.source, '', ...part.content.map(({ text }) => text)].join('\n')
   return [part.cache ? { type: 'text', text, cache: part.cache } : { type: 'text', text }]
 }
@@ -118,7 +118,7 @@ const KIND_NAMES: Readonly<Record<InputKind, string>> = {
 /** Converts a document for a target that only supports files. Plain text and context become text parts, and the document is no longer citable. */
 function fitDocument<P extends UserPart>(part: P, { traits, warnings }: TargetContext): (P | TextPart)[] {
   if (part.type !== 'file' || traits.documents) return [part]
-  if (part.citable) warnings.noteDropped(warnings.getPath(part, 'turns', 'citable'))
+  if (part.citable) warnings.recordDrop(warnings.getPath(part, 'turns', 'citable'))
   const { source, name, context, cache } = part
   if (source.type === 'text') return [createTextPart([name, context, source.text], cache)]
   return context === undefined ? [part] : [createTextPart([context]), part]
@@ -154,7 +154,7 @@ function showAssistantImages(turns: readonly Turn[], warnings: Warnings): Turn[]
       all.push(turn)
       continue
     }
-    for (const image of images) warnings.noteChanged(warnings.getPath(image, 'turns'), 'moved')
+    for (const image of images) warnings.recordChange(warnings.getPath(image, 'turns'), 'moved')
     all.push(removeImages(turn))
     pendingImages = [
       { type: 'text', text: 'From your answer before:' },

@@ -28,12 +28,12 @@ export function prepareOutput(
   if (traits.outputFormats.includes(output.type)) {
     if (output.type === 'json-schema') return { ...same, output: resolveStrict(output, traits) }
     if (!traits.jsonNeedsWord || mentionsJson(turns)) return same
-    warnings.noteChanged('turns', 'added')
+    warnings.recordChange('turns', 'added')
     return { ...same, turns: addInstruction(turns) }
   }
   if (output.type === 'json-schema' && tools.length > 0 && requiresCall(toolChoice))
     return { ...same, output: undefined }
-  warnings.noteChanged('output', 'replaced')
+  warnings.recordChange('output', 'replaced')
   if (output.type === 'json') return { ...same, output: undefined, turns: addInstruction(turns) }
   const { name = OUTPUT_TOOL_NAME, description = 'Give the answer by calling this.', schema } = output
   const tool: FunctionTool = { type: 'function', name, description, schema }

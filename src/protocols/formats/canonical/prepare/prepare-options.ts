@@ -27,7 +27,7 @@ export function prepareOptions(
     if (isAccepted(name)) continue
     if (!isDefault(name, acceptedOptions[name])) {
       if (ESSENTIAL_OPTIONS.has(name)) warnings.reject(name, 'the target does not support this.')
-      warnings.noteDropped(name)
+      warnings.recordDrop(name)
     }
     delete acceptedOptions[name]
   }
@@ -43,7 +43,7 @@ function resolveRetention(options: RequestOptions, isAccepted: boolean, warnings
   delete options.cacheRetention
   if (isAccepted || ttl !== undefined) return // the newer option takes precedence
   options.cacheOptions = { ...cacheOptions, ttl: cacheRetention === '24h' ? '12h' : '30m' }
-  warnings.noteChanged('cacheRetention', 'replaced')
+  warnings.recordChange('cacheRetention', 'replaced')
 }
 
 /** Returns whether this is the option's default value. Some clients send all defaults. */
@@ -73,15 +73,15 @@ function clamp(options: RequestOptions, traits: Traits, warnings: Warnings) {
   const { temperature, stop, maxOutputTokens } = options
   if (temperature !== undefined && temperature > traits.maxTemperature) {
     options.temperature = traits.maxTemperature
-    warnings.noteChanged('temperature', 'clamped')
+    warnings.recordChange('temperature', 'clamped')
   }
   if (stop && stop.length > traits.maxStopSequences) {
     options.stop = stop.slice(0, traits.maxStopSequences)
-    warnings.noteChanged('stop', 'clamped')
+    warnings.recordChange('stop', 'clamped')
   }
   if (maxOutputTokens === undefined) return
   const limit = Math.max(traits.minOutputTokens, Math.min(maxOutputTokens, traits.maxOutputTokens ?? maxOutputTokens))
   if (limit === maxOutputTokens) return
   options.maxOutputTokens = limit
-  warnings.noteChanged('maxOutputTokens', 'clamped')
+  warnings.recordChange('maxOutputTokens', 'clamped')
 }

@@ -50,7 +50,7 @@ const isSearch = (tool: Tool): tool is WebSearchTool => tool.type === 'web-searc
 
 function keepOnlySearch(tools: readonly Tool[], warnings: Warnings): Tool[] {
   return tools.filter((tool) => {
-    if (!isSearch(tool)) warnings.noteDropped(warnings.getPath(tool, 'tools'))
+    if (!isSearch(tool)) warnings.recordDrop(warnings.getPath(tool, 'tools'))
     return isSearch(tool)
   })
 }
@@ -83,16 +83,16 @@ function prepareTool(tool: Tool, { traits, warnings, rename }: ToolContext): Too
   const name = rename(tool.name)
   if (tool.type === 'free-form') {
     if (traits.freeFormTools) return { ...tool, name }
-    if (tool.grammar) warnings.noteDropped(warnings.getPath(tool, 'tools', 'grammar'))
+    if (tool.grammar) warnings.recordDrop(warnings.getPath(tool, 'tools', 'grammar'))
     const { description } = tool
     return { type: 'function', name, schema: FREE_FORM_SCHEMA, ...(description !== undefined && { description }) }
   }
   const flat = traits.unionTools || !tool.schema ? undefined : flattenSchema(tool.schema)
-  if (flat?.isBroader) warnings.noteChanged(warnings.getPath(tool, 'tools', 'schema'), 'replaced')
+  if (flat?.isBroader) warnings.recordChange(warnings.getPath(tool, 'tools', 'schema'), 'replaced')
   const fitting: FunctionTool = flat ? { ...tool, name, schema: flat.schema } : { ...tool, name }
   const { strict, ...rest } = fitting
   if (strict === undefined || (traits.strictTools && !(flat && strict))) return fitting
-  if (strict) warnings.noteDropped(warnings.getPath(tool, 'tools', 'strict'))
+  if (strict) warnings.recordDrop(warnings.getPath(tool, 'tools', 'strict'))
   return rest
 }
 
@@ -116,7 +116,7 @@ export function prepareToolChoice(
   const all = [...tools]
   if (!choice) return { toolChoice: undefined, tools: all }
   if (tools.length === 0) {
-    if (choice.type !== 'auto' && choice.type !== 'none') warnings.noteDropped(chosenBy) // there are no tools to choose from
+    if (choice.type !== 'auto' && choice.type !== 'none') warnings.recordDrop(chosenBy) // there are no tools to choose from
     return { toolChoice: undefined, tools: all }
   }
   const supports = (kind: Traits['toolChoices'][number]) => traits.toolChoices.includes(kind)
@@ -133,13 +133,13 @@ export function prepareToolChoice(
     }
     case 'required':
       if (supports('required')) return { toolChoice: choice, tools: all }
-      warnings.noteChanged(chosenBy, 'replaced')
+      warnings.recordChange(chosenBy, 'replaced')
       return { toolChoice: { type: 'auto' }, tools: all }
     case 'tool': {
       const name = rename(choice.name)
       if (!includesTool(tools, name) && tools.some(({ type }) => type === 'web-search')) {
         if (supports('search')) return { toolChoice: { type: 'tool', name: SEARCH_TOOL_NAME }, tools: all }
-        warnings.noteChanged(chosenBy, 'replaced') // the choice was a web search, which has no name in the canonical format
+        warnings.recordChange(chosenBy, 'replaced') // the choice was a web search, which has no name in the canonical format
         return { toolChoice: { type: 'auto' }, tools: all }
       }
       if (supports('tool')) return { toolChoice: { type: 'tool', name }, tools: all }
@@ -169,7 +169,7 @@ export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn
     const inserted = new Set<AssistantPart>()
     const content = turn.content.map((part) => {
       if (!isServerTool(part)) return part
-      warnings.noteChanged(warnings.getPath(part, 'turns'), 'replaced')
+      warnings.recordChange(warnings.getPath(part, 'turns'), 'replaced')
       const text = toTextPart(part)
       inserted.add(text)
       return text

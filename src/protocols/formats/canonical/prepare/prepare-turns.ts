@@ -25,7 +25,7 @@ export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetCo
     pendingTurns = []
   }
   const warn = () => {
-    for (const turn of pendingTurns) warnings.noteChanged(warnings.getPath(turn, 'turns'), 'moved')
+    for (const turn of pendingTurns) warnings.recordChange(warnings.getPath(turn, 'turns'), 'moved')
   }
   turns.forEach((turn, index) => {
     if (turn.role === 'system') {
@@ -120,7 +120,7 @@ const isUserTurn = (turn: Turn | undefined): boolean => turn?.role === 'user' ||
 
 function continueTurn(turn: UserTurn, { traits, warnings }: TargetContext): UserTurn {
   if (traits.emptyText === 'taken') return turn
-  warnings.noteChanged(warnings.getPath(turn, 'turns'), 'replaced')
+  warnings.recordChange(warnings.getPath(turn, 'turns'), 'replaced')
   return { ...turn, content: [{ type: 'text', text: CONTINUE_TEXT }] }
 }
 
@@ -129,7 +129,7 @@ export function fitEnd(turns: readonly Turn[], { traits, warnings }: TargetConte
   const last = turns.at(-1)
   if (traits.prefill || last?.role !== 'assistant' || last.content.some(({ type }) => type === 'tool-call'))
     return [...turns]
-  warnings.noteChanged('turns', 'added')
+  warnings.recordChange('turns', 'added')
   return [...turns, CONTINUE_TURN]
 }
 

@@ -42,7 +42,7 @@ export function resolveReasoning(
   if (isConflict && isReasoning(options.reasoning, traits)) {
     if (rejectsTools || requested?.budget === undefined) disableReasoning(options, target)
     else {
-      warnings.noteChanged('toolChoice', 'replaced')
+      warnings.recordChange('toolChoice', 'replaced')
       choice = { type: 'auto' }
     }
   }
@@ -58,8 +58,8 @@ function isReasoning(reasoning: ReasoningOptions | undefined, { reasoning: { isD
 /** Sends the effort `none` only to a target that reasons by default and accepts it. */
 function disableReasoning(options: RequestOptions, { traits, warnings }: TargetContext) {
   const { efforts, isDefault } = traits.reasoning
-  if (options.reasoning) warnings.noteDropped('reasoning')
-  else warnings.noteChanged('reasoning', 'added')
+  if (options.reasoning) warnings.recordDrop('reasoning')
+  else warnings.recordChange('reasoning', 'added')
   delete options.reasoning
   if (isDefault && efforts.includes('none')) options.reasoning = { effort: 'none', budget: 0 }
 }
@@ -67,7 +67,7 @@ function disableReasoning(options: RequestOptions, { traits, warnings }: TargetC
 function dropExcluded(options: RequestOptions, { traits, warnings }: TargetContext) {
   for (const name of traits.reasoning.excludes) {
     if (options[name] === undefined) continue
-    warnings.noteDropped(name)
+    warnings.recordDrop(name)
     delete options[name]
   }
 }
@@ -85,12 +85,12 @@ function fitReasoning(requested: ReasoningOptions, target: BudgetTarget): Reason
   const isShown = requested.show !== undefined && requested.show !== 'none'
   if (requested.effort === undefined && requested.budget === undefined) {
     if (reasoning.control !== 'none') return requested
-    if (isShown) warnings.noteDropped('show')
+    if (isShown) warnings.recordDrop('show')
     return undefined
   }
   if (reasoning.control === 'none') {
-    if (requested.effort !== 'none' && requested.budget !== 0) warnings.noteDropped('reasoning')
-    if (isShown) warnings.noteDropped('show')
+    if (requested.effort !== 'none' && requested.budget !== 0) warnings.recordDrop('reasoning')
+    if (isShown) warnings.recordDrop('show')
     return undefined
   }
   const isAuto = requested.effort === undefined && requested.budget === 'auto'
@@ -98,10 +98,10 @@ function fitReasoning(requested: ReasoningOptions, target: BudgetTarget): Reason
   if (isAuto && reasoning.control !== 'budget' && canBeAuto) return requested
   const wanted = requested.effort ?? (typeof requested.budget === 'number' ? toEffort(requested.budget) : 'medium')
   const effort = findNearestEffort(wanted, reasoning.efforts)
-  if (effort !== wanted) warnings.noteChanged('reasoning', 'clamped')
+  if (effort !== wanted) warnings.recordChange('reasoning', 'clamped')
   const budget = effort === 'none' ? 0 : fitBudget(effort, requested.budget, target)
   if (budget !== undefined) return omitUndefined<ReasoningOptions>({ effort, budget, show: requested.show })
-  warnings.noteDropped('reasoning') // the output limit leaves no room for reasoning
+  warnings.recordDrop('reasoning') // the output limit leaves no room for reasoning
   return reasoning.efforts.includes('none') ? { effort: 'none', budget: 0 } : undefined
 }
 
@@ -140,7 +140,7 @@ function fitBudget(
   const budget = Math.min(Math.max(wanted, minBudget), maxBudget, room)
   if (control !== 'budget') return budget
   if (budget < minBudget || budget >= maxOutputTokens) return undefined
-  if (typeof requested === 'number' && budget !== requested) warnings.noteChanged('reasoning', 'clamped')
+  if (typeof requested === 'number' && budget !== requested) warnings.recordChange('reasoning', 'clamped')
   return budget
 }
 

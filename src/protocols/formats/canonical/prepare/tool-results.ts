@@ -49,7 +49,7 @@ export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
       const calling = callers.get(result.callId)
       const results = calling && groups.get(calling)
       const previous = results?.get(result.callId)
-      if (previous) warnings.noteDropped(warnings.getPath(previous, 'turns'))
+      if (previous) warnings.recordDrop(warnings.getPath(previous, 'turns'))
       else if (results) join()
       if (results) results.set(result.callId, result)
       else listOrphans(turn).push(result)
@@ -86,12 +86,12 @@ function toResult(call: ToolCallPart, result: ToolResult | undefined, warnings: 
 }
 
 function createMissingResult(call: ToolCallPart, warnings: Warnings): ToolResult {
-  warnings.noteChanged(warnings.getPath(call, 'turns'), 'added')
+  warnings.recordChange(warnings.getPath(call, 'turns'), 'added')
   return { callId: call.id, content: [{ type: 'text', text: '[no result recorded]' }], isError: true }
 }
 
 function toUserTurn(result: ToolResult, warnings: Warnings): UserTurn {
-  warnings.noteChanged(warnings.getPath(result, 'turns'), 'replaced')
+  warnings.recordChange(warnings.getPath(result, 'turns'), 'replaced')
   return { role: 'user', content: result.content }
 }
 

@@ -21,7 +21,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
   const contents = isObject(value) ? [value] : (body.list('contents') ?? [])
   const turns: Turn[] = []
   const calls = createCallRegistry()
-  const assembler = createCallAssembler(() => warnings.noteDropped('functionCall'))
+  const assembler = createCallAssembler(() => warnings.recordDrop('functionCall'))
 
   contents.forEach((entry, index) => {
     const content = readElementFields(entry, `contents[${index}]`, warnings)
@@ -137,7 +137,7 @@ function parseUserPart(part: Fields, warnings: Warnings): UserPart[] {
   const media = parseMedia(part, warnings) ?? rejectPart(part, warnings)
   const detail = readDetail(part)
   if (media.type === 'image' && detail) media.detail = detail
-  else if (part.any('mediaResolution') !== undefined) warnings.noteDropped(part.path('mediaResolution'))
+  else if (part.any('mediaResolution') !== undefined) warnings.recordDrop(part.path('mediaResolution'))
   warnings.setPath(media, part.at, MEDIA_FIELD_NAMES)
   return [media]
 }
@@ -156,7 +156,7 @@ function parseModelPart(part: Fields, warnings: Warnings): AssistantPart[] {
     return [omitUndefined<ReasoningPart>({ type: 'reasoning', text: text ?? '', isSummary: true, state })]
   if (text !== undefined) return text || state ? [omitUndefined<TextPart>({ type: 'text', text, state })] : []
   const serverParts = parseServerPart(part)
-  if (serverParts?.length === 0) warnings.noteDropped(part.at)
+  if (serverParts?.length === 0) warnings.recordDrop(part.at)
   if (serverParts) return serverParts
   const media = parseMedia(part, warnings)
   if (!media)

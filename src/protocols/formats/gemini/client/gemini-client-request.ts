@@ -3,7 +3,7 @@ import { type Fields, readEntries, readFields } from '../../canonical/canonical-
 import type { CanonicalRequest, OutputFormat, RequestOptions } from '../../canonical/canonical-request.ts'
 import type { Turn } from '../../canonical/canonical-turns.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
-import { noteNames, type Warnings } from '../../canonical/canonical-warnings.ts'
+import { recordFieldNames, type Warnings } from '../../canonical/canonical-warnings.ts'
 import type { ParseContext } from '../../translator.ts'
 import { toDetail } from '../gemini-media.ts'
 import { parseThinking } from '../gemini-reasoning.ts'
@@ -17,7 +17,7 @@ export function parseRequest(json: JsonObject, { warnings, route }: ParseContext
   const spelling = new Map<string, string>()
   const body = readFields(toCamelCase(json, spelling), '', warnings)
   warnings.spell(spelling)
-  noteNames(json, FIELD_SYNONYMS, warnings)
+  recordFieldNames(json, FIELD_SYNONYMS, warnings)
   rejectServerState(body, warnings)
   const config = body.fields('generationConfig') ?? readFields({}, 'generationConfig', warnings)
   const stream = route?.stream ?? false
@@ -63,7 +63,7 @@ function addDetail(turns: readonly Turn[], config: Fields, warnings: Warnings): 
   const detail = toDetail(resolution)
   const parts = turns.flatMap((turn) => (turn.role === 'user' ? turn.content : []))
   const images = parts.filter((part) => part.type === 'image' && part.detail === undefined)
-  if (!detail || images.length < parts.filter(({ type }) => type !== 'text').length) warnings.noteDropped(path)
+  if (!detail || images.length < parts.filter(({ type }) => type !== 'text').length) warnings.recordDrop(path)
   for (const image of detail ? images : []) {
     Object.assign(image, { detail })
     warnings.setPath(image, warnings.getPath(image, 'contents'), { detail: `/${path}` })

@@ -64,14 +64,14 @@ export function writePart(part: AssistantPart, { request, responseWarnings }: Wr
       return [{ functionCall: { id: part.id, name: part.name, args }, ...signature }]
     }
     case 'server-tool':
-      if (part.results.length > 0) responseWarnings.noteDropped('web_search_results') // the sources already contain its queries
+      if (part.results.length > 0) responseWarnings.recordDrop('web_search_results') // the sources already contain its queries
       return []
     case 'compaction': // only Responses clients request a compaction
       return []
     case 'image':
     case 'audio': {
       const media = writeMedia(part)
-      if (!media) responseWarnings.noteDropped(part.type)
+      if (!media) responseWarnings.recordDrop(part.type)
       return media ? [{ ...media, ...signature }] : []
     }
     default:

@@ -36,7 +36,7 @@ export function writeContents(turns: readonly Turn[], target: TargetContext): Wi
       )
   }
   if (contents[0]?.role === 'user') return contents
-  target.warnings.noteChanged('turns', 'added')
+  target.warnings.recordChange('turns', 'added')
   return [{ role: 'user', parts: [{ text: CONTINUE_TEXT }] }, ...contents] // a conversation must start with the user
 }
 
@@ -101,7 +101,7 @@ function writeModelPart(part: AssistantPart, { traits, warnings }: TargetContext
     case 'image':
     case 'audio': {
       const media = writeMedia(part)
-      if (!media) warnings.noteDropped(warnings.getPath(part, 'turns'))
+      if (!media) warnings.recordDrop(warnings.getPath(part, 'turns'))
       return media ? [media] : []
     }
     default:
@@ -137,5 +137,5 @@ function writeResultPart(part: ToolResult['content'][number], { warnings }: Targ
 
 /** Warns about a dropped file name: the Gemini API has no field for it, only Vertex does. */
 function dropFileName(part: UserPart, warnings: Warnings) {
-  if (part.type === 'file' && part.name !== undefined) warnings.noteDropped(warnings.getPath(part, 'turns', 'name'))
+  if (part.type === 'file' && part.name !== undefined) warnings.recordDrop(warnings.getPath(part, 'turns', 'name'))
 }

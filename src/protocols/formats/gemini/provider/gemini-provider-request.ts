@@ -79,7 +79,7 @@ function writeSchema(output: OutputFormat | undefined, { traits, warnings }: Tar
     responseJsonSchema: isOlder ? undefined : schema,
     responseSchema:
       isOlder && schema
-        ? toOpenApiSchema(schema, (path) => warnings.noteDropped(`${warnings.getPath(output ?? {}, 'output')}.${path}`))
+        ? toOpenApiSchema(schema, (path) => warnings.recordDrop(`${warnings.getPath(output ?? {}, 'output')}.${path}`))
         : undefined,
   }
 }
@@ -104,6 +104,6 @@ function writeTier(
   if (tier === undefined || tier === 'auto') return undefined
   if (tier === 'default') return 'standard'
   if (tier === 'flex' || tier === 'priority') return tier
-  warnings.noteDropped('serviceTier')
+  warnings.recordDrop('serviceTier')
   return undefined
 }

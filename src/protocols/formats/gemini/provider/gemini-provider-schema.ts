@@ -22,23 +22,23 @@ interface SchemaContext {
 }
 
 function writeSchema(original: unknown, context: SchemaContext): JsonObject {
-  const noteDropped = (keyword: string) => context.onDropped(join(context.path, keyword))
+  const recordDrop = (keyword: string) => context.onDropped(join(context.path, keyword))
   if (!isObject(original)) return {} // the schema `true` allows any value
-  const resolved = context.resolver.enter(original, noteDropped)
+  const resolved = context.resolver.enter(original, recordDrop)
   if (!resolved) {
-    noteDropped('$ref')
+    recordDrop('$ref')
     return { type: 'OBJECT' }
   }
   const { schema } = resolved
   const result = {
     ...copyCommonKeywords(schema),
-    ...writeType(schema, context, noteDropped),
-    ...writeEnum(schema, noteDropped),
-    ...writeLimits(schema, noteDropped),
-    ...writeMembers(schema, context, noteDropped),
+    ...writeType(schema, context, recordDrop),
+    ...writeEnum(schema, recordDrop),
+    ...writeLimits(schema, recordDrop),
+    ...writeMembers(schema, context, recordDrop),
   }
   for (const keyword in schema)
-    if (!KNOWN_KEYWORDS.has(keyword) && !isHarmless(keyword, schema[keyword])) noteDropped(keyword)
+    if (!KNOWN_KEYWORDS.has(keyword) && !isHarmless(keyword, schema[keyword])) recordDrop(keyword)
   context.resolver.leave(resolved)
   return result
 }
@@ -54,7 +54,7 @@ function copyCommonKeywords(schema: JsonObject): JsonObject {
 function writeType(
   schema: JsonObject,
   { path, write }: SchemaContext,
-  noteDropped: (keyword: string) => void,
+  recordDrop: (keyword: string) => void,
 ): JsonObject {
   const declared = [schema.type].flat().filter((type) => typeof type === 'string')
   const types = declared.filter((type) => type !== 'null').map((type) => type.toUpperCase())
@@ -68,7 +68,7 @@ function writeType(
   const [only] = others
   if (others.length === 1) return { ...write(only, path), ...nullable }
   if (others.length > 1) {
-    if (schema.anyOf && schema.oneOf) noteDropped('oneOf')
+    if (schema.anyOf && schema.oneOf) recordDrop('oneOf')
     return { anyOf: others.map((other, index) => write(other, join(path, `anyOf[${index}]`))), ...nullable }
   }
   const [type = guessType(schema)] = types
@@ -85,7 +85,7 @@ function guessType(schema: JsonObject): string | undefined {
 function writeMembers(
   schema: JsonObject,
   { path, write }: SchemaContext,
-  noteDropped: (keyword: string) => void,
+  recordDrop: (keyword: string) => void,
 ): JsonObject {
   const result: JsonObject = {}
   const { properties, required, items, prefixItems } = schema
@@ -99,7 +99,7 @@ function writeMembers(
   }
   const tuple: unknown = Array.isArray(items) ? items : prefixItems
   if (Array.isArray(tuple)) {
-    noteDropped('prefixItems') // the target allows any of the items at any index
+    recordDrop('prefixItems') // the target allows any of the items at any index
     result.items = write(tuple.length === 1 ? tuple[0] : { anyOf: tuple }, join(path, 'items'))
   } else if (items !== undefined) result.items = write(items, join(path, 'items'))
   else if ([schema.type].flat().includes('array')) result.items = {}
@@ -143,22 +143,22 @@ const IGNORED_KEYWORDS: ReadonlySet<string> = new Set([
   'strict',
 ])
 
-type NoteDropped = (keyword: string) => void
+type RecordDrop = (keyword: string) => void
 
 /** Writes `enum` and `const`. Google's `enum` only supports strings, so numbers become strings. */
-function writeEnum(schema: JsonObject, noteDropped: NoteDropped): JsonObject {
+function writeEnum(schema: JsonObject, recordDrop: RecordDrop): JsonObject {
   const listed: unknown[] = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : []
   const values = listed.filter((value) => value !== null)
   if (values.length === 0) return {}
   if (!values.every((value) => typeof value === 'string')) {
-    noteDropped(schema.enum === undefined ? 'const' : 'enum')
+    recordDrop(schema.enum === undefined ? 'const' : 'enum')
     if (!values.every((value) => typeof value === 'string' || typeof value === 'number')) return {}
   }
   return { type: 'STRING', format: 'enum', enum: values.map(String) }
 }
 
 /** Writes formats and limits for numbers, strings, and arrays. */
-function writeLimits(schema: JsonObject, noteDropped: NoteDropped): JsonObject {
+function writeLimits(schema: JsonObject, recordDrop: RecordDrop): JsonObject {
   if (schema.enum !== undefined || schema.const !== undefined) return {}
   const result: JsonObject = {}
   for (const keyword of LIMIT_KEYWORDS) if (typeof schema[keyword] === 'number') result[keyword] = schema[keyword]
@@ -167,11 +167,11 @@ function writeLimits(schema: JsonObject, noteDropped: NoteDropped): JsonObject {
   const most = readExclusiveLimit(schema, 'exclusiveMaximum', { limit: 'maximum', step: -1, isInteger })
   if (least) result.minimum = Math.max(least.value, Number(formatScalar(result.minimum ?? least.value)))
   if (most) result.maximum = Math.min(most.value, Number(formatScalar(result.maximum ?? most.value)))
-  if (least && !isInteger) noteDropped('exclusiveMinimum')
-  if (most && !isInteger) noteDropped('exclusiveMaximum')
+  if (least && !isInteger) recordDrop('exclusiveMinimum')
+  if (most && !isInteger) recordDrop('exclusiveMaximum')
   if (typeof schema.format === 'string') {
     if (SUPPORTED_FORMATS.has(schema.format)) result.format = schema.format
-    else noteDropped('format')
+    else recordDrop('format')
   }
   return result
 }
@@ -207,8 +207,8 @@ interface ResolvedSchema {
 
 /** Replaces references and `allOf` with their content, because Google's older `Schema` supports neither. */
 interface Resolver {
-  /** Returns `undefined` if the schema is circular or grows too large. Calls `noteDropped` if two constraints contradict each other. */
-  enter(schema: JsonObject, noteDropped: (keyword: string) => void): ResolvedSchema | undefined
+  /** Returns `undefined` if the schema is circular or grows too large. Calls `recordDrop` if two constraints contradict each other. */
+  enter(schema: JsonObject, recordDrop: (keyword: string) => void): ResolvedSchema | undefined
   /** Call this once the schema is written, so that its references may be followed again. */
   leave(resolved: ResolvedSchema): void
 }
@@ -218,9 +218,9 @@ function createResolver(root: JsonObject): Resolver {
   let size = 0
 
   return {
-    enter(original, noteDropped) {
+    enter(original, recordDrop) {
       const refs: string[] = []
-      let schema = mergeAllOf(original, noteDropped)
+      let schema = mergeAllOf(original, recordDrop)
       if (++size > MAX_SIZE) return undefined
       while (typeof schema.$ref === 'string') {
         const { $ref, ...siblings } = schema
@@ -231,7 +231,7 @@ function createResolver(root: JsonObject): Resolver {
         }
         entered.add($ref)
         refs.push($ref)
-        schema = mergeAllOf({ ...target, ...siblings }, noteDropped)
+        schema = mergeAllOf({ ...target, ...siblings }, recordDrop)
       }
       return { schema, refs }
     },
@@ -242,7 +242,7 @@ function createResolver(root: JsonObject): Resolver {
 }
 
 /** Merges the constraints in `allOf` into one schema. If two have different values for a keyword, the first one counts. */
-function mergeAllOf(schema: JsonObject, noteDropped: (keyword: string) => void): JsonObject {
+function mergeAllOf(schema: JsonObject, recordDrop: (keyword: string) => void): JsonObject {
   const { allOf, ...joined } = schema
   if (!Array.isArray(allOf)) return schema
   for (const part of allOf) {
@@ -254,7 +254,7 @@ function mergeAllOf(schema: JsonObject, noteDropped: (keyword: string) => void):
       else if (isObject(previous) && isObject(next)) joined[keyword] = { ...next, ...previous }
       else if (keyword === 'required' && Array.isArray(previous) && Array.isArray(next))
         joined.required = [...new Set([...previous, ...next])]
-      else if (previous !== next) noteDropped('allOf')
+      else if (previous !== next) recordDrop('allOf')
     }
   }
   return joined

@@ -101,7 +101,7 @@ interface OpenText {
 
 function createCandidateReader(context: CandidateContext, emit: (event: ReaderEvent) => void): CandidateReader {
   const { candidate: index, keys, ids, origin, newId, responseWarnings, hasHosted } = context
-  const assembler = createCallAssembler(() => responseWarnings.noteDropped('functionCall'))
+  const assembler = createCallAssembler(() => responseWarnings.recordDrop('functionCall'))
   let open: OpenText | undefined
   let closed: OpenText[] = [] // text parts that ended in a chunk that contains sources for them
   let code: JsonObject = {} // the code that Google is running
@@ -140,7 +140,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
       else addComplete(parsed)
     }
     if (logprobs && !parts.some((part) => isObject(part) && part.thought === true))
-      responseWarnings.noteDropped('logprobsResult') // the logprobs belong to reasoning, where they aren't supported
+      responseWarnings.recordDrop('logprobsResult') // the logprobs belong to reasoning, where they aren't supported
     if (isCiting) cite(candidate)
     const finish = parseFinish(candidate.finishReason, candidate.finishMessage)
     isVague = isUnspecifiedReason(candidate.finishReason) && !parts.some(hasContent)
@@ -210,7 +210,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
     const parts = open?.type === 'text' ? [...closed, open] : closed
     const texts = parts.map((part): CitedText => ({ ...part, text: part.texts.join('') }))
     const found = parseGrounding(candidate, texts)
-    if (found.length === 0 && hasSources(candidate)) responseWarnings.noteDropped('groundingMetadata')
+    if (found.length === 0 && hasSources(candidate)) responseWarnings.recordDrop('groundingMetadata')
     for (const { key, citation } of found) emit({ type: 'part-citation', key, citation })
     for (const { key } of closed) emit({ type: 'part-end', key })
     closed = []
@@ -248,18 +248,18 @@ function parsePart(part: JsonObject, { origin, responseWarnings }: ReaderContext
       ? { origin, kind: 'thought-signature', data: thoughtSignature }
       : undefined
   const content = typeof text === 'string' ? text : ''
-  if (thought === true && inlineData !== undefined) responseWarnings.noteDropped('inlineData') // a draft of the image
+  if (thought === true && inlineData !== undefined) responseWarnings.recordDrop('inlineData') // a draft of the image
   if (thought === true)
     return content || state
       ? omitUndefined<ReasoningPart>({ type: 'reasoning', text: content, isSummary: true, state })
       : undefined
   if (isObject(inlineData)) {
     const media = parseMedia(inlineData, state)
-    if (!media) responseWarnings.noteDropped('inlineData')
+    if (!media) responseWarnings.recordDrop('inlineData')
     return media
   }
   const other = Object.keys(part).find((name) => !KNOWN_FIELDS.has(name))
-  if (other !== undefined) responseWarnings.noteDropped(other)
+  if (other !== undefined) responseWarnings.recordDrop(other)
   return content || (state && !other) ? omitUndefined<TextPart>({ type: 'text', text: content, state }) : undefined
 }
 

@@ -33,9 +33,9 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireDeclarati
     return omitUndefined({ name, description, parametersJsonSchema: schema, responseJsonSchema: outputSchema })
   const { warnings } = target
   const toolPath = warnings.getPath(tool, `tools.${name}`)
-  const parameters = schema && toOpenApiSchema(schema, (path) => warnings.noteDropped(`${toolPath}.${path}`))
+  const parameters = schema && toOpenApiSchema(schema, (path) => warnings.recordDrop(`${toolPath}.${path}`))
   const response =
-    outputSchema && toOpenApiSchema(outputSchema, (path) => warnings.noteDropped(`${toolPath}.output.${path}`))
+    outputSchema && toOpenApiSchema(outputSchema, (path) => warnings.recordDrop(`${toolPath}.output.${path}`))
   // Google rejects an object without properties, but not a function without parameters.
   return omitUndefined({ name, description, parameters: parameters?.properties ? parameters : undefined, response })
 }
@@ -44,9 +44,9 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool
   const getFieldPath = (field: string) => warnings.getPath(tool, 'tools', field)
   if (tool.allowedDomains)
     warnings.reject(getFieldPath('allowedDomains'), 'the target cannot limit a search to certain domains.')
-  if (tool.contextSize) warnings.noteDropped(getFieldPath('contextSize'))
-  if (tool.location) warnings.noteDropped(getFieldPath('location'))
-  if (tool.maxUses !== undefined) warnings.noteDropped(getFieldPath('maxUses'))
+  if (tool.contextSize) warnings.recordDrop(getFieldPath('contextSize'))
+  if (tool.location) warnings.recordDrop(getFieldPath('location'))
+  if (tool.maxUses !== undefined) warnings.recordDrop(getFieldPath('maxUses'))
   const { blockedDomains } = tool
   return { googleSearch: blockedDomains ? { excludeDomains: blockedDomains } : {} }
 }
@@ -76,7 +76,7 @@ function writeToolChoice(
   const hasFunctions = tools.some(isFunction)
   const isOwn = choice.type === 'tool' && tools.some((tool) => isHosted(tool) && tool.name === choice.name)
   if (!hasFunctions || isOwn) {
-    if (choice.type !== 'auto') warnings.noteDropped('toolChoice')
+    if (choice.type !== 'auto') warnings.recordDrop('toolChoice')
     return hasFunctions ? { mode: 'AUTO' } : undefined
   }
   switch (choice.type) {

@@ -64,7 +64,7 @@ function markTurn(turn: Turn, cache: CacheBreakpoint | undefined, warnings: Warn
       ? turn.results.at(-1)
       : turn.content.findLast(({ type }) => type === 'text' || type === 'image')
   if (last) Object.assign(last, { cache })
-  else warnings.noteDropped(warnings.getPath(cache, 'cache'))
+  else warnings.recordDrop(warnings.getPath(cache, 'cache'))
 }
 
 function parseResult(message: Fields, role: 'tool' | 'function', calls: LegacyCalls, warnings: Warnings): ToolResult {
@@ -156,7 +156,7 @@ function parseContentParts(message: Fields, warnings: Warnings): AssistantPart[]
 
 function parseGeneratedImage(fields: Fields, warnings: Warnings): ImagePart {
   const { detail, ...image } = parseImage(fields, undefined)
-  if (detail) warnings.noteDropped(fields.path('image_url.detail')) // the detail only applies to input images
+  if (detail) warnings.recordDrop(fields.path('image_url.detail')) // the detail only applies to input images
   fields.ignore('type', 'index')
   fields.drop()
   warnings.setPath(image, fields.at)

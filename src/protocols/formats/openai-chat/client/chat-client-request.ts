@@ -8,7 +8,7 @@ import type {
   RequestOptions,
 } from '../../canonical/canonical-request.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
-import { noteNames, type Synonyms, type Warnings } from '../../canonical/canonical-warnings.ts'
+import { recordFieldNames, type Synonyms, type Warnings } from '../../canonical/canonical-warnings.ts'
 import { parseCacheOptions, parseEndUser, parseJsonSchema, parseServiceTier } from '../../openai-fields.ts'
 import type { ParseContext } from '../../translator.ts'
 import { parseTurns } from './chat-client-conversation.ts'
@@ -17,7 +17,7 @@ import { parseToolChoice, parseTools } from './chat-client-tools.ts'
 /** Parses a client's Chat Completions request. */
 export function parseRequest(json: JsonObject, { warnings }: ParseContext): CanonicalRequest {
   const body = readFields(json, '', warnings)
-  noteNames(json, synonyms, warnings)
+  recordFieldNames(json, synonyms, warnings)
   const messages = body.list('messages') ?? warnings.reject('messages', 'is required.')
   const stream = body.boolean('stream') ?? false
   const shouldIncludeUsage = body.fields('stream_options')?.boolean('include_usage') ?? false // the option only applies to streams
@@ -81,7 +81,7 @@ function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
 function parseLogprobs(body: Fields, warnings: Warnings): number | undefined {
   const top = body.number('top_logprobs')
   if (body.boolean('logprobs')) return top ?? 0
-  if (top) warnings.noteDropped('top_logprobs') // `top_logprobs` has no effect without `logprobs`
+  if (top) warnings.recordDrop('top_logprobs') // `top_logprobs` has no effect without `logprobs`
   return undefined
 }
 

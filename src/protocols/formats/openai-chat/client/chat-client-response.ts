@@ -75,8 +75,8 @@ function writeMessage(
     return (part.type === 'reasoning' && writeDetail(part, index)) || []
   })
   const [first] = calls
-  if (isLegacy && calls.length > 1) responseWarnings.noteDropped('tool_calls')
-  if (content.some(hasSearchResults)) responseWarnings.noteDropped('web_search_results')
+  if (isLegacy && calls.length > 1) responseWarnings.recordDrop('tool_calls')
+  if (content.some(hasSearchResults)) responseWarnings.recordDrop('web_search_results')
   return omitUndefined<WireResponseMessage>({
     role: 'assistant',
     content: joinTexts(content, 'text') || null,
@@ -110,7 +110,7 @@ export const hasSearchResults = (part: AssistantPart): boolean => part.type === 
 export function writeImage({ source }: ImagePart, responseWarnings: ResponseWarnings): WireImage[] {
   if (source.type === 'base64') return [{ type: 'image_url', image_url: { url: toDataUrl(source) } }]
   if (source.type === 'url') return [{ type: 'image_url', image_url: { url: source.url } }]
-  responseWarnings.noteDropped('image')
+  responseWarnings.recordDrop('image')
   return []
 }
 
@@ -122,7 +122,7 @@ export function writeAnnotation(
 ): WireAnnotation[] {
   const { url, title = '', start = 0, end = length } = citation
   if (url === undefined) {
-    responseWarnings.noteDropped('citations') // a document citation has no URL
+    responseWarnings.recordDrop('citations') // a document citation has no URL
     return []
   }
   return [{ type: 'url_citation', url_citation: { url, title, start_index: offset + start, end_index: offset + end } }]
@@ -134,7 +134,7 @@ export function writeAudio(
   responseWarnings: ResponseWarnings,
 ): WireResponseMessage['audio'] {
   if (source.type === 'base64') return { id, data: source.data, expires_at: expiresAt, transcript }
-  responseWarnings.noteDropped('audio')
+  responseWarnings.recordDrop('audio')
   return undefined
 }
 

@@ -86,7 +86,7 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
     const candidate = getCandidate(index)
     const { length } = candidate
     const isCall = part.type === 'tool-call'
-    if (isCall && isLegacy && candidate.calls > 0) return responseWarnings.noteDropped('tool_calls') // legacy clients would join their arguments
+    if (isCall && isLegacy && candidate.calls > 0) return responseWarnings.recordDrop('tool_calls') // legacy clients would join their arguments
     parts.set(key, {
       ...{ candidate, type: part.type, callIndex: isCall ? candidate.calls : 0, hasText: false },
       isFreeForm: isCall && part.isFreeForm === true,
@@ -104,7 +104,7 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
     else if (part.type === 'audio') {
       const audio = writeAudio(part, responseWarnings)
       if (audio) send(candidate, { audio })
-    } else if (hasSearchResults(part)) responseWarnings.noteDropped('web_search_results')
+    } else if (hasSearchResults(part)) responseWarnings.recordDrop('web_search_results')
   }
 
   function add(part: OpenPart, text: string, logprobs: TokenLogprob[] | undefined) {
@@ -141,7 +141,7 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
   /** Creates reasoning's detail. Returns `undefined` if the text exceeds the limit, because a detail is useless without its entire text. */
   function createDetail(reasoning: ReasoningPart, { reasoningText, index }: OpenPart): WireDetail | undefined {
     const text = reasoningText?.text
-    if (text === undefined) responseWarnings.noteDropped('reasoning_details')
+    if (text === undefined) responseWarnings.recordDrop('reasoning_details')
     return text === undefined ? undefined : writeDetail({ ...reasoning, text: reasoning.text + text }, index)
   }
 

@@ -65,7 +65,7 @@ function writeResult({ content, isError, cache }: ToolResult, target: TargetCont
   const last = content.findLastIndex((part) => part.type !== 'video' && !isBlankText(part))
   const part = content[last]
   const canHaveBreakpoint = cache && part && part.type !== 'video'
-  if (cache && !canHaveBreakpoint) target.warnings.noteDropped(target.warnings.getPath(cache, 'cache'))
+  if (cache && !canHaveBreakpoint) target.warnings.recordDrop(target.warnings.getPath(cache, 'cache'))
   const markedContent = canHaveBreakpoint ? content.with(last, { ...part, cache }) : content
   const output = writeTexts(markedContent, target, '\n')
   if (!isError) return output
@@ -115,8 +115,8 @@ const writeImage = (part: ImagePart, target: TargetContext): WireImage => ({
 /** Warns about audio without an ID, and about cache breakpoints, which plain-string text can't have. */
 function warnAboutDroppedFields(content: readonly AssistantPart[], warnings: Warnings) {
   for (const part of content) {
-    if (part.type === 'audio' && part.id === undefined) warnings.noteDropped(warnings.getPath(part, 'turns'))
-    if ('cache' in part && part.cache) warnings.noteDropped(warnings.getPath(part.cache, 'cache'))
+    if (part.type === 'audio' && part.id === undefined) warnings.recordDrop(warnings.getPath(part, 'turns'))
+    if ('cache' in part && part.cache) warnings.recordDrop(warnings.getPath(part.cache, 'cache'))
   }
 }
 
@@ -198,7 +198,7 @@ function writePart(part: UserPart, target: TargetContext): WireUserPart[] {
       }))
     case 'video': // only reached for vendors whose traits list video
       if (part.fps ?? part.startOffset ?? part.endOffset)
-        target.warnings.noteDropped(target.warnings.getPath(part, 'turns', 'clip'))
+        target.warnings.recordDrop(target.warnings.getPath(part, 'turns', 'clip'))
       return [{ type: 'video_url', video_url: { url: getUrl(part, target) } }]
     default:
       return assertNever(part)
@@ -209,7 +209,7 @@ function writeFile(part: FilePart, target: TargetContext): WireUserPart {
   const { source, name } = part
   if (source.type === 'text') return { type: 'text', text: source.text } // `prepareRequest` has converted documents to text
   if (source.type === 'file-id') {
-    if (name !== undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps its original name
+    if (name !== undefined) target.warnings.recordDrop(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps its original name
     return { type: 'file', file: { file_id: getOpenAIFileId(source, part, target) } }
   }
   const filename = source.type === 'base64' ? toFileName(name, source.mediaType) : (name ?? 'file.pdf')

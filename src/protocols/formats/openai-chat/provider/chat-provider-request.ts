@@ -32,9 +32,9 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
 /** Writes the options under OpenAI's or the vendor's names. The caller removes undefined fields. */
 function writeOptions(options: RequestOptions, { traits, warnings }: TargetContext) {
   const { cacheOptions, logprobs, maxOutputTokens, prediction, reasoning, speech } = options
-  if (cacheOptions?.auto) warnings.noteDropped('cache_control')
+  if (cacheOptions?.auto) warnings.recordDrop('cache_control')
   const isShown = reasoning?.show !== undefined && reasoning.show !== 'none'
-  if (isShown && traits.reasoning.replay === 'never') warnings.noteDropped('show') // OpenAI doesn't show reasoning in this format
+  if (isShown && traits.reasoning.replay === 'never') warnings.recordDrop('show') // OpenAI doesn't show reasoning in this format
   return {
     [traits.outputLimitField]: maxOutputTokens,
     temperature: options.temperature,

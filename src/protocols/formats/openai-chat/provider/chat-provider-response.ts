@@ -96,7 +96,7 @@ function parseMedia(message: JsonObject, responseWarnings: ResponseWarnings): As
     const url = isObject(image) && isObject(image.image_url) ? readString(image.image_url.url) : undefined
     return url === undefined ? [] : [{ type: 'image', source: parseMediaUrl(url, 'image/png') }]
   })
-  if (parts.length < images.length) responseWarnings.noteDropped('images')
+  if (parts.length < images.length) responseWarnings.recordDrop('images')
   const audio = isObject(message.audio) ? parseAudio(message.audio, responseWarnings) : undefined
   return audio ? [...parts, audio] : parts
 }
@@ -113,7 +113,7 @@ function parseCall(call: JsonObject, context: ChoiceContext): ToolCallPart | und
   const callee = isObject(call[kind]) ? call[kind] : {}
   const name = readString(callee.name)
   if (!name) {
-    context.responseWarnings.noteDropped('tool_calls')
+    context.responseWarnings.recordDrop('tool_calls')
     return undefined
   }
   const callId = readString(call.id)
@@ -196,7 +196,7 @@ export function parseAnnotations(annotations: unknown, responseWarnings: Respons
       }),
     ]
   })
-  if (citations.length < annotations.length) responseWarnings.noteDropped('annotations')
+  if (citations.length < annotations.length) responseWarnings.recordDrop('annotations')
   return citations
 }
 
@@ -217,7 +217,7 @@ export function parseAudio(
   responseWarnings: ResponseWarnings,
 ): AudioPart | undefined {
   if (typeof data !== 'string' || data === '') {
-    if (transcript) responseWarnings.noteDropped('audio') // Snowflake sends empty audio with every response
+    if (transcript) responseWarnings.recordDrop('audio') // Snowflake sends empty audio with every response
     return undefined
   }
   return omitUndefined<AudioPart>({
@@ -232,14 +232,14 @@ export function parseAudio(
 /** Parses a choice's `logprobs`, and warns that a refusal's are dropped. */
 export function parseLogprobs(logprobs: unknown, responseWarnings: ResponseWarnings): TokenLogprob[] | undefined {
   if (!isObject(logprobs)) return undefined
-  if (parseTokens(logprobs.refusal)) responseWarnings.noteDropped('logprobs')
+  if (parseTokens(logprobs.refusal)) responseWarnings.recordDrop('logprobs')
   return parseTokens(logprobs.content)
 }
 
 /** Warns about content parts that are neither text nor reasoning, such as Mistral's references. */
 export function dropUnknownParts(content: readonly unknown[], responseWarnings: ResponseWarnings): void {
   for (const part of content)
-    if (isObject(part) && !isKnownPartType(part.type)) responseWarnings.noteDropped(formatScalar(part.type))
+    if (isObject(part) && !isKnownPartType(part.type)) responseWarnings.recordDrop(formatScalar(part.type))
 }
 
 const isKnownPartType = (type: unknown): boolean =>

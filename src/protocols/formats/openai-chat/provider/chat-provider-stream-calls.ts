@@ -169,7 +169,7 @@ export function createToolCallReader(
       for (const call of open) {
         if (call.key === undefined) {
           call.isClosed = true
-          responseWarnings.noteDropped('tool_calls') // a client can't run a call without a name
+          responseWarnings.recordDrop('tool_calls') // a client can't run a call without a name
         }
         close(call)
       }

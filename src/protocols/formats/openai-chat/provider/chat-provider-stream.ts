@@ -152,7 +152,7 @@ function createChoiceReader(context: StreamChoiceContext, emit: (event: ReaderEv
 
   function emitImage(image: unknown) {
     const url = isObject(image) && isObject(image.image_url) ? image.image_url.url : undefined
-    if (typeof url !== 'string') return responseWarnings.noteDropped('images')
+    if (typeof url !== 'string') return responseWarnings.recordDrop('images')
     close()
     emit({ type: 'part-end', key: start({ type: 'image', source: parseMediaUrl(url, 'image/png') }) })
   }

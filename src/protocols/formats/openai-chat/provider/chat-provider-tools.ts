@@ -27,7 +27,7 @@ function writeFreeForm({ name, description, grammar }: FreeFormTool): WireTool {
 
 function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
   const { name, description, schema, strict, outputSchema, cache } = tool
-  if (outputSchema) target.warnings.noteDropped(target.warnings.getPath(tool, 'tools', 'outputSchema'))
+  if (outputSchema) target.warnings.recordDrop(target.warnings.getPath(tool, 'tools', 'outputSchema'))
   return {
     type: 'function',
     function: omitUndefined({ name, description, parameters: completeInputSchema(schema), strict }),
@@ -40,7 +40,7 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext) {
   const domains = allowedDomains ? 'allowedDomains' : 'blockedDomains'
   if (allowedDomains ?? blockedDomains)
     warnings.reject(warnings.getPath(tool, 'tools', domains), 'the target cannot limit a search to certain domains.')
-  if (maxUses !== undefined) warnings.noteDropped(warnings.getPath(tool, 'tools', 'maxUses'))
+  if (maxUses !== undefined) warnings.recordDrop(warnings.getPath(tool, 'tools', 'maxUses'))
   return omitUndefined({
     search_context_size: contextSize,
     user_location: location && { type: 'approximate' as const, approximate: location },
@@ -55,7 +55,7 @@ export function writeToolChoice(
 ): WireToolChoice | undefined {
   if (!choice) return undefined
   if (tools.every(({ type }) => type === 'web-search')) {
-    if (choice.type !== 'auto') warnings.noteDropped('toolChoice')
+    if (choice.type !== 'auto') warnings.recordDrop('toolChoice')
     return undefined
   }
   const writeNamedTool = (name: string) =>

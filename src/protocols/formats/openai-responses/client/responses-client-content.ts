@@ -42,7 +42,7 @@ export function parseAssistantItem(
     case 'image_generation_call': {
       const image = parseGeneratedImage(item.value)
       if (image) warnings.setPath(image, item.at)
-      else warnings.noteDropped(item.at) // if there is an image, it is stored at OpenAI
+      else warnings.recordDrop(item.at) // if there is an image, it is stored at OpenAI
       return image ? [image] : []
     }
     default:
@@ -91,7 +91,7 @@ function parseOutputMessage(item: Fields, warnings: Warnings): AssistantPart[] {
 /** Parses reasoning. Drops an item that only refers to reasoning stored by OpenAI, because nothing else depends on it. */
 function parseReasoning(item: Fields, warnings: Warnings): AssistantPart[] {
   const part = parseReasoningInput(item.value)
-  if (!part) warnings.noteDropped(item.at)
+  if (!part) warnings.recordDrop(item.at)
   return part ? [part] : []
 }
 

@@ -124,7 +124,7 @@ class InputReader {
   /** Adds the call and the output of an OpenAI-run tool as text, for models that don't have the tool. */
   #addHosted(text: string, item: Fields): void {
     const { warnings } = this.#context
-    warnings.noteChanged(item.at, text === '' ? 'dropped' : 'replaced')
+    warnings.recordChange(item.at, text === '' ? 'dropped' : 'replaced')
     if (text === '') return
     const part: AssistantPart = { type: 'text', text }
     this.#hostedTexts.add(part)
@@ -176,7 +176,7 @@ function resolveReference(item: Fields, { warnings, getItem }: InputContext): Fi
   const id = item.string('id') ?? ''
   const storedItem = getItem?.(id)
   if (storedItem) return readElementFields(storedItem, item.at, warnings)
-  if (id.startsWith('rs_')) return void warnings.noteDropped(item.at)
+  if (id.startsWith('rs_')) return void warnings.recordDrop(item.at)
   const reason = `this gateway does not store the item "${id}" or no longer has it. Send the items themselves, as clients do with "store": false.`
   return warnings.reject(item.path('type'), reason)
 }

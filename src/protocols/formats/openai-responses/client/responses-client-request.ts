@@ -10,7 +10,7 @@ import type {
 import { dropVendorTools, type OfferedTool } from '../../canonical/canonical-tools.ts'
 import type { SystemTurn } from '../../canonical/canonical-turns.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
-import { noteNames, type Synonyms, type Warnings } from '../../canonical/canonical-warnings.ts'
+import { recordFieldNames, type Synonyms, type Warnings } from '../../canonical/canonical-warnings.ts'
 import { parseCacheOptions, parseEndUser, parseJsonSchema, parseServiceTier } from '../../openai-fields.ts'
 import type { ParseContext } from '../../translator.ts'
 import { readCompactionMode } from '../compaction-mode.ts'
@@ -27,7 +27,7 @@ export function parseRequest(original: JsonObject, context: ParseContext): Canon
       ? Object.fromEntries(Object.entries(original).filter(([name]) => !ANSWER_FIELDS.has(name)))
       : original
   const body = readFields(json, '', warnings)
-  noteNames(json, synonyms, warnings)
+  recordFieldNames(json, synonyms, warnings)
   rejectState(body, warnings)
   const namespaces: Namespaces = {}
   const requestTools = parseTools(body, namespaces, warnings)
@@ -53,7 +53,7 @@ export function parseRequest(original: JsonObject, context: ParseContext): Canon
   text?.drop()
   body.ignore('stream_options')
   if ((body.list('context_management') ?? []).some((entry) => !isObject(entry) || entry.type !== 'compaction'))
-    warnings.noteDropped('context_management')
+    warnings.recordDrop('context_management')
   if (json.truncation === 'disabled') body.ignore('truncation')
   body.drop()
   return request
@@ -90,7 +90,7 @@ function removeRepeatedTools(tools: readonly OfferedTool[], warnings: Warnings):
     if (tool.type === 'web-search' || tool.type === 'vendor') return true
     const first = toolsByName.get(tool.name)
     if (!first) toolsByName.set(tool.name, tool)
-    else if (JSON.stringify(first) !== JSON.stringify(tool)) warnings.noteDropped(warnings.getPath(tool, 'tools'))
+    else if (JSON.stringify(first) !== JSON.stringify(tool)) warnings.recordDrop(warnings.getPath(tool, 'tools'))
     return !first
   })
 }
@@ -121,7 +121,7 @@ function parseLogprobs(body: Fields, warnings: Warnings): number | undefined {
   const top = body.number('top_logprobs')
   const included = body.strings('include') ?? []
   const isIncluded = included.includes(LOGPROBS_INCLUDE)
-  if (included.some((name) => name !== LOGPROBS_INCLUDE && name !== REASONING_INCLUDE)) warnings.noteDropped('include')
+  if (included.some((name) => name !== LOGPROBS_INCLUDE && name !== REASONING_INCLUDE)) warnings.recordDrop('include')
   return isIncluded || top ? (top ?? 0) : undefined
 }
 
@@ -147,7 +147,7 @@ function parseReasoning(body: Fields): ReasoningOptions | undefined {
 function parseTier(body: Fields, warnings: Warnings): RequestOptions['serviceTier'] {
   if (body.value.service_tier !== 'ultrafast') return parseServiceTier(body)
   body.ignore('service_tier')
-  warnings.noteChanged('service_tier', 'replaced')
+  warnings.recordChange('service_tier', 'replaced')
   return 'fast'
 }
 

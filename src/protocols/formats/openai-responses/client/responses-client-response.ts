@@ -144,7 +144,7 @@ type WritablePart = Exclude<AssistantPart, { type: 'audio' }>
 
 /** Replaces audio with its transcript, and omits empty strings. */
 function replaceAudio(part: AssistantPart, responseWarnings: ResponseWarnings): WritablePart[] {
-  if (part.type === 'audio') responseWarnings.noteDropped('audio')
+  if (part.type === 'audio') responseWarnings.recordDrop('audio')
   const result: WritablePart | undefined = part.type === 'audio' ? { type: 'text', text: part.transcript ?? '' } : part
   const isEmpty = (result.type === 'text' || result.type === 'refusal') && result.text === ''
   return isEmpty ? [] : [result]
@@ -179,7 +179,7 @@ export function writeContent(part: TextPart | RefusalPart, responseWarnings: Res
   if (type === 'refusal') return { type, refusal: text }
   const citations = part.citations ?? []
   const annotations = citations.flatMap((citation) => writeAnnotation(citation, text.length) ?? [])
-  if (annotations.length < citations.length) responseWarnings.noteDropped('citations')
+  if (annotations.length < citations.length) responseWarnings.recordDrop('citations')
   return { type: 'output_text', text, annotations, logprobs: writeLogprobs(part.logprobs ?? []) }
 }
 
@@ -221,7 +221,7 @@ export function writeSearch({ query, error, results }: ServerToolPart, { newId }
 export function writeImage({ source }: ImagePart, { newId, responseWarnings }: WriterContext): WireOutputItem[] {
   if (source.type === 'base64')
     return [{ type: 'image_generation_call', id: `ig_${newId()}`, status: 'completed', result: source.data }]
-  responseWarnings.noteDropped('image')
+  responseWarnings.recordDrop('image')
   return []
 }
 

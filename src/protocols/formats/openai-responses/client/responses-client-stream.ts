@@ -57,7 +57,7 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
       case 'image':
         return writeWhole(writeImage(part, context), 'image_generation_call')
       case 'audio': // the format has no audio, so the transcript is sent as text
-        context.responseWarnings.noteDropped('audio')
+        context.responseWarnings.recordDrop('audio')
         open({ type: 'text', text: '' })
         if (part.transcript) item?.add(part.transcript, undefined)
         return

@@ -76,7 +76,7 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool | undefined {
   if (type === 'custom') return parseCustom(tool, warnings)
   if (type.startsWith('web_search')) return parseSearch(tool)
   // The request declares all tools, so the provider doesn't have to search for any.
-  if (type === 'tool_search' && tool.any('execution') !== 'client') return void warnings.noteDropped(tool.at)
+  if (type === 'tool_search' && tool.any('execution') !== 'client') return void warnings.recordDrop(tool.at)
   const clientTool = parseClientTool(tool)
   if (clientTool) return clientTool
   return {
@@ -154,7 +154,7 @@ function parseAllowedTools(choice: Fields, warnings: Warnings): ToolChoice {
     readElementFields(entry, `${choice.path('tools')}[${index}]`, warnings),
   )
   const functions = tools.filter(isChosenByName)
-  if (functions.length > 0) for (const tool of tools) if (!isChosenByName(tool)) warnings.noteDropped(tool.at)
+  if (functions.length > 0) for (const tool of tools) if (!isChosenByName(tool)) warnings.recordDrop(tool.at)
   const names = (functions.length > 0 ? functions : tools).map((tool) => readToolName(tool, warnings))
   return { type: 'allowed', mode: choice.oneOf('mode', ['auto', 'required']) ?? 'auto', names }
 }

@@ -78,7 +78,7 @@ function writeAssistant(content: readonly AssistantPart[], target: TargetContext
   }
 
   for (const part of moveTextsBeforeCalls(content, target)) {
-    if ('cache' in part && part.cache) target.warnings.noteDropped(target.warnings.getPath(part.cache, 'cache')) // only input can have cache breakpoints
+    if ('cache' in part && part.cache) target.warnings.recordDrop(target.warnings.getPath(part.cache, 'cache')) // only input can have cache breakpoints
     if (!isTextOrRefusal(part) || getPhase(part) !== getPhase(texts[0])) flush()
     if (isTextOrRefusal(part)) texts.push(part)
     else items.push(...writeOtherPart(part, target))
@@ -119,7 +119,7 @@ function writeOtherPart(part: Exclude<AssistantPart, TextPart | RefusalPart>, ta
     case 'image': // `prepareRequest` has moved it to a user turn
       return []
     case 'audio':
-      if (part.transcript === undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'audio'))
+      if (part.transcript === undefined) target.warnings.recordDrop(target.warnings.getPath(part, 'audio'))
       return part.transcript ? [writeMessage([{ type: 'text', text: part.transcript }])] : []
     default:
       return assertNever(part)
@@ -202,7 +202,7 @@ function writeFile(part: FilePart, target: TargetContext): WireInputPart {
   const { source, name } = part
   if (source.type === 'text') return { type: 'input_text', text: source.text } // `prepareRequest` has converted documents to text
   if (source.type === 'file-id') {
-    if (name !== undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps its original name
+    if (name !== undefined) target.warnings.recordDrop(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps its original name
     return { type: 'input_file', file_id: getOpenAIFileId(source, part, target) }
   }
   if (source.type === 'url')

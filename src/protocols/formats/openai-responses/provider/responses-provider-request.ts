@@ -74,8 +74,8 @@ const isSystem = (turn: Turn): turn is SystemTurn => turn.role === 'system'
 /** Writes the options. The caller removes undefined fields. */
 function writeOptions(options: RequestOptions, { warnings }: TargetContext) {
   const { cacheOptions, logprobs, reasoning } = options
-  if (cacheOptions?.auto) warnings.noteDropped('cache_control')
-  if (options.store) warnings.noteDropped('store') // the gateway couldn't refer to a stored response
+  if (cacheOptions?.auto) warnings.recordDrop('cache_control')
+  if (options.store) warnings.recordDrop('store') // the gateway couldn't refer to a stored response
   return {
     max_output_tokens: options.maxOutputTokens,
     temperature: options.temperature,

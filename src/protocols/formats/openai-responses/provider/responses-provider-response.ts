@@ -73,7 +73,7 @@ export function createOutputParser({ origin, newId, responseWarnings, hasHosted 
         if (call) return [{ ...call, id: readCallId(item) }]
         const hosted = hasHosted ? parseHostedCall(item) : undefined
         if (hosted) return [createHostedPart(readString(item.id) ?? `call_${newId()}`, hosted)]
-        responseWarnings.noteDropped(readString(item.type) ?? 'item')
+        responseWarnings.recordDrop(readString(item.type) ?? 'item')
         return []
       }
     }
@@ -81,7 +81,7 @@ export function createOutputParser({ origin, newId, responseWarnings, hasHosted 
 
   function parseCall(item: JsonObject): ToolCallPart | undefined {
     const name = readString(item.name)
-    if (!name) return void responseWarnings.noteDropped('function_call') // a client can't run a call without a name
+    if (!name) return void responseWarnings.recordDrop('function_call') // a client can't run a call without a name
     const id = readCallId(item)
     if (item.type === 'custom_tool_call')
       return { type: 'tool-call', id, name, arguments: readString(item.input) ?? '', isFreeForm: true }
@@ -142,7 +142,7 @@ function parseMessage({ content, phase }: JsonObject, responseWarnings: Response
 
 /** Warns about a part that is neither text nor a refusal. Some providers omit the type of text parts. */
 export function dropUnknownPart({ type }: JsonObject, responseWarnings: ResponseWarnings): void {
-  if (typeof type === 'string' && type !== 'output_text' && type !== 'refusal') responseWarnings.noteDropped(type)
+  if (typeof type === 'string' && type !== 'output_text' && type !== 'refusal') responseWarnings.recordDrop(type)
 }
 
 /** Parses a message's phase. Returns `undefined` if it is unknown. */

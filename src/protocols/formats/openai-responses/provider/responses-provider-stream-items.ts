@@ -98,7 +98,7 @@ export function createCallReader(
     isClosed = true
     resolvePlaceholder()
     if (key === undefined)
-      responseWarnings.noteDropped('function_call') // a client can't run a call without a name
+      responseWarnings.recordDrop('function_call') // a client can't run a call without a name
     else emit({ type: 'part-end', key })
   }
 

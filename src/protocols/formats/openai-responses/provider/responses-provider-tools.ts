@@ -56,7 +56,7 @@ function writeSearch(tool: WebSearchTool, { traits, warnings }: TargetContext) {
       warnings.getPath(tool, 'tools', 'blockedDomains'),
       'the target cannot exclude domains from a search.',
     )
-  if (maxUses !== undefined) warnings.noteDropped(warnings.getPath(tool, 'tools', 'maxUses'))
+  if (maxUses !== undefined) warnings.recordDrop(warnings.getPath(tool, 'tools', 'maxUses'))
   return omitUndefined<WireSearch>({
     type: 'web_search',
     search_context_size: contextSize,

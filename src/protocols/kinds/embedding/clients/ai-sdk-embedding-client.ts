@@ -25,7 +25,7 @@ export const aiSdk: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
     if (typeof user === 'string') request.user = user
     for (const [provider, response] of Object.entries(isObject(body.providerOptions) ? body.providerOptions : {}))
       for (const name of isObject(response) && !OWN_PROVIDERS.has(provider) ? Object.keys(response) : [])
-        if (!KNOWN_OPTIONS.has(name)) warnings.noteDropped(`providerOptions.${provider}.${name}`)
+        if (!KNOWN_OPTIONS.has(name)) warnings.recordDrop(`providerOptions.${provider}.${name}`)
     dropUnreadGatewayOptions(body, warnings, KNOWN_OPTIONS)
     return request
   },

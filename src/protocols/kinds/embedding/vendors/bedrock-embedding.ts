@@ -7,8 +7,8 @@ import {
   type EmbeddingRequest,
   type EmbeddingResponse,
   getTexts,
-  noteDroppedTitles,
   readVectors,
+  recordDroppedTitles,
   requireFloats,
   requireTruncation,
   toUsage,
@@ -102,8 +102,8 @@ export const bedrockTitan = createBedrockAdapter({
 
 function getPlainTexts(request: EmbeddingRequest, warnings: VendorContext['warnings']): string[] {
   requireFloats(request, warnings)
-  noteDroppedTitles(request, warnings)
-  if (request.user !== undefined) warnings.noteDropped('user')
+  recordDroppedTitles(request, warnings)
+  if (request.user !== undefined) warnings.recordDrop('user')
   return getTexts(request, warnings)
 }
 

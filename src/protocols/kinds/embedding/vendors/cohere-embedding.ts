@@ -6,8 +6,8 @@ import {
   type EmbeddingResponse,
   getTexts,
   type Input,
-  noteDroppedTitles,
   readVectors,
+  recordDroppedTitles,
   toUsage,
 } from '../embedding.ts'
 import { MAX_COHERE_TOKENS } from '../embedding-bounds.ts'
@@ -33,10 +33,10 @@ const EMBED_PATH = '/v2/embed'
 /** Writes a body without the model's name, which is part of the URL on AWS. Cohere's models require a task. */
 export function writeCohereBody(request: EmbeddingRequest, { warnings }: VendorContext): JsonObject {
   const { dimensions, truncation, types, user, inputs } = request
-  noteDroppedTitles(request, warnings)
-  if (user !== undefined) warnings.noteDropped('user')
+  recordDroppedTitles(request, warnings)
+  if (user !== undefined) warnings.recordDrop('user')
   const task = chooseTaskName(request, COHERE_TASKS, warnings)
-  if (task === undefined) warnings.noteChanged('task', 'added')
+  if (task === undefined) warnings.recordChange('task', 'added')
   return {
     ...(inputs.some(hasImage) ? { inputs: inputs.map(writeContent) } : { texts: getTexts(request, warnings) }),
     input_type: task ?? COHERE_TASKS.document,

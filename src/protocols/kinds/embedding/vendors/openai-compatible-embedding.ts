@@ -9,8 +9,8 @@ import {
   type EmbeddingRequest,
   type EmbeddingResponse,
   getTexts,
-  noteDroppedTitles,
   readVectors,
+  recordDroppedTitles,
   requireFloats,
   requireTruncation,
   type Task,
@@ -80,7 +80,7 @@ export function createOpenaiAdapter(dialect: Dialect): VendorAdapter<EmbeddingRe
     writeRequest(request, context) {
       const { target, warnings } = context
       requireFloats(request, warnings)
-      noteDroppedTitles(request, warnings)
+      recordDroppedTitles(request, warnings)
       const options = writeOptions(dialect, request, context)
       return { path: EMBEDDINGS_PATH, body: { model: target.model, input: writeInputs(request, context), ...options } }
     },
@@ -122,7 +122,7 @@ function writeOptions(dialect: Dialect, request: EmbeddingRequest, { warnings }:
   if (encoding === 'base64') Object.assign(options, base64)
   if (user !== undefined) {
     if (supportsUser) options.user = user
-    else warnings.noteDropped('user')
+    else warnings.recordDrop('user')
   }
   return options
 }

@@ -36,7 +36,7 @@ export const vertex: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
       ...writeTruncation(request, context),
     }
     const texts = getTexts(request, warnings)
-    if (request.otherTask !== undefined) warnings.noteDropped('task')
+    if (request.otherTask !== undefined) warnings.recordDrop('task')
     const instances = inputs.map(({ title, task = request.task }, index) => ({
       content: texts[index],
       ...(task && { task_type: TASK_TYPES[task] }),
@@ -91,7 +91,7 @@ const getPath = ({ model }: ProviderTarget, method: string) => `/models/${encode
 function writeTruncation(request: EmbeddingRequest, { warnings }: VendorContext): JsonObject {
   requireFloats(request, warnings)
   requireTruncation(request, { own: 'end', others: ['none'] }, warnings)
-  if (request.user !== undefined) warnings.noteDropped('user')
+  if (request.user !== undefined) warnings.recordDrop('user')
   return request.truncation === undefined ? {} : { autoTruncate: request.truncation === 'end' }
 }
 

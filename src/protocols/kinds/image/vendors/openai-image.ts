@@ -83,7 +83,7 @@ export const openai: StreamingVendor = {
 
 /** Excludes `response_format`, because OpenAI always returns base64. */
 function excludeResponseFormat({ shouldReturnUrl }: ImageRequest, { warnings }: VendorContext): readonly string[] {
-  if (shouldReturnUrl) warnings.noteDropped('response_format')
+  if (shouldReturnUrl) warnings.recordDrop('response_format')
   return ['response_format']
 }
 
@@ -95,7 +95,7 @@ function writeOpenaiRequest(
 ): VendorRequest {
   const { prompt, count, shouldReturnUrl, inputImages, mask, markup } = request
   const options = supported ? pickOptions(request, supported, context) : request.options
-  if (supported && shouldReturnUrl) context.warnings.noteDropped('response_format')
+  if (supported && shouldReturnUrl) context.warnings.recordDrop('response_format')
   const isOld =
     supported !== undefined && request.size === undefined && /^(?:gpt-image-1|dall-e)/.test(context.target.model)
   const size = isOld ? chooseOldSize(request, context) : chooseSizeText(request, context)

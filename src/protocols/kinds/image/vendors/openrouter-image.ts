@@ -13,7 +13,7 @@ export const openrouter: VendorAdapter<ImageRequest, ImageResponse, ImageChunk> 
     const { prompt, count, size, tier, aspectRatio, inputImages, shouldReturnUrl } = request
     rejectMask(request, context)
     noteRatioConflict(request, context)
-    if (shouldReturnUrl) context.warnings.noteDropped('response_format')
+    if (shouldReturnUrl) context.warnings.recordDrop('response_format')
     return {
       path: '/images',
       body: {

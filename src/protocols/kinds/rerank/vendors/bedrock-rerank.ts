@@ -13,7 +13,7 @@ export const bedrock = createRerankAdapter({
   supports: ['max_tokens_per_doc'],
   writeBody({ query, vendorDocuments, topN, options, model }, { target, warnings }) {
     const isCohere = model.includes('cohere.')
-    if (!isCohere) for (const name of Object.keys(options)) warnings.noteDropped(name)
+    if (!isCohere) for (const name of Object.keys(options)) warnings.recordDrop(name)
     return {
       queries: [{ type: 'TEXT', textQuery: { text: query } }],
       sources: vendorDocuments.map((text) => ({

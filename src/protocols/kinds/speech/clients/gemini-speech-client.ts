@@ -16,7 +16,7 @@ export const createGeminiSpeechClient = (
   read(json, { warnings }) {
     const { config, text, system, media, drop } = readGeminiRequest(json, warnings)
     if (text.trim() === '') return warnings.reject('input', 'must contain the text to speak.')
-    if (media.length > 0) warnings.noteDropped('input')
+    if (media.length > 0) warnings.recordDrop('input')
     const speech = config.fields('speechConfig')
     const voice = speech?.fields('voiceConfig')?.fields('prebuiltVoiceConfig')?.string('voiceName')
     if (speech?.any('multiSpeakerVoiceConfig') !== undefined)

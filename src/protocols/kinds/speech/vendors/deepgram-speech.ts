@@ -41,14 +41,14 @@ function addVoice(
 ): string {
   if (/^aura(?:-2)?$/.test(model) && !VOICE_NAME_PATTERN.test(voice)) {
     const isName = /^\w+$/.test(voice)
-    if (voice !== '' && !isName) warnings.noteChanged('voice', 'replaced')
+    if (voice !== '' && !isName) warnings.recordChange('voice', 'replaced')
     return `${model}-${isName ? voice.toLowerCase() : DEFAULT_VOICE}-${language ?? 'en'}`
   }
   const name = VOICE_NAME_PATTERN.test(voice) ? voice : model
   const [, voiceName, voiceLanguage = ''] = VOICE_NAME_PATTERN.exec(name) ?? []
-  if (voice !== '' && voice !== name && voice.toLowerCase() !== voiceName) warnings.noteChanged('voice', 'replaced')
+  if (voice !== '' && voice !== name && voice.toLowerCase() !== voiceName) warnings.recordChange('voice', 'replaced')
   if (language !== undefined && !language.toLowerCase().startsWith(voiceLanguage || ' '))
-    warnings.noteDropped('language')
+    warnings.recordDrop('language')
   return name
 }
 

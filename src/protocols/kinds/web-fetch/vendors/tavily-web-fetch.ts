@@ -39,10 +39,10 @@ export const tavily: VendorAdapter<FetchRequest, FetchResponse> = {
       shapes: OPTIONS,
       warnings,
     })
-    if (maxAgeSeconds !== undefined) warnings.noteDropped('fresh')
-    if (includeLinks) warnings.noteDropped('include_links')
+    if (maxAgeSeconds !== undefined) warnings.recordDrop('fresh')
+    if (includeLinks) warnings.recordDrop('include_links')
     const timeout = timeoutMs === undefined ? undefined : Math.ceil(timeoutMs / 1_000)
-    if (timeout !== undefined && timeout > MAX_TIMEOUT_SECONDS) warnings.noteChanged('timeout_ms', 'clamped')
+    if (timeout !== undefined && timeout > MAX_TIMEOUT_SECONDS) warnings.recordChange('timeout_ms', 'clamped')
     return {
       path: '/extract',
       body: {

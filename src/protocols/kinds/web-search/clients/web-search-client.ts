@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../lib/json.ts'
 import { type Fields, readFields } from '../../../formats/canonical/canonical-fields.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
-import { noteNames, type Warnings } from '../../../formats/canonical/canonical-warnings.ts'
+import { recordFieldNames, type Warnings } from '../../../formats/canonical/canonical-warnings.ts'
 import type { ClientAdapter, ClientReadContext } from '../../kind-adapters.ts'
 import { readInteger } from '../../web/web-fields.ts'
 import { truncateText } from '../../web/web-text.ts'
@@ -72,7 +72,7 @@ function removeDuplicates(results: readonly SearchResult[]): readonly SearchResu
 function readRequest(body: JsonObject, { warnings, now }: ClientReadContext): SearchRequest {
   const fields = readFields(body, '', warnings)
   fields.ignore('model', 'search_tool_name', 'provider', 'stream')
-  noteNames(body, { ...featureNames, maxResults: ['max_results'] }, warnings)
+  recordFieldNames(body, { ...featureNames, maxResults: ['max_results'] }, warnings)
   const request: SearchRequest = {
     queries: readQueries(fields, warnings),
     maxResults: readInteger(fields, 'max_results', [1, MAX_RESULTS], warnings) ?? DEFAULT_RESULTS,
@@ -179,7 +179,7 @@ function readPage(fields: Fields, warnings: Warnings): SearchRequest['page'] {
   const isWanted = options.boolean('full_page')
   const format = options.oneOf('format', ['markdown', 'html', 'text']) ?? 'markdown'
   const maxCharacters = readInteger(options, 'max_characters', [1, 1_000_000], warnings)
-  if (options.boolean('snippet') === false) warnings.noteDropped('content_options.snippet')
+  if (options.boolean('snippet') === false) warnings.recordDrop('content_options.snippet')
   options.drop()
   return isWanted ? { format, ...(maxCharacters !== undefined && { maxCharacters }) } : undefined
 }

@@ -71,9 +71,9 @@ export const brave: VendorAdapter<SearchRequest, SearchResponse> = {
       })
     const size = chooseCount(request, isNews ? 50 : 20, warnings)
     const page = choosePage(request, size, { first: 0, warnings })
-    if (page !== undefined && page > MAX_PAGE) warnings.noteChanged('offset', 'clamped')
+    if (page !== undefined && page > MAX_PAGE) warnings.recordChange('offset', 'clamped')
     const isCountry = request.country !== undefined && COUNTRIES.has(request.country)
-    if (request.country && !isCountry) warnings.noteDropped('country')
+    if (request.country && !isCountry) warnings.recordDrop('country')
     return {
       method: 'GET',
       path: isNews ? '/news/search' : '/web/search',
@@ -112,16 +112,16 @@ function getLanguage(request: SearchRequest, warnings: Warnings): string | undef
   if (language === undefined) return undefined
   const languageName = LANGUAGE_NAMES[language] ?? LANGUAGE_NAMES[stripRegion(language)] ?? stripRegion(language)
   if (LANGUAGES.has(languageName) || Object.values(LANGUAGE_NAMES).includes(languageName)) return languageName
-  warnings.noteDropped('languages')
+  warnings.recordDrop('languages')
   return undefined
 }
 
 /** Writes an age such as `pw`, or a date range, which requires both a start and an end. */
 function getFreshness({ recency, after, before, now }: SearchRequest, warnings: Warnings): string | undefined {
   if (after || before) {
-    if (recency) warnings.noteDropped('recency')
+    if (recency) warnings.recordDrop('recency')
     return `${after ?? '1970-01-01'}to${before ?? new Date(now).toISOString().slice(0, 10)}`
   }
-  if (recency === 'hour') warnings.noteChanged('recency', 'replaced')
+  if (recency === 'hour') warnings.recordChange('recency', 'replaced')
   return recency && `p${recency === 'hour' ? 'd' : recency[0]}`
 }

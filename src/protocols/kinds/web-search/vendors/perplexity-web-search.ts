@@ -26,7 +26,7 @@ export const perplexity: VendorAdapter<SearchRequest, SearchResponse> = {
     readVendorOptions(request.options, { names: ['perplexity', 'pplx', target.provider], shapes: {}, warnings })
     const { queries } = request
     const domains = [...request.include, ...request.exclude.map((domain) => `-${domain}`)]
-    if (domains.length > MAX_DOMAINS) warnings.noteChanged('include', 'clamped')
+    if (domains.length > MAX_DOMAINS) warnings.recordChange('include', 'clamped')
     return {
       path: '/search',
       body: omitUndefined({

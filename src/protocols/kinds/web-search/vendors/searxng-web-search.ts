@@ -31,7 +31,7 @@ export const searxng: VendorAdapter<SearchRequest, SearchResponse> = {
     })
     const { recency } = request
     const range = recency === 'hour' ? 'day' : recency === 'week' ? 'month' : recency
-    if (range !== recency) warnings.noteChanged('recency', 'replaced')
+    if (range !== recency) warnings.recordChange('recency', 'replaced')
     return {
       method: 'GET',
       path: '/search',

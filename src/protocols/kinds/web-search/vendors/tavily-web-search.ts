@@ -42,9 +42,9 @@ export const tavily: VendorAdapter<SearchRequest, SearchResponse> = {
     const topic = isNews ? 'news' : options.topic
     const country = request.country && countryNames.get(request.country)
     const hasCountry = country !== undefined && (topic === undefined || topic === 'general')
-    if (request.country && !hasCountry) warnings.noteDropped('country')
+    if (request.country && !hasCountry) warnings.recordDrop('country')
     const language = chooseLanguage(request, warnings)
-    if (request.recency === 'hour') warnings.noteChanged('recency', 'replaced')
+    if (request.recency === 'hour') warnings.recordChange('recency', 'replaced')
     return {
       path: '/search',
       body: {
