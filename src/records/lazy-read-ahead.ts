@@ -8,7 +8,7 @@ export interface ExpectedCallers {
   /** Reads a caller's records ahead, once per instance. Pass its credential or the ID of its account, or both. Never throws. */
   expect(credential: string | undefined, account?: string): void
   /** Stores which records a caller has, once per caller, for the next instance. `run` receives the work, which never rejects. Never throws. */
-  learn(caller: ListedCaller, credentials: readonly string[], run: (work: Promise<void>) => void): void
+  learn(caller: ListedCaller, listCredentials: () => readonly string[], run: (work: Promise<void>) => void): void
 }
 
 /** Adds `withReadAhead` to a store. Its code is loaded with the first operation, because most stores report changes and don't need it. */

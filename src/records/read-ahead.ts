@@ -161,13 +161,13 @@ export function withReadAhead(options: ReadAheadOptions): ReadAhead {
         if (token) lists.expect(getName(undefined, token.account), isCold, token.records)
         else if (credential === undefined || isClientKey(credential)) lists.expect(name, isCold)
       },
-      learn(caller, credentials, run) {
+      learn(caller, listCredentials, run) {
         const { owner, key, account } = caller
         const id = `${owner} ${key?.id}`
         if (learned.has(id)) return
         evictOldest(learned, MAX_CALLERS)
         learned.set(id, true)
-        const [credential, ...others] = key ? credentials.filter(isClientKey) : []
+        const [credential, ...others] = key ? listCredentials().filter(isClientKey) : []
         const names = account ? [getName(undefined, account.id)] : []
         // With more keys, one of them may be unknown.
         if (credential !== undefined && others.length === 0)
