@@ -26,7 +26,7 @@ const calling = {
   tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'f', arguments: '' } })),
 }
 
-test('consecutive results share a turn with the text that follows them', async () => {
+test('consecutive tool results share a turn with the text that follows them', async () => {
   const results = ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'x' }))
   const messages = [{ role: 'user', content: 'go' }, calling, ...results, { role: 'user', content: 'and?' }]
   const { sent } = await sentBy('openai-chat', { messages })
@@ -46,7 +46,7 @@ test('consecutive results share a turn with the text that follows them', async (
   assert.ok(sent.toolConfig, 'Converse rejects a history with calls unless tools are declared')
 })
 
-test("fields that only Anthropic supports aren't sent", async () => {
+test("Anthropic-only fields and betas aren't sent to Bedrock", async () => {
   const body = {
     system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral', scope: 'global' } }],
     messages: [{ role: 'user', content: 'a' }],
@@ -63,7 +63,7 @@ test("fields that only Anthropic supports aren't sent", async () => {
 
 for (const stopReason of ['malformed_tool_use', 'malformed_model_output'])
   for (const stream of [false, true])
-    test(`a response with only ${stopReason} is a failure${stream ? ', streamed' : ''}`, async () => {
+    test(`an empty response that stopped with ${stopReason} fails with a 502${stream ? ', streamed' : ''}`, async () => {
       const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
       const frames = [
         eventFrame('messageStart', { role: 'assistant' }),

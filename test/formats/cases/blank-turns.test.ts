@@ -50,7 +50,7 @@ for (const client of clients) {
   for (const [provider, expected] of Object.entries(last)) {
     const model = `${provider}/m`
     if (getFormat(model) === client) continue
-    test(`a blank last turn is kept, or replaced by a placeholder if the provider rejects blanks (${client} client, ${provider} provider)`, async () => {
+    test(`a blank last turn gets a placeholder only if the provider rejects blanks (${client} client, ${provider} provider)`, async () => {
       for (const [index, blanks] of ['', ' \n'].entries()) {
         const [body, field] = ending[client](blanks)
         const request = { client, model, body, respond: () => json(fullResponses[getFormat(model)]) }

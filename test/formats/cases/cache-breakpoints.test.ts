@@ -127,7 +127,7 @@ for (const [name, target] of Object.entries(targets)) {
     }
   })
 
-  test(`the breakpoint of a blank turn moves to the previous turn (${name})`, async () => {
+  test(`a blank turn's breakpoint moves to the previous turn (${name})`, async () => {
     const messages = [
       createMessage(text('a')),
       { role: 'assistant', content: 'b' },
@@ -214,7 +214,7 @@ test("breakpoints inside a tool result move to the result if its blocks can't ha
   assert.equal(getMarks(sent), ['5m'])
 })
 
-test("a search result's breakpoint stays a single breakpoint, even though the result becomes several text blocks", async () => {
+test('a search result that becomes several text blocks keeps a single breakpoint', async () => {
   const found = { type: 'search_result', source: 's', title: 't', content: [text('a', five), text('b')], ...five }
   const { sent } = await send({ ...(targets.OpenRouter as Asks), body: { messages: [createMessage(found)] } })
   assert.equal(getMarks(sent), ['5m'])

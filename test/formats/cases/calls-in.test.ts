@@ -31,7 +31,7 @@ const getTypes = (content: JsonObject[]) => content.map(({ type }) => type)
 const three = ['c1', 'c2', 'c3']
 const loop = [user('go'), createCallTurn(three), ...three.map((id) => result(id)), user('and?')]
 
-test('consecutive results share a turn with the text that follows them', async () => {
+test('consecutive tool results share a turn with the text that follows them', async () => {
   const messages = getMessages(await sentTo('messages/m', 'openai-chat', { messages: loop }))
   assert.equal(
     messages.map(({ role }) => role),
@@ -46,7 +46,7 @@ test('consecutive results share a turn with the text that follows them', async (
   )
 })
 
-test('every call has a result, and every result has a call', async () => {
+test('missing tool results are added, and results without a call become text', async () => {
   const cut = [user('a'), result('gone', 'lost'), createCallTurn(['c1', 'c2']), result('c2'), user('b')]
   const chat = getMessages(await sentTo('chat/m', 'anthropic-messages', { messages: toBlocks(cut) }))
   assert.equal(
@@ -126,7 +126,7 @@ test('IDs are adapted consistently in calls and results, and stay distinct betwe
   assert.ok(blocks?.content.every(({ id }) => /^[a-zA-Z0-9_-]+$/.test(String(id))))
 })
 
-test('a result takes its name from its call', async () => {
+test('a Gemini tool result takes its function name from its call', async () => {
   const { sent } = await sentTo('gemini/m', 'anthropic-messages', { messages: toBlocks(loop) })
   const parts = (sent.contents as { parts: { functionResponse?: { name: string } }[] }[]).flatMap((turn) => turn.parts)
   assert.equal(
@@ -152,7 +152,7 @@ const shown = [
   ]),
 ]
 
-test('an image in a result stays an image, and moves after the results if results only support text', async () => {
+test('an image in a tool result moves after the results if results only support text', async () => {
   const chat = getMessages(await sentTo('chat/m', 'anthropic-messages', { messages: shown }))
   assert.equal(
     chat.map(({ role }) => role),
@@ -167,7 +167,7 @@ test('an image in a result stays an image, and moves after the results if result
   assert.match(JSON.stringify(sent), /"inlineData":\{[^}]*"data":"iVBOR/)
 })
 
-test("nothing comes between a call and its result, and assistant text stays in the call's turn", async () => {
+test("content between a call and its result moves, and assistant text joins the call's turn", async () => {
   const between = [
     called[0],
     called[1],

@@ -33,7 +33,7 @@ for (const [name, [origin, sent, calls, finish = 'calls']] of Object.entries(cal
   })
 }
 
-test('calls are numbered from 0 throughout the stream, with unique IDs', async () => {
+test('streamed calls are numbered from 0 and have unique IDs', async () => {
   from = 'gemini'
   events = callCases['parallel Gemini calls, one part per chunk, without IDs']?.[1] ?? []
   const heads = (await getData(await send('openai-chat'))).flatMap(({ choices }) => {
@@ -54,7 +54,7 @@ test('calls are numbered from 0 throughout the stream, with unique IDs', async (
   )
 })
 
-test('blocks never overlap', async () => {
+test('interleaved calls become sequential content blocks for Messages clients', async () => {
   from = 'openai-chat'
   events = callCases['interleaved pieces']?.[1] ?? []
   const order = (await getData(await send('anthropic-messages')))

@@ -85,7 +85,7 @@ for (const [label, body] of Object.entries(forms)) {
     })
 }
 
-test('a passed-through request keeps every other character, including text that only mentions the billing line', async () => {
+test('removing the billing line leaves the rest of a passthrough request unchanged', async () => {
   const system = JSON.stringify([{ type: 'text', text: `${billing(1)}` }, brief])
   const rest = `"max_tokens": 9,"messages":[{"role":"user","content":"x-anthropic-billing-header: 1.0"}], "n":1.0}`
   const request = { catalog: messages('anthropic-compatible-z'), connections: ['anthropic-compatible-z'] }

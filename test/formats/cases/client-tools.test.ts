@@ -176,7 +176,7 @@ const loopIn: Readonly<Record<Exclude<WireFormat, typeof client>, (sent: JsonObj
 for (const [name, { tool, name: as, required, args, item, output, read }] of Object.entries(cases)) {
   for (const target of ['openai-chat', 'anthropic-messages', 'gemini'] as const) {
     for (const stream of [false, true]) {
-      test(`the provider gets a function, and the Responses client an item: ${name} (${target}${stream ? ', streamed' : ''})`, async () => {
+      test(`the provider gets a function, and the Responses client gets an item: ${name} (${target}${stream ? ', streamed' : ''})`, async () => {
         const call = () => calling[target](as, JSON.stringify(args), stream)
         const { world, upstream } = await openGateway(
           () => (upstream.calls.length === 1 ? call() : json(fullResponses[target])),
@@ -225,7 +225,7 @@ test("a call with arguments that don't fit the tool stays a function call", asyn
   }
 })
 
-test('a streamed call has a start event and an end event, in order', async () => {
+test("a streamed shell call's start and end events arrive in order", async () => {
   const respond = () => calling['openai-chat']('shell', '{"commands":["ls"]}', true)
   const { response } = await send({
     client,
@@ -250,7 +250,7 @@ test('a streamed call has a start event and an end event, in order', async () =>
   )
 })
 
-test('a shell that runs at OpenAI is dropped next to other tools', async () => {
+test('an OpenAI-hosted shell is dropped if the request has other tools', async () => {
   const tools = [
     { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } },
     { type: 'shell', environment: { type: 'container_auto' } },
@@ -270,7 +270,7 @@ test("the function for a local shell lists the shell's skills in its description
   assert.match(JSON.stringify(sent.tools), /- pdf \(\/skills\/pdf\): Reads PDFs/)
 })
 
-test('forcing a tool forces its function', async () => {
+test("forcing a vendor's tool forces the function that replaces it", async () => {
   const body = { tools: [{ type: 'shell' }, { type: 'apply_patch' }], tool_choice: { type: 'apply_patch' } }
   const { sent } = await send({ client, model: 'chat/m', body, respond: () => json(fullResponses['openai-chat']) })
   assert.equal(sent.tool_choice, { type: 'function', function: { name: 'apply_patch' } })
@@ -290,7 +290,7 @@ const openaiCatalog = {
   openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses', models: [{ id: 'gpt-5.6' }] },
 } as const
 
-test('OpenAI gets OpenAI tools, calls, and outputs unchanged, and its calls are recognized', async () => {
+test('OpenAI gets its own tools, calls, and outputs unchanged', async () => {
   const { shell, 'apply_patch with a change': patch } = cases
   assert.ok(shell && patch)
   const items = [
@@ -342,7 +342,7 @@ for (const [name, [tool, required, args]] of Object.entries(messageTools)) {
   for (const target of wireFormats) {
     if (target === 'anthropic-messages') continue
     for (const stream of [false, true]) {
-      test(`the provider gets a function, and the Messages client a tool_use: ${name} (${target}${stream ? ', streamed' : ''})`, async () => {
+      test(`the provider gets a function, and the Messages client gets a tool_use: ${name} (${target}${stream ? ', streamed' : ''})`, async () => {
         const body = { tools: [{ ...tool, cache_control: { type: 'ephemeral' } }] }
         const { response, sent, warned } = await send({
           ...{ client: 'anthropic-messages', model: `${providerOf[target]}/m`, stream, body },
@@ -364,7 +364,7 @@ for (const [name, [tool, required, args]] of Object.entries(messageTools)) {
   }
 }
 
-test('the function of a text editor has the commands and names of its version', async () => {
+test("a text editor's function uses the commands and field names of its version", async () => {
   const getSchema = async (type: string) => {
     const tools = [{ type, name: 'edit' }]
     const { sent } = await send({

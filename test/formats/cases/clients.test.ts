@@ -20,7 +20,7 @@ const open = () =>
 const getFetch = (world: World) => (input: string | URL | Request, init?: RequestInit) =>
   world.gateway.fetch(new Request(input, init))
 
-test('probes get a response without a provider call', async () => {
+test('HEAD and OPTIONS probes are answered without a provider call', async () => {
   const { world, upstream } = await open()
   for (const path of ['/', '/v1/messages']) {
     for (const method of ['HEAD', 'OPTIONS']) {
@@ -41,7 +41,7 @@ test("fifty concurrent token counts are estimated locally if the provider can't 
   assert.is(upstream.calls.length, 0)
 })
 
-test("a chat client's token limit gets the field name that a reasoning model accepts, and sampling options are dropped", async () => {
+test('a reasoning model gets max_completion_tokens, and temperature is dropped', async () => {
   const body = { max_tokens: 100, temperature: 0.5, messages: [{ role: 'user', content: 'Hi' }] }
   const { sent, warned } = await send({
     ...{ client: 'anthropic-messages', model: 'openai/gpt-5-mini', body },
@@ -144,7 +144,7 @@ test("a stream that Google's client doesn't request as events is sent as a singl
   }
 })
 
-test('a client never sees another key', async () => {
+test("a client's own key is never sent to the provider", async () => {
   const { world, upstream } = await open()
   await request(world, { client: 'gemini', model: 'chat/m', headers: { 'x-goog-api-key': 'mine' } })
   assert.ok([...(upstream.calls[0]?.headers.values() ?? [])].every((value) => !value.includes('mine')))

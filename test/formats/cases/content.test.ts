@@ -19,7 +19,7 @@ const calls = [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '
 const result = { role: 'tool', tool_call_id: 'c1', content: 'x' }
 
 for (const content of ['', null, [{ type: 'text', text: '' }], ' \n ']) {
-  test(`a turn with calls and the content ${JSON.stringify(content)} gets no empty text`, async () => {
+  test(`a call turn with the content ${JSON.stringify(content)} produces no empty text part`, async () => {
     const messages = [
       user('a'),
       { role: 'assistant', content, tool_calls: calls },
@@ -135,7 +135,7 @@ const betas = {
   'anthropic-version': '2023-06-01',
 }
 
-test('fields that only Anthropic supports are sent only to Anthropic', async () => {
+test('Anthropic-only fields are sent only to Anthropic', async () => {
   for (const model of ['chat/m', 'mistral/m', 'responses/m', 'gemini/m']) {
     const { sent, call, response, warned } = await createRequest('anthropic-messages', model, claudeCode, betas)
     assert.is(response.status, 200)
@@ -152,7 +152,7 @@ test('fields that only Anthropic supports are sent only to Anthropic', async () 
   assert.is(call?.headers.get('anthropic-beta'), betas['anthropic-beta'])
 })
 
-test('choices without a delta are ignored, and the ID comes from the first chunk that has one', async () => {
+test('chunks without choices, and choices without content, are ignored', async () => {
   const filter = { id: '', model: '', object: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] }
   const trailing = { ...delta({}), choices: [{ index: 0, finish_reason: null, content_filter_offsets: {} }] }
   const events = [filter, delta({ role: 'assistant', content: 'a' }), delta({}, 'stop'), trailing, '[DONE]' as const]
@@ -164,7 +164,7 @@ test('choices without a delta are ignored, and the ID comes from the first chunk
   }
 })
 
-test('content parts become text and reasoning', async () => {
+test('streamed thinking and text parts become reasoning and text', async () => {
   const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }
   const events = [
     delta({ role: 'assistant', content: '' }),
@@ -182,7 +182,7 @@ test('content parts become text and reasoning', async () => {
   }
 })
 
-test('text about a search becomes a separate paragraph', async () => {
+test('a search in the history becomes a separate paragraph of text', async () => {
   const createMessage = (text: string) => ({ type: 'text', text })
   const content = [
     createMessage('Let me look.'),

@@ -53,7 +53,7 @@ for (const [model, { plain: text, pdf: file, lost }] of Object.entries(expected)
   })
 }
 
-test('a document in a tool result also becomes text', async () => {
+test('a document in a tool result becomes text', async () => {
   const messages = [
     { role: 'user', content: 'Hi' },
     { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: {} }] },

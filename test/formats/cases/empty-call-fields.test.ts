@@ -49,7 +49,7 @@ test("a call's type determines which of its fields is read in a response", async
   assert.equal(await readResult(() => json(response), false), calls)
 })
 
-test("a call's type determines which of its fields is read in a stream, even if later chunks have an empty type", async () => {
+test('a streamed call keeps its type even if later chunks have an empty one', async () => {
   const piece = (call: JsonObject) => delta({ content: '', tool_calls: [call], ...noFunctionCall })
   const events = [
     delta({ role: 'assistant', content: '', ...noFunctionCall }),
@@ -73,7 +73,7 @@ const history = {
   ],
 }
 
-test("a call's type determines which of its fields is read in the history, without a warning", async () => {
+test('a call in the history is read by its type, without a warning', async () => {
   const getSent = async (model: string) => {
     const request = await send({
       client: 'openai-chat',

@@ -151,7 +151,7 @@ function toldBy(client: WireFormat, status: number, body: { error: JsonObject })
 
 for (const [label, { status, sent, recorded }] of Object.entries(cases))
   for (const client of wireFormats)
-    test(`${label} has the right code (${client} client)`, async () => {
+    test(`${label} returns the code that ${client} clients expect`, async () => {
       for (const from of wireFormats.filter((format) => format !== client)) {
         const respond = () => json(sent[getVendor(from)], status)
         const { response } = await send({ client, model: `${providerOf[from]}/m`, respond })
@@ -170,7 +170,7 @@ const first: Readonly<Record<WireFormat, (what: string) => string>> = {
 
 for (const label of ['a model that does not exist', 'a prompt that is too long', 'a rate limit'])
   for (const client of wireFormats)
-    test(`${label} in the first event of a stream has the right code (${client} client)`, async () => {
+    test(`${label} in a stream's first event returns the code that ${client} clients expect`, async () => {
       for (const from of wireFormats.filter((format) => getVendor(format) !== getVendor(client))) {
         const respond = () => sse([first[from](label)])
         const { response } = await send({ client, model: `${providerOf[from]}/m`, stream: true, respond })

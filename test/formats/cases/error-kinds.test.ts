@@ -53,7 +53,7 @@ const cases: Record<string, Case> = {
     status: 502,
     message: /rejected the connection's credentials/,
   },
-  'text about money that may come from the request': {
+  'text about credit that may quote the request': {
     from: 'openai-chat',
     client: 'anthropic-messages',
     respond: rejectWith(400, openai('Bad input: Your credit balance is too low')),
@@ -61,7 +61,7 @@ const cases: Record<string, Case> = {
     status: 400,
     error: { type: 'invalid_request_error' },
   },
-  'text about an overflow that quotes the request': {
+  'text about a context overflow that quotes the request': {
     from: 'openai-chat',
     client: 'openai-responses',
     respond: rejectWith(400, openai("Invalid value: 'maximum context length'.")),
@@ -69,7 +69,7 @@ const cases: Record<string, Case> = {
     status: 400,
     error: { code: null },
   },
-  'an overflow with status 500': {
+  'a context overflow with status 500': {
     from: 'openai-chat',
     client: 'openai-responses',
     respond: rejectWith(500, openai('the request exceeds the available context size')),
@@ -93,7 +93,7 @@ const cases: Record<string, Case> = {
     status: 502,
     error: { type: 'api_error' },
   },
-  'a budget in use with status 402': {
+  'an in-flight budget error with status 402': {
     from: 'openai-chat',
     client: 'anthropic-messages',
     respond: rejectWith(402, {

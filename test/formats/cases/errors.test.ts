@@ -97,7 +97,7 @@ for (const client of wireFormats) {
     result[client]((await response.json()).error)
   })
 
-  test(`a prompt that is too long for one target is reported as too long if the other targets fail (${client} client)`, async () => {
+  test(`an overlong prompt is still reported as too long if the fallback target fails (${client} client)`, async () => {
     const overflow = { error: { message: 'prompt is too long: 9 tokens > 8 maximum', type: 'invalid_request_error' } }
     const { response, upstream } = await send({
       client,
@@ -112,7 +112,7 @@ for (const client of wireFormats) {
   })
 }
 
-test("a stream that reports an overlong prompt after some content ends with an error in the client's format", async () => {
+test("an overlong prompt reported mid-stream becomes an error in the client's format", async () => {
   const error = { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' }
   const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } }
   const respond = () => getStream('anthropic-messages', [messageStart(), text, { type: 'error', error }])

@@ -52,7 +52,7 @@ test('a failed search has an error for Messages clients', async () => {
   assert.equal(found.content, [])
 })
 
-test('a failed search becomes text in the history', async () => {
+test('a failed search in the history becomes text for other providers', async () => {
   const { sent } = await send({
     client: 'anthropic-messages',
     model: 'chat/m',

@@ -28,7 +28,7 @@ test("a function declaration outside a list becomes the request's tool", async (
   assert.equal(sent.tools, [{ type: 'function', function: declaration }])
 })
 
-test('the error for an unsupported tool in a single object contains its path', async () => {
+test('the warning about an unsupported tool in a single object contains its path', async () => {
   const body = { contents, tools: { functionDeclarations: [declaration], codeExecution: {} } }
   assert.equal((await sentTo('chat/m', body)).warned, ['dropped:tools.codeExecution'])
 })
@@ -93,7 +93,7 @@ test('a newer Gemini model gets the search and the functions', async () => {
   assert.equal(warned, [])
 })
 
-test('an older Gemini model searches if there are no functions, or if calls are disabled', async () => {
+test('an older Gemini model gets the search if there are no functions', async () => {
   const { sent, warned } = await sentTo('gemini/gemini-2.5-pro', { ...both, tools: [] }, 'openai-chat')
   assert.equal([sent.tools, warned], [[{ googleSearch: {} }], []])
 })

@@ -29,7 +29,7 @@ const empty: Readonly<Record<string, JsonObject>> = {
 
 for (const client of wireFormats) {
   for (const [label, chunk] of Object.entries(empty))
-    test(`${label} is a failure, streamed or not (${client} client)`, async () => {
+    test(`${label} triggers a fallback, streamed or not (${client} client)`, async () => {
       for (const stream of [true, false]) {
         const { response, upstream } = await send({
           ...{ client, stream, ...chain },
@@ -70,7 +70,7 @@ for (const client of wireFormats) {
 }
 
 for (const reason of ['OTHER', 'NO_IMAGE']) {
-  test(`content before the end ${reason} counts as a response`, async () => {
+  test(`content before the finish reason ${reason} counts as a response`, async () => {
     const respond = () => getStream('gemini', [geminiChunk([{ text: 'a' }]), createInvalid(reason)])
     for (const client of ['openai-chat', 'gemini'] as const) {
       const { response, world } = await send({ client, model: 'gemini/m', stream: true, respond })

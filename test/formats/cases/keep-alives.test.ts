@@ -84,7 +84,7 @@ for (const client of wireFormats) {
   })
 }
 
-test('if the formats match, the gateway waits for a silent provider because it passes the status and headers through', async () => {
+test('a passthrough stream waits for a silent provider and returns its status', async () => {
   const clock = fakeClock()
   const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
   const { world, upstream } = await openGateway(({ signal }) => clock.sleep(70_000, signal).then(busy), { clock })
@@ -95,7 +95,7 @@ test('if the formats match, the gateway waits for a silent provider because it p
   assert.equal([status, headers.get('x-signalbox-attempts')], [503, 'chat/m=503:server'])
 })
 
-test('dropped fields are reported in the stream from a silent provider too', async () => {
+test('the warning header lists dropped fields before a silent provider responds', async () => {
   const clock = fakeClock()
   const respond = () =>
     clock.sleep(20_000).then(() => sse(getEvents('anthropic-messages', output['anthropic-messages']('a'))))
@@ -108,7 +108,7 @@ test('dropped fields are reported in the stream from a silent provider too', asy
   await body?.cancel()
 })
 
-test('keep-alives are also sent in a JSON array', async () => {
+test('a JSON array stream stays valid JSON after keep-alives', async () => {
   const clock = fakeClock()
   const responses = [
     () => sse(getEvents('openai-chat', output['openai-chat']('Hello'))),

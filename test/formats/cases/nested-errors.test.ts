@@ -211,7 +211,7 @@ for (const [label, body, output] of [
       assert.ok(String(getError(await getData(response)).message).includes(output))
     })
 
-test("text that comes from the client isn't used as a reason", async () => {
+test("request text quoted in an error isn't used as its reason", async () => {
   const error = {
     message: 'Invalid value',
     code: 'invalid_value',

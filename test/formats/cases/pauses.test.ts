@@ -93,13 +93,13 @@ for (const [vendor, [word, { model, whole, streamed }, extra]] of Object.entries
     if (model === `${providerOf[client]}/m`) continue // passed through without translation
     const warnings = client === 'openai-chat' || client === 'openai-responses' ? [`replaced:answer.${word}`] : []
 
-    test(`a pause is never a normal end (${vendor}, ${client} client)`, async () => {
+    test(`a paused response never looks complete (${vendor}, ${client} client)`, async () => {
       const { response, warned } = await send({ client, model, respond: whole, ...extra })
       const result = warned.filter((value) => value.includes('answer.'))
       assert.equal([endOf[client](await response.json()), result], [ends[client], warnings])
     })
 
-    test(`a pause is never a stream's normal end (${vendor}, ${client} client)`, async () => {
+    test(`a paused stream never looks complete (${vendor}, ${client} client)`, async () => {
       const { response, world } = await send({ client, model, respond: streamed, stream: true, ...extra })
       assert.equal(endIn[client](await getData(response)), ends[client])
       const result = world.recorded.requests[0]?.warnings?.filter((warning) => warning.includes('answer.')) ?? []
@@ -107,7 +107,7 @@ for (const [vendor, [word, { model, whole, streamed }, extra]] of Object.entries
     })
   }
 
-test("for the AI SDK, a pause isn't a normal end, and the provider's reason is included", async () => {
+test('a paused response gives the AI SDK the finish reason "other" and the provider\'s reason', async () => {
   const { response: reply } = message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' })
   const { world } = await openGateway(() => json(reply))
   const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]

@@ -51,12 +51,12 @@ test('a tool loop continues without reasoning if none is stored', async () => {
   assert.is(sent.messages[1].content[0].type, 'tool_use')
 })
 
-test('a missing signature is replaced by a placeholder on the first call', async () => {
+test("Gemini's first call gets a placeholder for a missing signature", async () => {
   const signatures = getSignatures(await runForgetfulLoop('gemini/m', 'another'))
   assert.equal(signatures, ['skip_thought_signature_validator', undefined])
 })
 
-test("vendors that expect reasoning in each turn get the previous turn's reasoning", async () => {
+test("DeepSeek gets the previous turn's reasoning back", async () => {
   const model = 'deepseek/deepseek-v4-pro'
   const { world, upstream } = await openGateway(() => json(thinking['openai-chat']), { connections: ['deepseek'] })
   const client = 'anthropic-messages'
@@ -177,7 +177,7 @@ for (const [model, config, wish] of shown)
     assert.ok(JSON.stringify(await getThinking(model, config)).includes(wish))
   })
 
-test("reasoning that an Anthropic client didn't request isn't requested", async () => {
+test('no visible reasoning is requested unless the Anthropic client wants to see it', async () => {
   const quiet = [
     { type: 'enabled', budget_tokens: 2_048, display: 'omitted' },
     { type: 'adaptive' },

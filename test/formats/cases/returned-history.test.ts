@@ -33,7 +33,7 @@ const followUps: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>
   },
 }
 
-test('a fallback block from Anthropic is dropped from the history with a warning for providers of other formats', async () => {
+test("other providers get Anthropic's history without its fallback block, with a warning", async () => {
   const content = [
     { type: 'text', text: 'I will ' },
     { type: 'fallback', from: { model: 'claude-a' }, to: { model: 'claude-b' }, trigger: { type: 'refusal' } },
@@ -125,7 +125,7 @@ for (const client of ['openai-chat', 'openai-responses'] as const)
         assert.equal(signatures(again.parts), client === 'openai-chat' ? wanted.sort(byText) : wanted)
       })
 
-test('an image model gets text and images from other models with a placeholder for the missing signature', async () => {
+test("an image model gets a placeholder for signatures that other models' content lacks", async () => {
   const skip = 'skip_thought_signature_validator'
   for (const [model, first, other] of [
     [DRAWS, skip, skip],

@@ -87,25 +87,25 @@ for (const from of wireFormats) {
   for (const client of wireFormats) {
     if (client === from) continue
     for (const stream of [false, true])
-      test(`the state returns even if the client keeps only the calls (${from} provider, ${client} client${stream ? ', streamed' : ''})`, async () => {
+      test(`opaque state is restored if the client keeps only the calls (${from} provider, ${client} client${stream ? ', streamed' : ''})`, async () => {
         const gateway = await open()
         const response = await firstTurn(gateway.world, client, from, stream)
         returned[from](await nextTurn(gateway, client, from, callsAlone[client](response)))
       })
 
-    test(`the state returns unchanged to its provider (${from} provider, ${client} client)`, async () => {
+    test(`opaque state returns unchanged to its provider (${from} provider, ${client} client)`, async () => {
       const gateway = await open()
       const response = await firstTurn(gateway.world, client, from)
       returned[from](await nextTurn(gateway, client, from, response))
     })
 
-    test(`the state in a stream returns to its provider (${from} provider, ${client} client)`, async () => {
+    test(`opaque state from a stream returns to its provider (${from} provider, ${client} client)`, async () => {
       const gateway = await open()
       const response = await firstTurn(gateway.world, client, from, true)
       returned[from](await nextTurn(gateway, client, from, response))
     })
 
-    test(`no other provider gets the state (${from} provider, ${client} client)`, async () => {
+    test(`no other provider gets the opaque state (${from} provider, ${client} client)`, async () => {
       const gateway = await open()
       const response = await firstTurn(gateway.world, client, from)
       const other = wireFormats.filter((to) => to !== from).map((to) => ({ gateway, to }))

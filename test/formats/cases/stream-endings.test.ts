@@ -50,7 +50,7 @@ for (const client of wireFormats) {
   })
 }
 
-test('an end marker without a finish reason closes all open parts, and completes the response', async () => {
+test('an end marker without a finish reason closes open parts and completes the response', async () => {
   const respond = () =>
     getStream('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({ content: 'b' }), '[DONE]'])
   const { response } = await send({ client: 'openai-responses', model: 'chat/m', stream: true, respond })
@@ -113,7 +113,7 @@ test('a chat client gets token counts only on request, in one chunk without choi
 
 const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
 
-test("an error in the first event fails the attempt, and the client gets the next target's response or the error's status", async () => {
+test("an error in a stream's first event triggers a fallback or returns its status", async () => {
   const respond = () => getStream('anthropic-messages', [overloaded])
   for (const client of wireFormats) {
     const { response } = await send({ client, model: 'messages/m', stream: true, respond })
@@ -152,7 +152,7 @@ for (const client of wireFormats) {
     assert.equal(upstream.providers, ['chat'])
   })
 
-  test(`an error in place of a response is returned as an error (${client} client)`, async () => {
+  test(`an error in a 200 body triggers a fallback and returns a 502 (${client} client)`, async () => {
     const { response, upstream } = await send({
       client,
       model: 'chain',

@@ -215,7 +215,7 @@ const interrupted = (role: 'user' | 'developer') => ({
   ],
 })
 
-test("text after a call stays in the call's turn when an interrupting user message is moved after the results", async () => {
+test('text after a call stays in its turn when a user message interrupts the results', async () => {
   const sent = await sentTo('openai-chat', 'openai-responses', interrupted('user'))
   assert.equal(outline['openai-chat'](sent), [...expected['openai-chat']('after'), 'user: "hurry"'])
   const blocks = await sentTo('anthropic-messages', 'openai-responses', interrupted('user'))
@@ -225,7 +225,7 @@ test("text after a call stays in the call's turn when an interrupting user messa
   ])
 })
 
-test("text after a call stays in the call's turn when an interrupting developer message is moved after the results", async () => {
+test('text after a call stays in its turn when a developer message interrupts the results', async () => {
   const sent = await sentTo('openai-chat', 'openai-responses', interrupted('developer'))
   assert.equal(outline['openai-chat'](sent), [...expected['openai-chat']('after'), 'system: "hurry"'])
 })
@@ -249,7 +249,7 @@ test('text after a call is a separate paragraph in Chat Completions', async () =
   assert.equal(outline['openai-chat'](sent), expected['openai-chat']('before\n\nafter'))
 })
 
-test('text after a call stays after the results if all results precede it', async () => {
+test('text that follows all results stays after them', async () => {
   const messages = [
     { role: 'user', content: 'go' },
     ...(conversation['openai-chat']('x').messages as JsonObject[]).slice(1),

@@ -12,7 +12,7 @@ const compressed = (body: ConstructorParameters<typeof Response>[0], type: strin
   new Response(body, { status, headers: { 'content-type': type, 'content-encoding': 'gzip', 'content-length': '31' } })
 
 for (const from of wireFormats) {
-  test(`a response that the provider compressed reaches the client without content-encoding (${from})`, async () => {
+  test(`a compressed provider response reaches the client without content-encoding (${from})`, async () => {
     const model = `${providerOf[from]}/m`
     for (const client of wireFormats) {
       const text = JSON.stringify(fullResponses[from])
@@ -77,7 +77,7 @@ const phases = {
 
 for (const [phase, { respond, stream }] of Object.entries(phases)) {
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
-    test(`a client that disconnects ${phase} aborts the call, and no other call is made (${client} client)`, async () => {
+    test(`a client that disconnects ${phase} aborts the call without a fallback (${client} client)`, async () => {
       const { world, upstream } = await openGateway(respond, { combos: { chain: ['messages/m', 'chat/m'] } })
       const controller = new AbortController()
       const path =

@@ -51,12 +51,12 @@ for (const [client, target] of pairs) {
     })
 
   if (client === target || target === 'gemini')
-    test(`the schema is unchanged from ${client} to ${target}`, async () => {
+    test(`a union schema stays unchanged from ${client} to ${target}`, async () => {
       const { sent, warned } = await sendAll(union)
       assert.equal([getSchema(sent), warned], [union, []])
     })
   else
-    test(`the schema becomes a single object, with a warning, from ${client} to ${target}`, async () => {
+    test(`a union schema becomes a single object, with a warning, from ${client} to ${target}`, async () => {
       const { sent, warned } = await sendAll(union)
       const properties = { ...byId.properties, ...byPath.properties }
       assert.equal(getSchema(sent), { type: 'object', properties })
@@ -69,7 +69,7 @@ for (const [client, target] of pairs) {
     })
 }
 
-test("a merged schema isn't strict, because OpenAI would reject it", async () => {
+test("a merged union schema isn't strict, because OpenAI would reject it", async () => {
   const { call, warned } = await send({
     client: 'anthropic-messages',
     model: 'responses/m',

@@ -91,7 +91,7 @@ for (const [client, target] of pairs) {
 for (const client of wireFormats) {
   const model = 'chat/m'
   for (const tool of searches[client] ?? []) {
-    test(`${getName(tool)} is dropped next to functions if the target can't search, and otherwise returns a 400 (${client} client)`, async () => {
+    test(`a target that can't search drops ${getName(tool)}, or rejects it if there are no functions (${client} client)`, async () => {
       const f = functionOf[client]('f')
       const { response, sent, warned } = await send({
         client,
@@ -109,7 +109,7 @@ for (const client of wireFormats) {
   }
 }
 
-test("web_search_options is dropped next to functions if the target can't search, and otherwise returns a 400 (openai-chat client)", async () => {
+test("a target that can't search drops web_search_options, or rejects it if there are no functions (openai-chat client)", async () => {
   const client = 'openai-chat'
   const model = 'messages/m'
   const search = { web_search_options: {} }
@@ -199,7 +199,7 @@ test('a request fails with a 400 if the target supports none of its tools', asyn
   assert.is(response.status, 400)
 })
 
-test('a search in the same entry as functions is dropped with a warning that names the search', async () => {
+test('a search in the same tools entry as functions is dropped with a warning', async () => {
   const entry = { ...functionOf.gemini('f'), googleSearch: {}, codeExecution: {} }
   const { response, sent, warned } = await send({
     client: 'gemini',
