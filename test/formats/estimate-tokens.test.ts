@@ -11,12 +11,12 @@ const isNear = (actual: number, expected: number) =>
 test('the estimate is a quarter of the character count', () =>
   isNear(estimate([{ type: 'text', text: 'some words '.repeat(4_000) }]), 11_000))
 
-test('an image counts the same whatever its size', () => {
+test('a large image counts as about 1,600 tokens', () => {
   const source = { type: 'base64', mediaType: 'image/png', data: 'x'.repeat(4_000_000) } as const
   isNear(estimate([{ type: 'image', source }]), 1_600)
 })
 
-test('an image counts the same in the body of every format', () => {
+test("an image counts as about 1,600 tokens in each format's body", () => {
   const data = 'x'.repeat(4_000_000)
   isNear(estimateTokens({ messages: [{ content: [{ image_url: { url: `data:image/png;base64,${data}` } }] }] }), 1_600)
   isNear(estimateTokens({ messages: [{ content: [{ type: 'image', source: { type: 'base64', data } }] }] }), 1_600)

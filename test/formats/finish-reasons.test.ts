@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('unknown finish reasons')
 
 for (const reason of ['something_new', 'constructor', '__proto__', 'toString']) {
-  test(`the unknown reason "${reason}" counts as a normal end, or as a truncation if the response is incomplete`, () => {
+  test(`the unknown reason "${reason}" means a normal end unless the response is incomplete`, () => {
     assert.equal(ofChat(reason), { reason: 'stop', raw: reason })
     assert.equal(ofGemini(reason), { reason: 'stop', raw: reason })
     const cut = { status: 'incomplete', incomplete_details: { reason } }

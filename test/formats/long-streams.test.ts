@@ -52,7 +52,7 @@ test('a Gemini citation has no position if the text was too long to buffer', asy
   assert.equal(groundingMetadata.groundingSupports, [{ groundingChunkIndices: [0] }])
 })
 
-test("a Responses client's stream buffers little more than the text that the last event repeats", async () => {
+test('a Responses stream buffers little more than the text that its last event repeats', async () => {
   const { writer, last, bytes } = await heldBy(responsesTranslator, 'text', 4 * MIB)
   assert.ok(bytes < 6 * MIB, `${bytes} bytes`)
   for (const event of [close, end]) writer.push(event)
@@ -60,7 +60,7 @@ test("a Responses client's stream buffers little more than the text that the las
   assert.is(response.output[0].content[0].text.length, Math.ceil((4 * MIB) / WORD.length) * WORD.length)
 })
 
-test("a Chat Completions client's stream buffers up to 1 MiB of reasoning details, and drops longer ones with a warning", async () => {
+test('a Chat Completions stream drops reasoning details over 1 MiB with a warning', async () => {
   const kept = await heldBy(chatTranslator, 'reasoning', MIB / 2)
   for (const event of [signed, close]) kept.writer.push(event)
   kept.writer.push(end)
@@ -71,7 +71,7 @@ test("a Chat Completions client's stream buffers up to 1 MiB of reasoning detail
   assert.equal(long.responseWarnings.list(), ['dropped:answer.reasoning_details'])
 })
 
-test('reasoning is stored for a later turn up to the memory limit', async () => {
+test("reasoning over the memory limit isn't buffered for a later turn", async () => {
   const listen = createReasoningMemory().listen({ owner: '', turns: [] }, () => {})
   listen(begin('reasoning'))
   const before = await bytesHeld()
@@ -80,7 +80,7 @@ test('reasoning is stored for a later turn up to the memory limit', async () => 
   assert.ok(bytes < MIB / 2, `${bytes} bytes`)
 })
 
-test("text from a Responses provider isn't buffered, and text that only the final event contains is still emitted", async () => {
+test("text from a Responses provider isn't buffered, and text only in the final event is emitted", async () => {
   const { read } = contexts(responsesTranslator)
   let text = ''
   let isKept = false

@@ -15,7 +15,7 @@ const complete: JsonObject[] = [
   { $ref: '#/$defs/a', $defs: {} },
 ]
 
-test('the schema describes an object with properties, even if it has none', () => {
+test('an input schema becomes an object schema with a properties field', () => {
   assert.equal(completeInputSchema(undefined), nothing)
   assert.equal(completeInputSchema({}), nothing)
   assert.equal(completeInputSchema({ type: 'object' }), nothing)

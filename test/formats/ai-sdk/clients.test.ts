@@ -27,7 +27,7 @@ for (const { name, ai, version } of generations) {
   const once = { maxRetries: 0 } as const
 
   for (const format of wireFormats) {
-    test(`files reach the provider as bytes, base64, data URLs, or text (${format})`, async () => {
+    test(`images given as bytes, base64, or a data URL reach the provider (${format})`, async () => {
       const upstream = fakeUpstream(() => json(outputBy(format).response.whole))
       const { fetch } = await openBefore(format, upstream)
       const bytes = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0))
@@ -49,7 +49,7 @@ for (const { name, ai, version } of generations) {
       }
     })
 
-    test(`a denied tool call gets a result with the reason (${format} model)`, async () => {
+    test(`the model receives the reason for a denied tool call (${format} model)`, async () => {
       const { fetch, requests: requested } = await openToolLoop(format, 'ai-sdk')
       const tools = {
         [weather.name]: ai.tool({
@@ -145,7 +145,7 @@ for (const { name, ai, version } of generations) {
     }
   })
 
-  test('errors name an unknown model and an invalid key', async () => {
+  test("an unknown model and an invalid key throw the AI SDK's own error types", async () => {
     const { world, fetch } = await openBefore(
       'openai-chat',
       fakeUpstream(() => json({}, 500)),
@@ -204,7 +204,7 @@ for (const { name, ai, version } of generations) {
     )
   })
 
-  test('embedding and reranking work', async () => {
+  test('embeds and reranks through the gateway protocol', async () => {
     const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatResponse()))
     const { gateway } = await openWorld({ fetch: upstream, connections: ['one'] })
     const client = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })

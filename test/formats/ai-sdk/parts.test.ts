@@ -230,7 +230,7 @@ for (const [name, ai, version] of [
       assert.match(asked(), '"phase":"commentary"')
     })
 
-    test(`audio includes its transcript (${manner})`, async () => {
+    test(`audio is returned with its transcript (${manner})`, async () => {
       const audio = { id: 'a', data: btoa('sound'), expires_at: 1, transcript: 'Hello.' }
       const head = { id: 'c', created: 1, model: 'm' }
       const chunk = (delta: object, finish_reason: string | null) =>

@@ -75,13 +75,13 @@ const closed = { type: 'object', properties: { city: { type: 'string' } }, requi
 /** Options of a call, with the body that the provider receives. */
 const cases: [name: string, format: WireFormat, call: Sent, sent: JsonObject, model?: string][] = [
   [
-    'the detail of an image',
+    'an image detail level',
     'openai-responses',
     { content: png({ openai: { imageDetail: 'low' } }) },
     { input: [{ content: [{ type: 'input_image', detail: 'low' }] }] },
   ],
   [
-    'the detail of an image, in Chat Completions',
+    'an image detail level, in Chat Completions',
     'openai-chat',
     { content: png({ openai: { imageDetail: 'low' } }) },
     { messages: [{ content: [{ type: 'image_url', image_url: { detail: 'low' } }] }] },
@@ -97,7 +97,7 @@ const cases: [name: string, format: WireFormat, call: Sent, sent: JsonObject, mo
     },
   ],
   [
-    'the section of a video',
+    "a video's start, end, and frame rate",
     'gemini',
     {
       content: [
@@ -295,7 +295,7 @@ for (const [name, format, call, sent, model] of cases)
     assert.equal(warned, [])
   })
 
-test('a schema that OpenAI’s strict mode would reject is sent without strict mode, and an explicit setting is kept', async () => {
+test('strict mode is off for schemas that OpenAI would reject, and the app can turn it off', async () => {
   const output = (schema: object) => ai7.Output.object({ schema: ai7.jsonSchema(schema) })
   const getStrict = async (call: Sent) => Object(Object((await send('openai-responses', call)).body.text).format).strict
   assert.is(await getStrict({ output: output(closed) }), undefined) // the schema allows additional properties
@@ -322,7 +322,7 @@ test('a schema that OpenAI’s strict mode would reject is sent without strict m
   assert.is(await getStrict({ output: full, providerOptions }), false)
 })
 
-test('references to a conversation, a container, or content stored by another vendor are rejected rather than dropped', async () => {
+test('references to state stored at a provider are rejected', async () => {
   const stored: [format: WireFormat, providerOptions: ai7.ProviderMetadata, name: string][] = [
     ['openai-responses', { openai: { previousResponseId: 'resp_1' } }, 'providerOptions.openai.previousResponseId'],
     ['anthropic-messages', { anthropic: { container: { id: 'c' } } }, 'providerOptions.anthropic.container'],
@@ -347,7 +347,7 @@ test("warnings list the options that another vendor doesn't support", async () =
   ])
 })
 
-test('the warning about unsupported reasoning, or the error in strict mode, names the option that requested it', async () => {
+test('warnings and strict-mode errors about unsupported reasoning name the option that requested it', async () => {
   const requested: [call: Sent, path: string][] = [
     [createOptions({ signalbox: { reasoning: 'low' } }), 'providerOptions.signalbox.reasoning'],
     [

@@ -116,7 +116,7 @@ test('names of inherited properties are treated like any other name', () => {
   assert.is(JSON.stringify(schema?.properties), '{"__proto__":{"type":"string"},"toString":{}}')
 })
 
-test('converting schemas that contain each other many times takes bounded time', () => {
+test('a schema with many mutual references is converted within a second', () => {
   const many = { anyOf: Array(10).fill({ $ref: '#/$defs/a' }) }
   const startedAt = process.cpuUsage().user
   flattenSchema({ ...many, $defs: { a: { ...many, ...id } } })

@@ -48,7 +48,7 @@ test('candidates beyond the requested number are dropped', () => {
   ])
 })
 
-test('a stream starts once, closes open parts, and ends with reasons and usage in any order', () => {
+test('a stream starts once, closes its parts, and ends with the finish reason and usage', () => {
   const expected = [
     { type: 'start' },
     text(0),
@@ -73,7 +73,7 @@ test('a stream without a finish or an end marker ends with an error', () => {
   assert.equal(last([text(0), { type: 'done' }]), { type: 'end', finishes: [{ reason: 'stop' }] })
 })
 
-test('an unreadable event between the start and the finish of a response is an error', () => {
+test("an unreadable event between a response's start and finish fails the stream", () => {
   const unreadable: ReaderEvent = { type: 'unreadable' }
   const end = last([text(0), unreadable, finish('stop'), { type: 'done' }])
   assert.ok(end?.type === 'error' && end.error.code === 'UPSTREAM_INVALID')

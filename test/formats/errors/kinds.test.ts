@@ -149,7 +149,7 @@ function spendLimit(type: string) {
 }
 
 for (const [row, cases] of Object.entries(table))
-  test(`routing and translation classify the same way: ${row}`, async () => {
+  test(`routing and translation classify errors the same way: ${row}`, async () => {
     for (const [status, body, kind] of cases) await assertKind(status, body, kind, `${status} ${JSON.stringify(body)}`)
   })
 

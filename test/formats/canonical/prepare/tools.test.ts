@@ -116,13 +116,13 @@ tools('tools that only the history mentions are declared if the target requires 
   )
 })
 
-tools("web searches are dropped if the target doesn't support them", () => {
+tools('a request with only an unsupported web search is rejected', () => {
   assert.throws(() => prepare({ tools: [{ type: 'web-search' }] }), /no built-in search/)
 })
 
 const names = suite('names that a target accepts')
 
-names('equal names stay equal, and different names stay different', () => {
+names('renaming keeps equal names equal and different names different', () => {
   const mistral = { characters: 'A-Za-z0-9', maxLength: 9, isExact: true }
   const ids = ['toolu_01', 'toolu_02', 'abcdefghi', 'x'.repeat(90)]
   const rename = createRenamer(ids, mistral)
