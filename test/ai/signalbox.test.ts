@@ -86,7 +86,7 @@ for (const [way, open] of Object.entries(ways))
       assert.is(Object((await streamed.providerMetadata)?.signalbox).target, 'one/m')
     })
 
-    test('embedding and reranking work', async () => {
+    test('embeds and reranks through the gateway', async () => {
       const { signalbox } = await openSignalbox(
         fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatResponse())),
       )

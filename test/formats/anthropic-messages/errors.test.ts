@@ -86,7 +86,7 @@ const kinds: Record<ErrorKind, [status: number, type: string]> = {
 }
 
 for (const [kind, [status, type]] of Object.entries(kinds) as [ErrorKind, [number, string]][]) {
-  write(`an error of kind ${kind} has the right status and type`, () => {
+  write(`writes a ${kind} error with Anthropic's status and type`, () => {
     const recorded = written(kind)
     assert.is(recorded.status, status)
     assert.is(Object(recorded.body.error).type, type)
@@ -94,13 +94,13 @@ for (const [kind, [status, type]] of Object.entries(kinds) as [ErrorKind, [numbe
   })
 }
 
-write('an error keeps a more specific status of the same class', () => {
+write('a server or timeout error keeps its more specific status', () => {
   assert.is(written('server', { status: 502 }).status, 502)
   assert.is(written('timeout', { status: 408 }).status, 408)
   assert.is(written('overloaded', { status: 503 }).status, 529)
 })
 
-write('a context overflow has the message that clients look for', () => {
+write('a context overflow message uses wording that clients recognize', () => {
   const message = (content: string) => Object(written('context-overflow', { message: content }).body.error).message
   assert.is(
     message('The input token count exceeds the maximum'),
@@ -111,7 +111,7 @@ write('a context overflow has the message that clients look for', () => {
   assert.is(message(sum), sum)
 })
 
-write("an error has a retry delay in whole seconds, and tells clients when a retry won't help", () => {
+write('a rate limit sends its delay in whole seconds, and a billing error tells clients not to retry', () => {
   assert.equal(written('rate-limit', { retryAfterMs: 34_400 }).headers, { 'retry-after': '35' })
   assert.equal(written('billing').headers, { 'x-should-retry': 'false' })
 })

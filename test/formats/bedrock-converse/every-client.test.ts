@@ -73,7 +73,7 @@ const getShare = (format: WireFormat) =>
   [...cases()].filter((_, index) => isCi || index % wireFormats.length === wireFormats.indexOf(format))
 
 for (const format of wireFormats) {
-  test(`recordings keep their meaning for ${format} clients`, async () => {
+  test(`recorded Converse responses keep their meaning for ${format} clients`, async () => {
     let reply = json({})
     const world = await openWorld({ fetch: fakeUpstream(() => reply), catalog, connections })
     const differing: JsonObject[] = []

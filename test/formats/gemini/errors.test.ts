@@ -82,7 +82,7 @@ const kinds: Record<CanonicalError['kind'], [status: number, name: string]> = {
 }
 
 for (const [kind, [status, name]] of Object.entries(kinds) as [CanonicalError['kind'], [number, string]][]) {
-  test(`writes an error of kind ${kind} as ${name}`, () => {
+  test(`writes a ${kind} error as ${name}`, () => {
     const written = geminiTranslator.writeError({ kind, status: 500, message: 'm' })
     assert.is(written.status, status)
     const { code, status: output } = Object(written.body.error)
@@ -102,7 +102,7 @@ test('an error contains the retry delay in whole seconds and the field that caus
   })
 })
 
-test('a billing error tells clients not to retry, and keeps a more specific status', () => {
+test('a billing error tells clients not to retry, and a 502 keeps its status', () => {
   const written = geminiTranslator.writeError({ kind: 'billing', status: 402, message: 'm' })
   assert.equal(written.headers, { 'x-should-retry': 'false' })
   assert.is(geminiTranslator.writeError({ kind: 'server', status: 502, message: 'm' }).status, 502)

@@ -72,7 +72,7 @@ whole('usage is read from a complete response, even inside an array', () => {
   assert.is(reader.getUsage('x'), undefined)
 })
 
-whole('a complete response can be an error', () => {
+whole('detects an error in a non-streaming response, bare or in an array', () => {
   const error = { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }
   assert.equal(reader.getError({ error }), {
     message: 'slow',
@@ -88,7 +88,7 @@ whole('a complete response can be an error', () => {
   assert.equal(geminiErrors.read([{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
 })
 
-whole('the translator is lazy-loaded', async () => {
+whole('loads the Gemini translator', async () => {
   assert.is(await gemini.loadTranslator(), geminiTranslator)
 })
 

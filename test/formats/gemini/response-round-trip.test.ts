@@ -77,7 +77,7 @@ test('writing and reparsing a response preserves its meaning', () => {
   )
 })
 
-test('a stream means the same as the complete response, wherever it is split', () => {
+test('parsing a stream, wherever it is split, gives the same text as the complete response', () => {
   fc.assert(
     fc.property(response.map(numbered), fc.integer({ min: 1, max: 60 }), (input, size) => {
       const { read, write } = contexts(geminiTranslator)

@@ -152,7 +152,7 @@ test('writing and reparsing a request preserves its meaning', () => {
   )
 })
 
-test("a client sends every vendor's state back on the same parts", () => {
+test('opaque state makes a round trip through the client on the same parts', () => {
   const foreign = fc.record({
     origin: fc.record({ format: fc.constantFrom('anthropic-messages' as const, 'gemini' as const), account: words }),
     kind: fc.constantFrom('signature' as const, 'redacted' as const, 'thought-signature' as const),

@@ -18,14 +18,14 @@ const table: [error: Partial<CanonicalError>, status: number, type: string, code
 ]
 
 for (const [error, status, type, code] of table) {
-  test(`an error has a status, a type, and a code: ${error.kind} ${error.status} ${error.code ?? ''}`, () => {
+  test(`writes an error's status, type, and code: ${error.kind} ${error.status} ${error.code ?? ''}`, () => {
     const written = chatTranslator.writeError({ kind: 'server', status: 500, message: 'm', param: 'n', ...error })
     assert.equal(written.status, status)
     assert.equal(written.body, { error: { message: 'm', type, param: 'n', code } })
   })
 }
 
-test('an error has a `retry-after` header, and a billing error tells clients not to retry', () => {
+test('a rate limit sends a `retry-after` header, and a billing error tells clients not to retry', () => {
   const writeError = (error: Partial<CanonicalError>) =>
     chatTranslator.writeError({ kind: 'rate-limit', status: 429, message: 'm', ...error }).headers
   assert.equal(writeError({ retryAfterMs: 34_400 }), { 'retry-after': '35' })

@@ -68,7 +68,7 @@ const arbitraryOptions: fc.Arbitrary<RequestOptions> = fc.record(
   { requiredKeys: [] },
 )
 
-trip('writing and reparsing a request keeps everything for which the format has fields', () => {
+trip('writing and reparsing a request keeps every field that the format supports', () => {
   const conversation = fc
     .array(fc.oneof(fc.tuple(arbitraryUser), fc.tuple(arbitrarySystem), arbitraryLoop), { maxLength: 6 })
     .map((runs) => runs.flat())

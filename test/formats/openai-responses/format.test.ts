@@ -37,7 +37,7 @@ const beginnings: Record<string, [event: object, started: boolean]> = {
 for (const [name, [event, started]] of Object.entries(beginnings))
   test(`${name} ${started ? 'starts' : 'does not start'} the response`, () => assert.is(watch(event).started, started))
 
-test('a stream ends with the complete response', () => {
+test('the final response event ends and closes a passthrough stream', () => {
   const usage = { input_tokens: 3, output_tokens: 4 }
   for (const type of ['response.completed', 'response.incomplete']) {
     const { ended, closed, usage: counted, error } = watch({ type, response: { usage } })
@@ -98,6 +98,6 @@ test('the format distinguishes recorded responses from errors', () => {
   assert.equal([...kinds].sort(), ['authentication', 'bad-request', 'context-overflow'])
 })
 
-test('the translator is lazy-loaded', async () => {
+test('loads the Responses translator', async () => {
   assert.is(await openaiResponses.loadTranslator(), responsesTranslator)
 })

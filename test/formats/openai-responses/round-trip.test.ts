@@ -201,7 +201,7 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
     turns: [...(fields.output?.type === 'json' ? [] : lead), ...rest],
   }))
 
-test('writing and reparsing a request keeps everything for which the format has fields', () => {
+test('writing and reparsing a request keeps every field that the format supports', () => {
   fc.assert(
     fc.property(request, (requested) => {
       const { target, warnings } = contexts(responsesTranslator, ours)

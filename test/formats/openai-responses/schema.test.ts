@@ -36,7 +36,7 @@ function request(body: object = callOptions) {
   return responsesTranslator.parseRequest({ ...body }, { warnings })
 }
 
-test('a non-streaming response matches the schema', () => {
+test('a non-streaming response matches the Open Responses schema', () => {
   const problems = createValidator()
   const { write } = contexts(responsesTranslator, ours)
   for (const reason of ['stop', 'length', 'malformed-call'] as const)
@@ -54,7 +54,7 @@ function getSchema(type: unknown): string {
   return `${words.map((word) => (word[0] ?? '').toUpperCase() + word.slice(1)).join('')}StreamingEvent`
 }
 
-test('every event in a stream matches the schema', () => {
+test('every event in a stream matches the Open Responses schema', () => {
   const problems = createValidator()
   const events = written(getEvents(content), request())
   const error = { kind: 'rate-limit', status: 429, message: 'x' } as const
@@ -63,7 +63,7 @@ test('every event in a stream matches the schema', () => {
     assert.equal(problems(getSchema(event.type), event), [], String(event.type))
 })
 
-test('a request matches the schema', () => {
+test('a request matches the Open Responses schema', () => {
   const problems = createValidator()
   const { target } = contexts(responsesTranslator, ours)
   const schema = { type: 'object', properties: {} }

@@ -19,7 +19,7 @@ function written(
   return messagesTranslator.writeResponse(response, contexts(messagesTranslator).write(request))
 }
 
-write("a message has all fields of Anthropic's own messages", () => {
+write("writes every field of Anthropic's own messages", () => {
   const usage = { inputTokens: 1110, outputTokens: 5, cacheReadTokens: 1000, cacheWriteTokens: 100, reasoningTokens: 2 }
   assert.equal(written([{ type: 'text', text: 'a' }], { usage, serviceTier: 'priority' }), {
     ...{ id: 'msg_id1', type: 'message', role: 'assistant', model: 'm', container: null, diagnostics: null },

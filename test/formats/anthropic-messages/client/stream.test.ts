@@ -127,7 +127,7 @@ test('a thinking block ends with its encrypted signature', () => {
   assert.equal(unsealState(signature, { format: 'anthropic-messages', kind: 'signature' }), state)
 })
 
-test("reasoning with state but no text gets a block, but reasoning with neither doesn't", () => {
+test('reasoning without text gets a block only if it has state', () => {
   const recorded = blocks([thought(0), stop(0), thought(1), { type: 'part-state', key: 1, state }, stop(1)])
   assert.equal(
     recorded.map(([type, index]) => [type, index]),
@@ -215,14 +215,14 @@ test('a refusal becomes text and the stop reason', () => {
   })
 })
 
-test('an error becomes an event, and nothing follows it', () => {
+test("an error becomes the stream's last event", () => {
   const error = { kind: 'overloaded', status: 503, message: 'busy' } as const
   const body = { type: 'error', error: { type: 'overloaded_error', message: 'busy' }, request_id: null }
   assert.equal(write([{ type: 'error', error }]), [body])
   assert.equal(write([{ type: 'start' }, text(0), delta(0, 'a'), { type: 'error', error }]).at(-1), body)
 })
 
-test('pings keep an idle connection alive', () => {
+test('keep-alives are ping events', () => {
   const writer = messagesTranslator.createWriter(contexts(messagesTranslator).write(), () => {})
   assert.is(writer.keepAlive(), 'event: ping\ndata: {"type": "ping"}\n\n')
 })

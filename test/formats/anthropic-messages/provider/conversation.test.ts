@@ -99,7 +99,7 @@ for (const [name, [input, system, messages]] of Object.entries(conversations)) {
   })
 }
 
-turns('an added turn and a dropped part cause warnings', () => {
+turns('an added turn and a dropped participant name cause warnings', () => {
   assert.equal(write({ turns: [assistant(text('a'))] }).warnings, ['added:messages'])
   assert.equal(write({ turns: [{ role: 'user', content: [text('q')], name: 'Ann' }] }).warnings, [
     'dropped:messages.name',
@@ -131,7 +131,7 @@ const history: Record<string, [part: AssistantPart, blocks: JsonObject[]]> = {
 }
 
 for (const [name, [part, blocks]] of Object.entries(history)) {
-  turns(`a dropped part of an earlier response causes a warning: ${name}`, () => {
+  turns(`writes an earlier response with ${name}`, () => {
     const { messages } = write({ turns: [user(text('q')), assistant(part, text('.')), user(text('q'))] }).body
     assert.equal(Object(messages)[1].content, [...blocks, text('.')])
   })
@@ -175,7 +175,7 @@ const content: Record<string, [part: UserPart, block: JsonObject]> = {
 }
 
 for (const [name, [part, block]] of Object.entries(content)) {
-  parts(`user content contains ${name}`, () => {
+  parts(`writes user content with ${name}`, () => {
     const { messages } = write({ turns: [user(part)] }).body
     assert.equal(messages, [{ role: 'user', content: [block] }])
   })

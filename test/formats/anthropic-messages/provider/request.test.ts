@@ -34,7 +34,7 @@ const tools = suite('tools for a Messages provider')
 const schema = { type: 'object', properties: { a: { type: 'string', pattern: 'x' } } }
 const tool = { type: 'function', name: 'f', schema } as const
 
-tools('every tool has a schema', () => {
+tools('a tool without a schema gets an empty object schema', () => {
   assert.equal(write({ tools: [tool, { type: 'function', name: 'g', description: 'd', cache: {} }] }).body.tools, [
     { name: 'f', input_schema: schema },
     {
@@ -44,7 +44,7 @@ tools('every tool has a schema', () => {
   ])
 })
 
-tools('a strict tool has a schema that Anthropic can enforce', () => {
+tools('a strict tool gets a schema that Anthropic can enforce', () => {
   const { body, warnings } = write({ tools: [{ ...tool, strict: true }] })
   const input_schema = {
     type: 'object',
@@ -158,20 +158,20 @@ options('the output schema contains its name and description', () => {
   assert.equal(write({ output }).body.output_config, { format: { type: 'json_schema', schema: closed } })
 })
 
-options('a request goes to /messages, and is streamed if requested', () => {
+options('a streaming request goes to /messages with default max_tokens', () => {
   assert.equal(write({ stream: true }), {
     ...{ path: '/messages', headers: {}, warnings: [] },
     body: { model: 'm', max_tokens: 8_192, messages: [first], stream: true },
   })
 })
 
-options('a header lists the beta features', () => {
+options('the anthropic-beta header lists the beta features that a request uses', () => {
   const file = { type: 'file', source: { type: 'file-id', id: 'f', format: 'anthropic-messages' } } as const
   assert.equal(write({ turns: [user(file)] }).headers, { 'anthropic-beta': 'files-api-2025-04-14' })
   assert.equal(write({ options: { serviceTier: 'fast' } }).headers, { 'anthropic-beta': 'fast-mode-2026-02-01' })
 })
 
-options('a token count request has only the fields that affect the count', () => {
+options('a token count request contains only the fields that affect the count', () => {
   const { target } = contexts(messagesTranslator)
   const request = { ...EMPTY, stream: true, tools: [tool], options: { maxOutputTokens: 9, temperature: 0.5 } }
   assert.equal(writeCountRequest(request, target), {

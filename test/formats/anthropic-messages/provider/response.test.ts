@@ -110,7 +110,7 @@ read('cached tokens count as input', () => {
   })
 })
 
-read('a response has an ID, a model, and a service tier', () => {
+read("parses a response's ID, model, and service tier", () => {
   const { id, model, serviceTier } = parse([])
   assert.equal([id, model, serviceTier], ['msg_1', 'claude', 'default'])
 })

@@ -200,14 +200,14 @@ for (const [name, [events, parts, reason = 'stop']] of Object.entries(table)) {
   })
 }
 
-test('a stream starts once, with the ID, the model, and the input token counts', () => {
+test('a repeated message_start produces one start event, with the ID, model, and input tokens', () => {
   const { events } = read([begin, begin, finish('end_turn'), end])
   const starts = events.filter(({ type }) => type === 'start')
   const usage = { inputTokens: 10, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
   assert.equal(starts, [{ type: 'start', id: 'msg_1', model: 'claude', usage }])
 })
 
-test("later usage counts replace earlier ones, null counts don't, and cached tokens count as input", () => {
+test('later non-null usage counts replace earlier ones, and cached tokens count as input', () => {
   const first = beginOf({ usage: { input_tokens: 10, cache_read_input_tokens: 100 } })
   const getUsage = (usage: object) => read([first, finish('end_turn', usage), end]).usage
   const expected = { inputTokens: 110, outputTokens: 5, cacheReadTokens: 100, cacheWriteTokens: 0, reasoningTokens: 0 }

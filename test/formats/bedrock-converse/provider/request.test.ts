@@ -50,7 +50,7 @@ const limit = { maxTokens: 2_000 }
 
 /** A Messages client's requests, and the resulting Converse requests. */
 const cases: Record<string, [model: string, request: JsonObject, body: JsonObject, warnings?: string[]]> = {
-  'options in their fields': [
+  'sampling options and stop sequences': [
     NOVA,
     { temperature: 0.5, top_p: 0.9, top_k: 5, stop_sequences: ['END', ' '] },
     {
@@ -60,7 +60,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
     },
     ['dropped:stop_sequences'],
   ],
-  'a request to report which stop sequence stopped Claude': [
+  'a stop sequence, which Claude is asked to report': [
     CLAUDE,
     { stop_sequences: ['END'], top_k: 5 },
     {
@@ -118,7 +118,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
       additionalModelRequestFields: { thinking: { type: 'adaptive', display: 'summarized' } },
     },
   ],
-  "a model that always shows its reasoning, which can't be hidden": [
+  "a model whose reasoning can't be hidden": [
     'anthropic.claude-sonnet-5-5',
     { thinking: { type: 'disabled' } },
     {
@@ -127,7 +127,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
       additionalModelRequestFields: { thinking: { type: 'between_tools' } },
     },
   ],
-  'an effort for Nova, which excludes a limit': [
+  'an effort for Nova, which drops the output limit': [
     NOVA,
     { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
     {

@@ -162,7 +162,7 @@ for (const [name, response, content, isError] of [
     assert.equal(actual[2], { role: 'tool', results: [isError ? { ...result, isError } : result] })
   })
 
-results('a function result has its media in separate parts', () => {
+results("a function result's media parts become its content", () => {
   const parts = [{ inline_data: { mime_type: 'application/pdf', data: 'JVBERi0=', display_name: 'a.pdf' } }]
   const actual = getTurns(QUESTION, user({ function_response: { name: 'f', response: {}, parts } }))
   assert.equal(actual[1], {
@@ -191,7 +191,7 @@ function getState(part: object) {
   return first && 'state' in first ? first.state : undefined
 }
 
-signatures('encrypted signatures come back unchanged in either base64 alphabet', () => {
+signatures('encrypted signatures are decoded from either base64 alphabet', () => {
   const bytes = encodeUtf8(sealState(sealed))
   for (const thoughtSignature of [toBase64(bytes), toBase64Url(bytes)]) {
     assert.equal(getState({ text: 'hm', thought: true, thoughtSignature }), sealed)

@@ -45,7 +45,7 @@ writing('writes a response with all its content and separate reasoning token cou
   })
 })
 
-writing("every vendor's state is encrypted and stays on its part", () => {
+writing("another vendor's state is encrypted and stays on its part", () => {
   const content: AssistantPart[] = [
     { type: 'reasoning', text: 'hm', state: foreign },
     { type: 'reasoning', text: '', state: foreign },

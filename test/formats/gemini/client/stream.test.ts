@@ -45,7 +45,7 @@ const end = (...reasons: ('stop' | 'length' | 'tool-calls')[]): StreamEvent => (
 const state = { origin: { format: 'anthropic-messages', account: 'v/1' }, kind: 'signature', data: 'sig' } as const
 const thoughtSignature = toBase64(encodeUtf8(sealState(state)))
 
-test('writes text as it arrives, and the finish reason and usage at the end, without an end marker', () => {
+test('writes text as it arrives, then the finish reason and usage', () => {
   const usage = { inputTokens: 3, outputTokens: 4, reasoningTokens: 1 }
   const stop: StreamEvent = { type: 'end', finishes: [{ reason: 'stop' }], usage }
   assert.equal(
@@ -150,7 +150,7 @@ test("writes sources in the last chunk, and gives a refusal the content filter's
 
 const error = { kind: 'overloaded', status: 529, message: 'busy' } as const
 
-test('writes an error as a chunk, and nothing after it', () => {
+test('writes an error as the last chunk', () => {
   const events = [open(0, { type: 'text', text: '' }), delta(0, 'a'), { type: 'error', error } as const]
   assert.equal(getChunks(events), [
     createMessage({ text: 'a' }),
@@ -158,12 +158,12 @@ test('writes an error as a chunk, and nothing after it', () => {
   ])
 })
 
-test('a blank line keeps an idle connection alive, because clients mistake comments for chunks', () => {
+test('keep-alives are blank lines, because clients mistake comments for chunks', () => {
   assert.is(write([]).writer.keepAlive(), '\n\n')
   assert.is(write([]).writer.contentType, 'text/event-stream')
 })
 
-test('without alt=sse, the stream is a single JSON array that is complete at the end', () => {
+test('without alt=sse, the stream is a single valid JSON array', () => {
   const isArray = { client: { isArray: true } }
   const start = [open(0, { type: 'text', text: '' }), delta(0, 'a"}]{'), close(0)]
   for (const events of [[...start, end('stop')], [...start, { type: 'error', error } as const], [end('stop')]]) {

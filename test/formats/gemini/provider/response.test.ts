@@ -13,7 +13,7 @@ const state = { origin, kind: 'thought-signature', data: 's' } as const
 
 const reading = suite('parsing Gemini responses')
 
-reading("a response has its candidate's content, an ID, a model, and usage", () => {
+reading("parses a response's content, ID, model, and usage", () => {
   const { responseWarnings, ...response } = parse({
     candidates: [
       {

@@ -58,7 +58,7 @@ test('reports the reason for a blocked prompt or response', () => {
   )
 })
 
-test("calls to Google's own tools, and calls without a name, are reported as dropped", () => {
+test("dropped calls to Google's own tools, and calls without a name, cause warnings", () => {
   const code = chunk([{ executableCode: { code: 'x' } }, { codeExecutionResult: {} }, { functionCall: { args: {} } }])
   assert.equal(read([code, text('a'), stop]).responseWarnings, [
     'dropped:answer.executableCode',
@@ -67,7 +67,7 @@ test("calls to Google's own tools, and calls without a name, are reported as dro
   ])
 })
 
-test("logprobs belong to their chunk's text", () => {
+test("logprobs are attached to their chunk's text", () => {
   const logprobsResult = {
     chosenCandidates: [{ token: 'a', logProbability: -0.5, tokenId: 1 }],
     topCandidates: [{ candidates: [{ token: 'b', logProbability: -1 }] }],

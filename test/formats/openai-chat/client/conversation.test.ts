@@ -87,7 +87,7 @@ history('call arguments stay unchanged', () => {
   }
 })
 
-history('consecutive results become one turn', () => {
+history('consecutive tool results become one turn', () => {
   const { turns } = parse({
     messages: [
       ...MESSAGES,
@@ -158,7 +158,7 @@ history('reasoning comes first in a turn, whatever its field', () => {
   assert.equal(assistant({ content: [thinking, { type: 'text', text: 'a' }] }), expected)
 })
 
-history('a refusal becomes part of the turn', () => {
+history('a refusal becomes a refusal part', () => {
   assert.equal(assistant({ content: null, refusal: 'no' }), {
     role: 'assistant',
     content: [{ type: 'refusal', text: 'no' }],

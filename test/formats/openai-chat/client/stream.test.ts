@@ -66,7 +66,7 @@ test('each write is a single complete event, and all events have the same ID, ti
   assert.equal([...heads], ['{"id":"chatcmpl-id1","object":"chat.completion.chunk","created":1700000000,"model":"m"}'])
 })
 
-test('calls have an index, and send their ID, type, and name only once', () => {
+test("a call's chunks contain its index, and only the first has the ID, type, and name", () => {
   const events = [
     start(0, call('a')),
     delta(0, '{"x"'),
@@ -160,7 +160,7 @@ test('each candidate has its own role, text, and finish reason', () => {
   assert.is(filterByIndex(0).at(-1)?.finish_reason, 'stop')
 })
 
-test('an empty response still includes its role', () => {
+test('an empty response still includes the assistant role', () => {
   assert.equal(deltas([{ type: 'start' }, end('stop')]), [{ role: 'assistant', content: '' }, {}])
 })
 
@@ -174,7 +174,7 @@ test('an error ends the stream without `[DONE]`, even as the first event', () =>
   assert.is(write([{ type: 'error', error }]).events.length, 1)
 })
 
-test('a comment keeps an idle connection alive', () => {
+test('keep-alives are comments', () => {
   const { write: context } = contexts(chatTranslator)
   assert.match(chatTranslator.createWriter(context(), () => {}).keepAlive(), /^: .*\n\n$/)
 })

@@ -31,7 +31,7 @@ turns('instructions in several blocks become one message', () => {
   ])
 })
 
-turns('a cache breakpoint has the form that the vendor accepts', () => {
+turns('a cache breakpoint is written in the form that the vendor accepts', () => {
   const marked: Turn[] = [{ role: 'system', as: 'system', content: [{ ...text('a'), cache: { ttl: '1h' } }] }]
   const mark = (traits: Partial<Traits>) => Object(messages(marked, traits)).at(0).content
   assert.equal(mark({ cacheBreakpoints: 'cache_control' }), [
@@ -167,13 +167,13 @@ options('speech without a format is requested as raw samples, as in Google’s A
   assert.equal(write({ options: { speech: { voice: 'a' } } }).audio, { voice: 'a', format: 'pcm16' })
 })
 
-options('the output limit has the field name that the model accepts', () => {
+options('the output limit is sent in the field that the model accepts', () => {
   const limit = { options: { maxOutputTokens: 5 } }
   assert.is(write(limit).max_completion_tokens, 5)
   assert.is(write(limit, { outputLimitField: 'max_tokens' }).max_tokens, 5)
 })
 
-options('a long user ID is always shortened the same way', () => {
+options('a long user ID is shortened consistently', () => {
   const endUser = 'u'.repeat(300)
   const id = write({ options: { endUser } }).safety_identifier
   assert.is(String(id).length, 128)

@@ -211,7 +211,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
 for (const [name, [items, turns]] of Object.entries(conversations))
   test(`parses the input: ${name}`, () => assert.equal(getTurns(...items), turns))
 
-test('reasoning from other formats comes back complete, and state returns to its part', () => {
+test('reasoning from other formats is restored in full, and state returns to its part', () => {
   const thought = { origin: { format: 'anthropic-messages', account: 'a/1' }, kind: 'signature', data: 's:1' } as const
   const signature = { origin: { format: 'gemini', account: 'g/1' }, kind: 'thought-signature', data: 'z' } as const
   assert.equal(

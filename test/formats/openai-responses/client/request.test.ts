@@ -100,7 +100,7 @@ test("parses tools, and joins a tool's namespace and name", () => {
   assert.equal(warnings, ['dropped:tools[3].description', 'dropped:tools[5]'])
 })
 
-test("a call to a namespaced tool, or to a tool found by a search, has the tool's name", () => {
+test("a call to a namespaced tool gets the tool's full name", () => {
   const tools = [{ type: 'namespace', name: 'mcp', tools: [{ type: 'function', name: 'f' }] }]
   const input = [call('c1', { namespace: 'mcp' }), call('c2', { namespace: 'f' })]
   assert.equal(parse({ tools, input }).turns, [assistant([createCall('c1', { name: 'mcp__f' }), createCall('c2')])])

@@ -131,7 +131,7 @@ test("a call's signature becomes a reasoning item that refers to the call", () =
   ])
 })
 
-test('a call to a namespaced tool has its namespace and its name separated again', () => {
+test('a call to a namespaced tool gets its namespace and name as separate fields', () => {
   const tools = [{ type: 'namespace', name: 'mcp', tools: [{ type: 'function', name: 'f' }] }]
   const { output } = write([{ type: 'tool-call', id: 'c1', name: 'mcp__f', arguments: '{}' }], { body: { tools } })
   const item = { type: 'function_call', id: 'fc_id2', call_id: 'c1', name: 'f', namespace: 'mcp', arguments: '{}' }

@@ -153,7 +153,7 @@ test('interleaved calls are written sequentially', async () => {
   )
 })
 
-test('a truncated call is incomplete', () => {
+test('a truncated call gets the status incomplete', () => {
   const recorded = payloads(written(getEvents([text('a'), call('c1', '{"pa')], { reason: 'length' })))
   const last = recorded.at(-1) as {
     type: string
@@ -211,7 +211,7 @@ test('an error can be the first event', () => {
   assert.is(recorded[0]?.code, 'context_length_exceeded')
 })
 
-test('a comment keeps an idle connection alive', () => {
+test('keep-alives are comments', () => {
   const { write } = contexts(responsesTranslator)
   assert.is(responsesTranslator.createWriter(write(), () => {}).keepAlive(), ': keep-alive\n\n')
 })

@@ -48,7 +48,7 @@ test("the model's audio is sent as its transcript", () => {
   assert.equal(warnings, [])
 })
 
-test('tool results become text, parts, or errors, and only text for providers without parts', () => {
+test('tool results become text or parts, and plain text for providers that only accept text', () => {
   const getResults = (...content: object[]) => [{ role: 'tool', results: [{ callId: 'c1', content }] }] as Turn[]
   const getOutput = (turns: Turn[], options = {}) => {
     const [item] = write({ turns }, options).body.input as { output: unknown }[]
