@@ -15,14 +15,14 @@ const routes = managementRoutes(openManagement().gateway.api).map(({ method, pat
 const jsonBody = (method: string) => (/^(POST|PUT|PATCH)$/.test(method) ? '{}' : null)
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-test('the tests cover every route in the table', () => {
+test('the access tests cover every served operation', () => {
   assert.ok(routes.length >= 93) // some operations share a route or have two, and PATCH is also routed to PUT operations
   const listed = new Set(routes.map(({ method, path }) => `${method} ${path}`))
   for (const { names, method, path } of listServedOperations())
     assert.ok(listed.has(`${method} ${path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'nobody')}`), names.join('.'))
 })
 
-test('without the `management` option, every /api route is disabled, and the response explains how to enable it', async () => {
+test('without the `management` option, /api routes return a 401 that explains how to enable them', async () => {
   const { gateway } = openManagement()
   const closed = createGateway({ storage: memoryStorage(), logger: false })
   const other = ['/api', '/api/', '/api/nothing', '/api/keys/', '/api/sync/cloud'].map((path) => ({
@@ -192,7 +192,7 @@ test('authorize receives the request without its body, and only `true` grants ac
   assert.is(request?.body, null)
 })
 
-test('calls authorize with the right `this`', async () => {
+test('calls authorize with the management options as `this`', async () => {
   const management = {
     allowed: 'me',
     authorize(request: Request) {

@@ -67,7 +67,7 @@ test('a body can have a byte order mark and surrounding whitespace', async () =>
   assert.is((await send('POST', '/api/keys', { headers, body: '\ufeff \n{"name":"a"} ' })).status, 201)
 })
 
-test('no body causes a 500, and every response is JSON', async () => {
+test('arbitrary bodies never cause a 500, and every response is JSON', async () => {
   const names = [
     'name',
     'models',
@@ -99,7 +99,7 @@ test('no body causes a 500, and every response is JSON', async () => {
   await fc.assert(property, { numRuns: times(2_000) })
 })
 
-test('no path causes a 500', async () => {
+test('arbitrary paths never cause a 500', async () => {
   const management = openManagement()
   const segment = fc.oneof(anyText().map(encodePart), fc.constantFrom('..', '%2e%2e', '%', '%ff', '', ';', '\\'))
   const prefix = fc.constantFrom(

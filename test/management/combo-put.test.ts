@@ -54,7 +54,7 @@ test('rule 3: an unknown id returns a 404', async () => {
   await refuses(404, 'Combo not found', ['PUT', '/api/combos/nobody', {}])
 })
 
-test("checks the body first, then the name's format, then whether the name is taken, then the id", async () => {
+test("validates the body, the name's format, its uniqueness, and the id, in that order", async () => {
   const { refuses } = await doorWithCombos()
   const unknown = 'Unknown field "strateg". Did you mean "strategy"?'
   await refuses(400, unknown, ['PUT', '/api/combos/nobody', { name: 'a b', strateg: 1 }])
@@ -124,7 +124,7 @@ test('two combos can swap names through a temporary name', async () => {
   )
 })
 
-test('other failures return a 500 with the specified text, and onError receives the cause', async () => {
+test('a storage failure returns a 500, and onError receives the cause', async () => {
   const broken = new Error('disk on fire')
   const errors: unknown[] = []
   const storage = { ...memoryStorage(), list: () => Promise.reject(broken) }

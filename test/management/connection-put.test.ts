@@ -80,14 +80,14 @@ test('accepts a connection exactly as it was returned, except for its shortened 
   assert.equal(await expect(200, 'PUT', path, rest), { ...connection, updatedAt: later })
 })
 
-test('keeps both concurrent changes', async () => {
+test('merges two concurrent changes to different fields', async () => {
   const { call, expect, path } = await doorWithConnection()
   await Promise.all([call('PUT', path, { name: 'b' }), call('PUT', path, { isActive: false })])
   const { name, isActive } = await expect(200, 'GET', path)
   assert.equal({ name, isActive }, { name: 'b', isActive: false })
 })
 
-test('a deleted connection disappears', async () => {
+test('a deleted connection returns a 404 and is no longer listed', async () => {
   const { expect, refuses, path } = await doorWithConnection()
   assert.equal(await expect(200, 'DELETE', path), { success: true })
   for (const request of [

@@ -19,7 +19,7 @@ async function world() {
   return { ...opened, upstream, id, group: group.id, ask: sendRequest, send }
 }
 
-test("lists the targets that the key doesn't allow", async () => {
+test("an explanation lists the targets that the key doesn't allow", async () => {
   const { api, id, ask, upstream } = await world()
   assert.is((await ask()).error, undefined)
   await api.keys.update(id, { models: ['two/*'] })
@@ -42,7 +42,7 @@ test("lists the targets that the key doesn't allow", async () => {
   assert.is(upstream.calls.length, 0)
 })
 
-test('explains why the key is rejected', async () => {
+test('an explanation states why the key is rejected', async () => {
   const { api, id, group, ask, clock, send } = await world()
   const code = async () => (await ask()).error?.code
   await api.keys.update(id, { isActive: false })

@@ -140,7 +140,7 @@ for (const [
     assert.equal([reply.status, reply.status < 400 ? undefined : responseBody.error.code], [expected[0], expected[1]])
   })
 
-test('explains the rejection when in-flight requests have reserved the remaining budget, and reserves nothing itself', async () => {
+test('explains a rejection caused by in-flight reservations, and reserves nothing itself', async () => {
   let respond: (response: Response) => void = () => {}
   const {
     gateway,

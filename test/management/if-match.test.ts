@@ -21,7 +21,7 @@ async function open(options: Parameters<typeof openManagement>[0] = {}) {
   return { ...management, api, send }
 }
 
-test('a change to a key, group, combo, connection, provider, or the settings only takes effect if the given revision is current', async () => {
+test('a change to a single record only takes effect if the given revision is current', async () => {
   const { api, send } = await open()
   const key = await api.keys.create({ name: 'a' })
   const group = await api.groups.create({ name: 'a' })
@@ -73,7 +73,7 @@ test('checks the revision of aliases and custom models, which have no GET route,
   assert.match(gone.body.error, 'deleted')
 })
 
-test('only one of several changes based on the same revision succeeds, across two gateways on one storage', async () => {
+test('only one of several changes to the same revision succeeds, even across two gateways', async () => {
   const storage = memoryStorage()
   const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)) } // a real clock, because the gateways wait for each other
   const [first, second] = [await open({ storage, clock }), await open({ storage, clock })]

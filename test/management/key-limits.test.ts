@@ -17,7 +17,7 @@ const fields = {
   metadata: { team: 'ml' },
 }
 
-test("sets a key's permissions and limits, returns them unchanged, replaces them completely, and removes them with null", async () => {
+test("sets, returns, replaces, and removes a key's permissions and limits", async () => {
   const { expect, gateway } = openManagement()
   await gateway.api.connections.create({ provider: 'openai' })
   await gateway.api.aliases.set({ alias: 'fast', model: 'openai/gpt-5-mini' })

@@ -82,7 +82,7 @@ for (const [body, error] of badChanges) {
   })
 }
 
-test('every method returns a 400 for a malformed body, then a 404 for an unknown id', async () => {
+test('an unknown id returns a 404, but an empty change returns a 400 first', async () => {
   const { refuses } = openManagement()
   await refuses(404, 'Key not found', ['GET', '/api/keys/nobody'])
   await refuses(404, 'Key not found', ['PUT', '/api/keys/nobody', { isActive: false }])

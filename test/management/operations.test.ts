@@ -6,7 +6,7 @@ const test = suite('the management operations table')
 
 type Call = (...args: unknown[]) => Promise<unknown>
 
-test('gateway.api has exactly the operations in the table', () => {
+test('gateway.api has exactly the operations in the operations table', () => {
   function compare(of: unknown, rows: unknown, names: readonly string[] = []) {
     const isOperation = typeof rows === 'string' || typeof Reflect.get(rows as object, 'path') === 'string'
     assert.type(of, isOperation ? 'function' : 'object', names.join('.'))
@@ -29,7 +29,7 @@ test('each operation is served at its path and method', async () => {
   }
 })
 
-test('each operation validates its input with the schema in the table', async () => {
+test('each operation validates its input with its schema in the operations table', async () => {
   const { api } = openManagement({ catalog: { refresh: async () => 'unchanged' } }).gateway
   const withInput = listServedOperations().filter(({ input }) => input)
   assert.ok(withInput.length >= 15, `${withInput.length} operations have a schema`)

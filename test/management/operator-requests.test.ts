@@ -32,14 +32,14 @@ test("the operator doesn't need a key, and gets the response and its headers", a
   }
 })
 
-test('streams a response', async () => {
+test('streams a response to the operator', async () => {
   const response = await (await open()).try({}, { stream: true })
   assert.is(response.headers.get('content-type')?.split(';')[0], 'text/event-stream')
   const text = await response.text()
   assert.match(text, /"content":"one "[\s\S]*"content":"two"[\s\S]*\[DONE\]/)
 })
 
-test('a request sent on behalf of a key is subject to its models, limits, and pause, and counts toward its usage', async () => {
+test('a request sent as a key is subject to its restrictions and counts toward its usage', async () => {
   const world = await open()
   const { id } = await world.api.keys.create({ name: 'k', models: ['one/*'], limits: { requests: { day: 1 } } })
   assert.is((await world.try({ asKey: id }, { model: 'two/m' })).status, 403)
@@ -56,7 +56,7 @@ test('a request sent on behalf of a key is subject to its models, limits, and pa
   assert.is((await world.try({ asKey: 'nobody' })).status, 404)
 })
 
-test('a request sent on behalf of an account, by id or ref, is subject to its limits, models, and pause, and counts toward its usage', async () => {
+test('a request sent as an account is subject to its restrictions and counts toward its usage', async () => {
   const world = await open()
   const { ref } = await world.api.accounts.put({ id: 'user 1', models: ['one/*'], limits: { requests: { day: 2 } } })
   assert.is((await world.try({ asAccount: 'user 1' }, { model: 'two/m' })).status, 403)
@@ -69,7 +69,7 @@ test('a request sent on behalf of an account, by id or ref, is subject to its li
   assert.equal([paused.status, (await paused.json()).error.code], [403, 'account_paused'])
 })
 
-test('a request sent on behalf of an account requires a known account and no key', async () => {
+test('a request sent as an account requires a known account and no key', async () => {
   const world = await open()
   const { ref } = await world.api.accounts.put({ id: 'user_1' })
   const { id } = await world.api.keys.create({ name: 'k' })
@@ -137,7 +137,7 @@ test('passes request headers to the gateway, and rejects invalid ones', async ()
   assert.is((await world.try({ as: 'x' })).status, 400)
 })
 
-test('ends the request when the client disconnects', async () => {
+test("aborts the operator's request when the client disconnects", async () => {
   const requested = Promise.withResolvers<void>()
   const world = await openWorld({
     fetch: (_: unknown, init?: RequestInit) =>

@@ -10,7 +10,7 @@ const test = suite('the gateway overview')
 
 const HOUR = 3_600_000
 
-test('returns the last 24 hours by hour, the day before, failures, and missing setup in one call', async () => {
+test('one call returns the usage of two days, the failures, and the missing setup', async () => {
   const world = await openWorld({
     usage: true,
     fetch: fakeUpstream(({ provider }) =>

@@ -83,7 +83,7 @@ test('repeating the same calls writes nothing and resets nothing', async () => {
   assert.equal(await state(), before)
 })
 
-test('two concurrently starting gateways put one key with a given value', async () => {
+test('two gateways that concurrently put the same key value store one key', async () => {
   const memory = memoryStorage()
   const doors = [openManagement({ storage: memory, catalog }), openManagement({ storage: memory, catalog })]
   for (const id of [undefined, 'app-id']) {
@@ -102,7 +102,7 @@ test('rejects a value that belongs to another key', async () => {
   assert.match(await catchError(api.keys.put({ name: 'other', key: VALUE })), 'must not be the value of another key')
 })
 
-test('two concurrently starting gateways on one storage create one record each', async () => {
+test('two gateways that concurrently put the same records store each only once', async () => {
   const memory = memoryStorage()
   const options = { storage: memory, catalog, clock: platformClock } // a real clock, because the gateways wait for each other
   const doors = [openManagement(options), openManagement(options)]

@@ -128,7 +128,7 @@ const ofConnections: ReadonlyArray<[given: object, warnings: string[] | undefine
 ]
 
 for (const [input, warnings] of ofConnections)
-  test(`returns the right warnings for prices: ${JSON.stringify(input)}`, async () => {
+  test(`returns the expected price warnings: ${JSON.stringify(input)}`, async () => {
     const { gateway, expect } = openManagement({ catalog })
     await gateway.api.customModels.create({ providerAlias: 'openai', id: 'gpt-custom' })
     const created = await expect(201, 'POST', '/api/connections', { apiKey: 'key-1234567', ...input })

@@ -101,7 +101,7 @@ for (const [body, error] of refusals) {
   })
 }
 
-test('keeps both concurrent patches', async () => {
+test('merges two concurrent patches', async () => {
   const { call, expect } = openManagement()
   await Promise.all([
     call('PATCH', '/api/settings', { requireApiKey: true }),

@@ -105,7 +105,7 @@ test('sync opens a new session if the proxy has discarded the previous one', asy
 })
 
 for (const gone of ['the mirror', 'everything']) {
-  test(`after the proxy lost ${gone}, the sync error suggests enabling cloud sync again, which restores the mirror`, async () => {
+  test(`if the proxy lost ${gone}, the sync error suggests enable, which restores the mirror`, async () => {
     const { act, proxy, api } = await open()
     const { id } = await api.keys.create({ name: 'mine' })
     await act('enable')
@@ -190,7 +190,7 @@ const refusals = [
   ['NO_SECRET', 502],
 ] as const
 
-test('a key that belongs to another gateway gets a 409, other rejections a 502, and everything else is synced', async () => {
+test('a rejected key returns a 409 or 502, and other records are still synced', async () => {
   for (const [code, status] of refusals) {
     const { act, api, proxy } = await open()
     await act('enable')
@@ -230,7 +230,7 @@ test('if a record is rejected during enable, cloud sync stays off and the proxy 
   }
 })
 
-test('if enable fails after the proxy received data, the error reports that, and disable removes the data', async () => {
+test('if enable fails after sending data, the error says so, and disable removes the data', async () => {
   const { act, api, proxy } = await open()
   await api.keys.create({ name: 'mine' })
   proxy.failAt('POST /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')), { nth: 2 })
