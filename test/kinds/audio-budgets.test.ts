@@ -120,7 +120,7 @@ for (const [format, bytes] of Object.entries(files))
       assert.is(events.usages[0]?.costSource, 'counted')
     })
 
-test('a browser recording without a duration reserves an amount based on its size and is charged an estimate', async () => {
+test('a browser recording without a duration reserves by size and is charged an estimate', async () => {
   const { askAll, gateway, recorded: events } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi' }))
   const { answered, usd } = await askAll((headers) => {
     const form = serializeForm([
@@ -140,7 +140,7 @@ test('a browser recording without a duration reserves an amount based on its siz
   assert.is(events.usages[0]?.costSource, 'estimated')
 })
 
-test('base64 audio reserves an amount based on its size', async () => {
+test('base64 audio is covered by a reservation based on its size', async () => {
   const { askAll, gateway } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi', duration: 60 }))
   const data = Buffer.from(ogg(60)).toString('base64')
   const { answered, usd } = await askAll((headers) =>

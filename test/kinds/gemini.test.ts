@@ -58,7 +58,7 @@ test('an image response includes the media type, usage, and model name', async (
   assert.equal(response.usageMetadata?.totalTokenCount, 1_010)
 })
 
-test('other vendors get the aspect ratio and size in their own fields, and unsupported values are dropped with a warning', async () => {
+test("image options map to other vendors' fields, or are dropped with a warning", async () => {
   const { post, upstream } = await openImages()
   const body = {
     contents: [{ parts: [{ text: 'a walk' }] }],
@@ -134,7 +134,7 @@ test('malformed requests return a 400 without a provider call', async () => {
   assert.equal([upstream.calls.length, recorded.errors], [0, []])
 })
 
-test('an image model handles a request without image options at its own endpoint', async () => {
+test('an image model rejects a request without image options and names the image endpoint', async () => {
   const { post, upstream } = await openImages()
   const response = await post(`/v1beta/models/${imageVendors.openai.model}:generateContent`, { contents: 'a walk' })
   assert.is(response.status, 400)

@@ -43,7 +43,7 @@ test('accepts the same model from several providers, with any prefix in its ID',
   assert.is(await send('small'), '200 ')
 })
 
-test('rejects two different models when the combo is created, unless they are declared to have the same vectors', async () => {
+test('rejects a new combo of two different models unless it declares sameVectors', async () => {
   const { make, send, api } = await open()
   await assertRejected(make('two', ['a/small', 'a/large']), /vectors of "a\/small" and "a\/large" cannot be compared/)
   await assertRejected(make('two', ['a/small', 'a/large'], { sameVectors: false }), MIXED)
@@ -52,7 +52,7 @@ test('rejects two different models when the combo is created, unless they are de
   await api.combos.create({ name: 'chat', models: ['a/small', 'a/large'] }) // chat combos can mix models
 })
 
-test('rejects two different models reached through combos and aliases, even if an inner combo declares the same vectors', async () => {
+test('rejects different models reached through combos and aliases unless they share vectors', async () => {
   const { make, api } = await open()
   await api.aliases.set({ alias: 'big', model: 'b/large' })
   await make('inner', ['a/small', 'b/small'])
@@ -78,7 +78,7 @@ test('rejects two different models when the combo, an inner combo, or its kind i
   await assertRejected(api.combos.update(outer.id, { sameVectors: null }), MIXED)
 })
 
-test('a combo from an earlier release, or one affected by an alias change, is rejected on use', async () => {
+test('a combo that mixes models since a release or alias change is rejected on use', async () => {
   const storage = memoryStorage()
   const first = await open({ storage })
   await first.make('two', ['a/small', 'a/large'], { sameVectors: true })

@@ -126,7 +126,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     })
 
   if (lacks.includes('width'))
-    test(`${name} doesn't support a vector length, so the error names the field`, async () => {
+    test(`the error names the vector length field, which ${name} doesn't support`, async () => {
       const { send, upstream } = await open(vendor)
       for (const client of Object.values(clients)) {
         const { status, text } = await send(client, TEXTS, { width: 3 })
@@ -159,7 +159,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     assert.equal(seen.flatMap((item) => item.texts).sort(), [...texts].sort())
   })
 
-  test(`if ${name} doesn't support token input, the error names the field`, async () => {
+  test(`${name} gets token input, or the error names the field`, async () => {
     const { post, upstream } = await open(vendor)
     const response = await post('/v1/embeddings', {
       model: `${vendor.connection.provider}/${vendor.model}`,
@@ -183,6 +183,6 @@ const TOKENS: ReadonlySet<string> = new Set([
   'a server set to the Responses format',
 ])
 
-test('a base64 vector has the same numbers, bit for bit', () => {
+test("the fake vendors' base64 vectors are little-endian floats", () => {
   assert.is(getBase64([0.25, -0.5, 1]), 'AACAPgAAAL8AAIA/')
 })

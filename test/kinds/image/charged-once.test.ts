@@ -77,7 +77,7 @@ for (const stream of [false, true]) {
     })
 }
 
-test('a 400 ends the request in every combo', async () => {
+test('a 400 ends the request even if the combo retries ambiguous failures', async () => {
   const respondFiltered = () => json({ error: { message: 'safety', code: 'moderation_blocked' } }, 400)
   const { status, providers } = await send(respondFiltered, { retryAmbiguous: true })
   assert.equal([status, providers], [400, ['one']])

@@ -7,7 +7,7 @@ const test = suite('the images page')
 const page = readPages().find(({ path }) => path === 'docs/src/content/docs/reference/images.md')
 const scripts = (page?.blocks ?? []).filter(({ language }) => language === 'sh').map(({ code }) => code)
 
-test('the commands on the page create a combo and request an image', async () => {
+test('the commands on the images page create a combo and request an image', async () => {
   const { api, post, send } = await openImages()
   let run = 0
   for (const script of scripts) {
@@ -26,7 +26,7 @@ test('the commands on the page create a combo and request an image', async () =>
   assert.is(run, 2)
 })
 
-test('each field that the page lists for a vendor reaches the vendor', async () => {
+test('each field that the images page lists for a vendor reaches the vendor', async () => {
   const rows = (page?.text ?? '').matchAll(
     /^\| (xAI|Together|OpenRouter|Black Forest Labs) +\|(?:[^|]*\|){5}([^|]*)\|$/gm,
   )

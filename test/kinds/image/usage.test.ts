@@ -16,7 +16,7 @@ async function spentAt(name: VendorName, body: object = {}, respond?: () => Resp
   return { usage, units, tokens: [tokens.input, tokens.output], costUsd, costSource }
 }
 
-test('charges tokens if the model has a token price', async () => {
+test('charges image tokens if the model has a token price', async () => {
   const openai = await spentAt('openai')
   assert.equal(openai.tokens, [10, 1_000])
   assert.equal([openai.units, openai.costUsd, openai.costSource], [{ image: 1 }, 0.03005, 'counted'])
@@ -53,7 +53,7 @@ test("charges Google's text and image tokens separately", async () => {
   assert.is(costUsd, 0.068065)
 })
 
-test('adds up the costs of several calls for one request', async () => {
+test('totals the tokens and images of several calls for one request', async () => {
   const { tokens, units, usage } = await spentAt('google', { n: 3 })
   assert.equal([tokens, units], [[24, 3_360], { image: 3 }])
   assert.is((usage as { total_tokens: number }).total_tokens, 3_384)
@@ -91,7 +91,7 @@ async function openLimited(limits: UsageLimits) {
   }
 }
 
-test('reserves the maximum number of tokens, and releases the unused part after the response', async () => {
+test('reserves the maximum number of image tokens, and releases the unused part afterward', async () => {
   const { send, upstream } = await openLimited({ usd: { total: 0.5 } })
   for (let times = 0; times < 3; times++) assert.is((await send('openai/gpt-image-2')).status, 200)
   assert.is((await send('openai/gpt-image-2', { n: 2 })).status, 402)
@@ -107,7 +107,7 @@ test('reserves the price of every requested image', async () => {
   assert.is(upstream.calls.length > 0, true)
 })
 
-test('charges input images, and rejects a model without a price', async () => {
+test('a dollar limit counts input images and rejects a model without a price', async () => {
   const { send, upstream } = await openLimited({ usd: { total: 0.4 } })
   assert.is((await send('openai/gpt-image-2', { image: Array(4).fill(dataUrl(png)) }, 'edits')).status, 402)
   assert.is((await send(imageVendors.together.model)).status, 402)

@@ -282,7 +282,7 @@ test('the first bytes are sent immediately, and an abort cancels the vendor call
   assert.is(upstream.open, 0)
 })
 
-test('an abort before the headers cancels the call', async () => {
+test('an abort before the headers cancels the vendor call', async () => {
   const { post, upstream } = await open(never)
   const controller = new AbortController()
   const replying = post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' }, { signal: controller.signal })
@@ -328,7 +328,7 @@ const bad: Record<string, object> = {
 }
 
 for (const [label, members] of Object.entries(bad))
-  test(`${label} is rejected`, async () => {
+  test(`a speech request with ${label} is rejected`, async () => {
     const { post, upstream, recorded } = await open(createResponse)
     for (const provider of ['elevenlabs', 'openai']) {
       const response = await post(AT, { ...requestOptions, model: `${provider}/voice-model`, ...members })

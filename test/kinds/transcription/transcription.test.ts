@@ -124,7 +124,7 @@ test('unsupported fields are reported, and rejected in strict mode', async () =>
   assert.is((await send(fields, { headers: { 'x-signalbox-strict': 'true' } })).status, 400)
 })
 
-test('a prompt that is a list becomes keywords', async () => {
+test('a comma-separated prompt becomes Deepgram key terms', async () => {
   const { send, upstream } = await open()
   await send({ model: 'deepgram/m', prompt: 'Signalbox, srvx', 'keywords[]': 'Hono', language: 'de' })
   assert.equal(upstream.calls[0]?.url.searchParams.getAll('keyterm'), ['Hono', 'Signalbox', 'srvx'])

@@ -7,7 +7,7 @@ const test = suite('the search and fetch page')
 const page = readPages().find(({ path }) => path === 'docs/src/content/docs/reference/web-search.md')
 const scripts = (page?.blocks ?? []).filter(({ language }) => language === 'sh').map(({ code }) => code)
 
-test('the commands on the page create and call a combo, and responses have the fields shown on the page', async () => {
+test("the search and fetch page's commands work, and responses have the fields it shows", async () => {
   const web = await openWeb()
   const shown = (page?.blocks ?? []).filter(({ language }) => language === 'json').map(({ code }) => JSON.parse(code))
   let requestCount = 0
@@ -31,7 +31,7 @@ const columns = [
   { path: '/v1/web/fetch', body: { url: 'https://found.example/a' } },
 ]
 
-test('clients can set each option in the table on the page', async () => {
+test('clients can set each vendor option listed on the search and fetch page', async () => {
   const web = await openWeb()
   const text = page?.text ?? ''
   const rows = text.slice(text.indexOf('## Options of vendors')).matchAll(/^\| (\w+) +\|(.*)\|(.*)\|$/gm)

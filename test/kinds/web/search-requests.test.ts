@@ -190,7 +190,7 @@ for (const [provider, expected] of Object.entries(days)) {
   })
 }
 
-test('several queries are sent concurrently to a vendor that accepts only one per call, and the results are interleaved', async () => {
+test('several queries become concurrent calls to a single-query vendor, with interleaved results', async () => {
   const web = await openWeb({
     respond({ url, body }) {
       if (url.host !== 'api.tavily.com') return undefined
