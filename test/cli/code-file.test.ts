@@ -69,7 +69,7 @@ for (const [name, text, message] of broken)
     assert.match(await getProblem(loadCodeFile(await write(folder, name, text))), message)
   })
 
-test('reports a missing file', async ({ folder }) => {
+test('reports a missing config file', async ({ folder }) => {
   assert.match(
     await getProblem(loadCodeFile(join(folder, 'none.mjs'))),
     /^Cannot read the config file .*none\.mjs: no such file\.$/,

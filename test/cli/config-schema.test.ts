@@ -29,13 +29,13 @@ async function isAccepted(folder: string, content: string): Promise<boolean> {
   }
 }
 
-test('is valid JSON Schema, and has no unresolved references', () => {
+test('the config schema is valid JSON Schema without unresolved references', () => {
   const ajv = new Ajv2020({ validateFormats: false, allowUnionTypes: true, strictRequired: false })
   assert.ok(ajv.validateSchema(schema), JSON.stringify(ajv.errors))
   ajv.compile(schema)
 })
 
-test('accepts each config file in the documentation and the examples', async () => {
+test('the config schema accepts each config file in the documentation and the examples', async () => {
   const blocks = readPages()
     .flatMap(({ blocks }) => blocks)
     .filter(({ language, code }) => language === 'yaml' && /^connections:/m.test(code))
@@ -70,7 +70,7 @@ const accepted = [
 ]
 
 for (const content of accepted) {
-  test(`accepts ${JSON.stringify(content)}, like the CLI`, async ({ folder }) => {
+  test(`the config schema accepts ${JSON.stringify(content)}, like the CLI`, async ({ folder }) => {
     assert.equal(validator.validate(parseYaml(content)).errors, [])
     assert.ok(await isAccepted(folder, content))
   })
@@ -120,7 +120,7 @@ const rejected = [
 ]
 
 for (const content of rejected) {
-  test(`rejects ${content}, like the CLI`, async ({ folder }) => {
+  test(`the config schema rejects ${content}, like the CLI`, async ({ folder }) => {
     assert.not(validator.validate(parseYaml(content)).valid)
     assert.not(await isAccepted(folder, content))
   })

@@ -81,7 +81,7 @@ test('a new Ollama connection discovers models, which can then be called', async
   await run(url, ['delete', 'Ollama'])
 })
 
-test('a new URL triggers no discovery for a connection with a fixed model list, until --discover is passed', async (context) => {
+test('a connection with a fixed model list discovers models only with --discover', async (context) => {
   const { url, baseUrl } = context
   const lab = ['openai-compatible-lab', '--prefix', 'lab', '--base-url']
   await run(url, ['create', ...lab, baseUrl, '--model', 'mine'])

@@ -13,7 +13,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('groups and limits in the CLI')
 
-test('options set groups and limits', async () => {
+test('CLI options set groups and limits', async () => {
   const management = openManagement()
   const { api } = management.gateway
   const serving = await serveNode(management.gateway, { port: 0 })

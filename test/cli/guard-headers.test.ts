@@ -11,7 +11,7 @@ const test = configSuite('guard headers in the CLI')
 
 const SECRET = 'Bearer token-of-the-service-0123456789'
 
-test('options set headers, with values from stdin or the environment', async () => {
+test('CLI options set guard headers, with values from stdin or the environment', async () => {
   const { gateway } = openManagement()
   const serving = await serveNode(gateway, { port: 0 })
   let out = ''
@@ -62,7 +62,7 @@ test('options set headers, with values from stdin or the environment', async () 
   await serving.close()
 })
 
-test('the config file sets headers, and writes nothing if they are unchanged', async ({ folder }) => {
+test('the config file sets guard headers, and writes nothing if they are unchanged', async ({ folder }) => {
   const { data, written } = openData()
   const text = (value: string) =>
     `guards:\n  service:\n    kind: http\n    url: https://guard.test\n    headers:\n      authorization: ${value}\n`

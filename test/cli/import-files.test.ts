@@ -7,7 +7,7 @@ const test = importSuite('files that an import reads and writes')
 
 const CONFIG = 'model_list: [{ model_name: m, litellm_params: { model: gpt-4o, api_key: sk-canary } }]\n'
 
-test("only writes new files in an existing directory, and doesn't follow symlinks", async ({ folder }) => {
+test("an import only writes new files in an existing directory, and doesn't follow symlinks", async ({ folder }) => {
   const config = await writeImported(folder, '.yaml', CONFIG)
   const file = await writeImported(folder, '.yaml', 'mine')
   const target = fresh(folder, '.yaml')
@@ -72,7 +72,7 @@ const malformed: [what: string, content: string | Uint8Array, says: RegExp][] = 
   ['prototype property names', '{"__proto__": {"model_list": []}, "constructor": {"targets": []}}', /This is not /],
 ]
 for (const [label, content, message] of malformed)
-  test(`reports ${label} with a one-line error`, async ({ folder }) => {
+  test(`an import reports ${label} with a one-line error`, async ({ folder }) => {
     const path = fresh(folder, '.yaml')
     await writeFile(path, content)
     for (const source of ['litellm', 'portkey', '9router']) {
@@ -84,7 +84,7 @@ for (const [label, content, message] of malformed)
     }
   })
 
-test('rejects a file over 32 MiB', async ({ folder }) => {
+test('an import rejects a file over 32 MiB', async ({ folder }) => {
   const path = await writeImported(folder, '.yaml', CONFIG)
   await truncate(path, 40 * 1024 * 1024)
   const { code, err } = await run('litellm', path)

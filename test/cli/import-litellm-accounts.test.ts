@@ -79,9 +79,7 @@ test('gives a custom server named like a provider its own prefix, and recognizes
   ])
 })
 
-test('resolves credential_list entries, reads URLs and API versions from variables, and parses routes in model names like LiteLLM', async ({
-  folder,
-}) => {
+test('resolves credential_list entries, variables, and routes in model names like LiteLLM', async ({ folder }) => {
   const { output, file, chat } = await importedLiteLlm(folder, {
     ...litellmConfig([
       ['one', { model: 'azure/gpt-4o', litellm_credential_name: 'eu' }],

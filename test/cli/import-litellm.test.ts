@@ -94,9 +94,7 @@ test('counts only priced models in a budget and allows models without a price, l
   assert.match(output, /router_settings\.num_retries -> Must be a number, not a variable/)
 })
 
-test("uses the deployments' timeouts for their combo, and never a shorter one than LiteLLM for non-streaming responses", async ({
-  folder,
-}) => {
+test("imports deployment timeouts without shortening LiteLLM's for non-streaming responses", async ({ folder }) => {
   const { api, combos, output } = await importedLiteLlm(
     folder,
     litellmConfig(

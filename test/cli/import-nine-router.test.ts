@@ -62,7 +62,7 @@ test('calls the same plan- and country-specific URLs as 9router', async ({ folde
   assert.match(output, /glm \(glm\) -> connection zai at https:\/\/api\.z\.ai\/api\/anthropic\/v1, as in 9router/)
 })
 
-test('gives servers with the same prefix different ones', async ({ folder }) => {
+test('gives servers with the same prefix distinct prefixes', async ({ folder }) => {
   const { chat, combos, warnings } = await importNineRouter(
     folder,
     {

@@ -277,7 +277,7 @@ test('converts sticky load balancing and circuit breakers to the sticky strategy
   )
 })
 
-test('uses a key only with its own provider', async ({ folder }) => {
+test("uses a config's key only with its own provider", async ({ folder }) => {
   const path = await writeImported(
     folder,
     '.json',

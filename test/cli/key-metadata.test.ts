@@ -44,7 +44,7 @@ test('each --metadata option sets one string', async () => {
   await serving.close()
 })
 
-test('the config file sets metadata', async () => {
+test('the config file sets key metadata', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-metadata-'))
   const data = { storage: memoryStorage(), catalog: defaultCatalog, secret: 'a secret of at least 32 characters' }
   const apply = async (content: string) => {

@@ -16,7 +16,7 @@ layers('a layered storage reads from the top layer, and falls back to the base',
 })
 
 layers(
-  'a layered storage updates and deletes a record in the layer that contains it, and creates new records in the base',
+  'a layered storage updates a record in its own layer, and creates records in the base',
   async ({ both, top, base }) => {
     const version = await top.set('a', '1')
     assert.is(await both.set('a', '2', { ifVersion: null }), false)

@@ -53,7 +53,7 @@ test('creates, shows, pauses, and deletes a key', async ({ url }) => {
   assert.equal(await run(['keys', 'list', '--json'], { env }), { code: 0, out: '{\n  "keys": []\n}\n', err: '' })
 })
 
-test('mints a token whose lifetime has a unit or is in seconds', async ({ url }) => {
+test('mints a token with a lifetime in minutes or plain seconds', async ({ url }) => {
   await manage(`${url}/api/accounts`, TOKEN, { method: 'PUT', body: { id: 'user_1' } })
   for (const lifetime of ['15m', '900']) {
     const command = ['tokens', 'mint', '--account', 'user_1', '--expires-in', lifetime, '--json']

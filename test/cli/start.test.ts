@@ -11,44 +11,37 @@ const start = suite('signalbox')
 
 start.after(cleanUp)
 
-start(
-  'signalbox prints the base URLs, the admin token, and the dashboard URL on the first start, and the token only once',
-  async () => {
-    const data = await temporaryFolder()
-    const first = signalbox(['--data', data])
-    const baseUrl = await first.baseUrl()
-    const token = findToken(first)
-    assert.match(first.stdout, `OpenAI clients     ${baseUrl}/v1\n`)
-    assert.match(token, /^sbx_admin_[\w-]{43}$/)
-    assert.match(first.stdout, `\n  ${baseUrl}/admin/#token=${token}\n`)
-    assert.is(
-      first.stdout.split(token).length,
-      3,
-      'the token is printed once on its own, and once in the dashboard URL',
-    )
-    assert.is((await fetch(`${baseUrl}/admin/`)).headers.get('content-type'), 'text/html; charset=utf-8')
-    assert.is((await manage(`${baseUrl}/api/settings`, token)).status, 200)
-    assert.equal(await first.stop(), { code: 0, signal: null })
+start('signalbox prints its URLs at each start, but the admin token only on the first', async () => {
+  const data = await temporaryFolder()
+  const first = signalbox(['--data', data])
+  const baseUrl = await first.baseUrl()
+  const token = findToken(first)
+  assert.match(first.stdout, `OpenAI clients     ${baseUrl}/v1\n`)
+  assert.match(token, /^sbx_admin_[\w-]{43}$/)
+  assert.match(first.stdout, `\n  ${baseUrl}/admin/#token=${token}\n`)
+  assert.is(first.stdout.split(token).length, 3, 'the token is printed once on its own, and once in the dashboard URL')
+  assert.is((await fetch(`${baseUrl}/admin/`)).headers.get('content-type'), 'text/html; charset=utf-8')
+  assert.is((await manage(`${baseUrl}/api/settings`, token)).status, 200)
+  assert.equal(await first.stop(), { code: 0, signal: null })
 
-    const second = signalbox(['--data', data])
-    const secondUrl = await second.baseUrl()
-    assert.not.match(second.stdout, 'sbx_admin_')
-    assert.match(second.stdout, `\n  ${secondUrl}/admin/\n`)
-    assert.match(
-      second.stdout,
-      /token was printed on the first start with this data directory, with or without --demo\. If you lost it, restart with --new-token/,
-    )
-    assert.is((await manage(`${secondUrl}/api/settings`, token)).status, 200)
-    await second.stop()
+  const second = signalbox(['--data', data])
+  const secondUrl = await second.baseUrl()
+  assert.not.match(second.stdout, 'sbx_admin_')
+  assert.match(second.stdout, `\n  ${secondUrl}/admin/\n`)
+  assert.match(
+    second.stdout,
+    /token was printed on the first start with this data directory, with or without --demo\. If you lost it, restart with --new-token/,
+  )
+  assert.is((await manage(`${secondUrl}/api/settings`, token)).status, 200)
+  await second.stop()
 
-    const secret = (await readFile(join(data, 'secret'), 'utf8')).trim()
-    assert.is(secret.length, 43)
-    for (const { stdout, stderr } of [first, second]) {
-      assert.not.match(stdout + stderr, secret)
-      assert.is(stderr, '')
-    }
-  },
-)
+  const secret = (await readFile(join(data, 'secret'), 'utf8')).trim()
+  assert.is(secret.length, 43)
+  for (const { stdout, stderr } of [first, second]) {
+    assert.not.match(stdout + stderr, secret)
+    assert.is(stderr, '')
+  }
+})
 
 start('signalbox stores a hash of the admin token, never the token itself', async () => {
   const data = await temporaryFolder()
@@ -268,20 +261,17 @@ start(
   },
 )
 
-start(
-  'signalbox on loopback says that clients need no key, and that /v1/models lists the catalog until a provider is connected',
-  async () => {
-    const command = signalbox(['--data', await temporaryFolder()])
-    await command.baseUrl()
-    assert.match(
-      command.stdout,
-      /Clients need no API key yet, so every program on this machine can use your connections\. To require API keys:/,
-    )
-    assert.match(command.stdout, /No provider is connected yet\. Until then, \/v1\/models lists the built-in catalog\./)
-    assert.not.match(command.stdout, 'WARNING')
-    await command.stop()
-  },
-)
+start('signalbox on loopback says that clients need no key and that no provider is connected', async () => {
+  const command = signalbox(['--data', await temporaryFolder()])
+  await command.baseUrl()
+  assert.match(
+    command.stdout,
+    /Clients need no API key yet, so every program on this machine can use your connections\. To require API keys:/,
+  )
+  assert.match(command.stdout, /No provider is connected yet\. Until then, \/v1\/models lists the built-in catalog\./)
+  assert.not.match(command.stdout, 'WARNING')
+  await command.stop()
+})
 
 start('after a demo run, signalbox says where the admin token was printed', async () => {
   const data = await temporaryFolder()

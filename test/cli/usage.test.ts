@@ -38,7 +38,7 @@ async function send({ gateway }: ReturnType<typeof openGateway>, key: string, mo
   return reply.headers.get('x-signalbox-request-id') ?? ''
 }
 
-test('filters by group name, and shows the name', async ({ url, management }) => {
+test('filters usage by group name, and shows the name', async ({ url, management }) => {
   const { id } = await management.gateway.api.groups.create({ name: 'Customers' })
   const { key } = await management.gateway.api.keys.create({ name: 'team-a', group: id })
   await send(management, key)
@@ -57,7 +57,7 @@ test('filters by group name, and shows the name', async ({ url, management }) =>
   assert.equal([none.code, none.err], [1, 'There is no group "Nobody".\n'])
 })
 
-test('prints a table with key names, CSV, or JSON', async ({ url, management }) => {
+test('prints usage as a table with key names, CSV, or JSON', async ({ url, management }) => {
   const { key } = await management.gateway.api.keys.create({ name: 'team-a' })
   await send(management, key)
   await send(management, key)
@@ -85,7 +85,7 @@ test('prints a table with key names, CSV, or JSON', async ({ url, management }) 
   assert.is((await runHere(url, 'usage --from yesterday --to today')).out, 'No usage in this period.\n')
 })
 
-test('CSV includes key and group names next to their IDs', async ({ url, management }) => {
+test('usage CSV includes key and group names next to their IDs', async ({ url, management }) => {
   const group = await management.gateway.api.groups.create({ name: 'Customers, all' })
   const { key, id } = await management.gateway.api.keys.create({ name: 'team-a', group: group.id })
   await send(management, key)
@@ -122,7 +122,7 @@ test('accepts ages, such as 24h, in --since and --until', async ({ url, manageme
   assert.equal(await range('--since yesterday --until today'), await range('--from yesterday --to today'))
 })
 
-test('shows the top rows, one row for all others, and the preceding period', async ({ url, management }) => {
+test('shows the top usage rows, one row for all others, and the preceding period', async ({ url, management }) => {
   for (const name of ['a', 'b', 'c']) await send(management, (await management.gateway.api.keys.create({ name })).key)
   const { out } = await runHere(url, 'usage --top 1 --order requests --compare before')
   const lines = out.split('\n')

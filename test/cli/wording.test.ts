@@ -26,7 +26,7 @@ const NO_TEXTS = [
   'request/choose/unknown-model.ts: ` The administrator sends POST ',
 ]
 
-test('rewrites each HTTP call in a message as a command', () => {
+test('rewrites each HTTP call in a message as a CLI command', () => {
   const source = new URL('../../src/', import.meta.url).pathname
   const texts = FOLDERS.flatMap((folder) =>
     readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' })
