@@ -117,7 +117,7 @@ test('Azure OpenAI calls send the token of an Azure credential as a bearer token
   assert.is(calls[0]?.headers.get('api-key'), null)
 })
 
-test('Bedrock calls are signed with the keys of an AWS provider, which are refreshed when they expire or are rejected', async () => {
+test("Bedrock calls are signed with an AWS provider's keys, which are refreshed on expiry or rejection", async () => {
   const forced: Array<boolean | undefined> = []
   let rejectsAll = false
   const provider: NonNullable<AwsCredentialsOptions['provider']> = async (options) => ({
@@ -259,7 +259,7 @@ test("a failing package that the app provides doesn't cause login advice", async
   assert.is((cause as Error).message, 'expired')
 })
 
-test('unknown options are rejected', () => {
+test('unknown credential options are rejected', () => {
   assert.throws(() => googleCredentials({ scope: 'x' } as never), /scope is not an option\. Known: scopes, auth\./)
   assert.throws(() => awsCredentials({ region: 'x' } as never), /region is not an option\. Known: profile, provider\./)
   assert.throws(

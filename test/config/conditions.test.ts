@@ -14,7 +14,7 @@ const withCondition = (when: When, extra: GatewayOptions = {}): GatewayOptions =
   ...extra,
 })
 
-test('a function decides whether a request uses an entry', async () => {
+test('a condition function decides whether a request uses an entry', async () => {
   const requests: unknown[] = []
   const { chat, upstream, records } = openRouted(
     withCondition(async ({ model, body, header }) => {
@@ -40,12 +40,12 @@ test('a function decides whether a request uses an entry', async () => {
   )
 })
 
-test('a request fails if functions exclude all entries', async () => {
+test('a request fails if condition functions exclude all entries', async () => {
   const { chat } = openRouted({ combos: { none: [{ model: 'one/m', when: () => false }] } })
   assert.is(await getOutcome(await chat({ model: 'none' })), '400 invalid_request')
 })
 
-test('the functions of several entries run concurrently, once each, within a second', async () => {
+test('the condition functions of several entries run concurrently, once each', async () => {
   let calls = 0
   const slow: When = async () => {
     calls++
@@ -128,7 +128,7 @@ test('a combo shows which conditions are functions, and an explanation shows the
   assert.equal([upstream.calls.length, failed.errors], [0, []])
 })
 
-test('functions are rejected in every other field, and so is the stored form of a function', async () => {
+test("functions are rejected in other combo fields, and so is a function's stored form", async () => {
   const make = (combo: unknown) => () => createGateway({ combos: { picky: combo as never }, logger: false })
   assert.throws(make({ models: ['one/m'], strategy: () => 'fallback' }), /combos\.picky\.strategy/)
   assert.throws(make([{ model: 'one/m', weight: () => 1 }]), /combos\.picky\.models\[0\]\.weight/)

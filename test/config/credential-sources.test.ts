@@ -52,7 +52,7 @@ function open(
 
 const unauthorized = (text = 'no') => Response.json({ error: { message: text } }, { status: 401 })
 
-test('100 concurrent requests call the function once, and the first request after the expiry calls it again', async () => {
+test('concurrent requests share one credential function call until the credential expires', async () => {
   const requests: CredentialRequest[] = []
   const { send, calls, clock } = open(async (about) => {
     requests.push(about)
@@ -101,7 +101,7 @@ test("the next target is tried if the renewed credential is also rejected or has
   }
 })
 
-test('the connection is skipped without a provider call if the function returns nothing', async () => {
+test('the connection is skipped if its credential function returns nothing', async () => {
   const { send, calls, errors } = open(() => undefined)
   assert.is((await send('both')).status, 200)
   assert.equal(
@@ -114,7 +114,7 @@ test('the connection is skipped without a provider call if the function returns 
   assert.match(await alone.text(), /credential function of the connection \\"first\\" returned nothing/)
 })
 
-test('a function that throws or hangs fails its target, and only onError gets the cause', async () => {
+test('a credential function that throws or hangs fails its target, and only onError gets the cause', async () => {
   const error = open(() => {
     throw new Error('vault of acme is sealed')
   })
@@ -184,7 +184,7 @@ test('no record, error, header, or log contains the credential', async () => {
   for (const seen of [text, records, errors.map(String).join()]) assert.not(seen.includes(secret))
 })
 
-test("values that aren't credentials are rejected, without quoting them", async () => {
+test("a credential function's invalid value is rejected without quoting it", async () => {
   for (const value of [7, {}, { apiKey: '' }, { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' }, ['a']]) {
     const { send, errors } = open((() => value) as never)
     assert.is((await send()).status, 502)
@@ -227,14 +227,14 @@ test('a non-numeric expiresAt is rejected, and null means no expiry', async () =
   assert.equal([(await sendRequest()).status, (await sendRequest()).status, times], [200, 200, 1])
 })
 
-test('the function is called again on the next request if it returned nothing', async () => {
+test('the next request calls the credential function again if it returned nothing', async () => {
   const reasons: string[] = []
   const { send } = open(({ reason }) => (reasons.push(reason) === 1 ? undefined : 'a-key-that-was-added'))
   assert.equal([(await send()).status, (await send()).status], [502, 200])
   assert.equal(reasons, ['first', 'first'])
 })
 
-test('concurrent requests renew a rejected credential once, even if the function returns the same credential', async () => {
+test("concurrent requests renew a rejected credential once, even if it doesn't change", async () => {
   for (const renewed of ['the-first-key', 'another-key']) {
     const reasons: string[] = []
     const renewal = Promise.withResolvers<string>()

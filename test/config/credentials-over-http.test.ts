@@ -82,7 +82,7 @@ async function withGateway(
 const unauthorized = () => Response.json({ error: { message: 'no' } }, { status: 401 })
 const hosts = ({ calls }: Server) => calls.map(({ host }) => host)
 
-test('1,000 concurrent first requests call the function once', async () => {
+test('1,000 concurrent first requests call the credential function once', async () => {
   let times = 0
   const source: CredentialSource = async () => {
     times++
@@ -97,7 +97,7 @@ test('1,000 concurrent first requests call the function once', async () => {
   }, source)
 })
 
-test('requests that arrive while a credential expires share one function call, and none fails', async () => {
+test('requests that arrive while a credential expires share one renewal, and none fails', async () => {
   const reasons: string[] = []
   const refreshed = Promise.withResolvers<string>()
   let now = () => 0
@@ -182,7 +182,7 @@ test('100 concurrent requests and streams with a revoked credential share one re
   )
 })
 
-test('a function that hangs fails its target after five seconds with the error class `credentials`, and the next target responds', async () => {
+test('a credential function that hangs fails its target after five seconds, and the next target responds', async () => {
   let signal: AbortSignal | undefined
   const source: CredentialSource = (request) => {
     signal = request.signal

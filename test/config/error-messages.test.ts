@@ -72,7 +72,7 @@ for (const mistake of mistakes) {
   const [section, name, input] = mistake
   const shown = `${section} ${name} ${JSON.stringify(input)}`.replace(/(.)\1{50,}/g, '$1…')
 
-  test(`the messages are the same: ${shown.slice(0, 120)}`, async ({ folder }) => {
+  test(`code, config file, and API report the same error: ${shown.slice(0, 120)}`, async ({ folder }) => {
     const code = findCodeMessage(mistake)
     const api = await findApiMessage(mistake)
     assert.is(withoutKnown(code), withoutKnown(toCodeMessage(api, mistake)))

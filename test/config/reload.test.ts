@@ -45,7 +45,7 @@ const connect = (id: string, apiKey: NonNullable<CodeConfig['connections']>[stri
   [id]: { provider: `openai-compatible-${id}`, baseUrl: `http://${id}.test/v1`, ...apiKey },
 })
 
-test('new requests use the new connections, combos, aliases, and models', async () => {
+test('after a reload, new requests use the new connections, combos, aliases, and models', async () => {
   const { gateway, send, calls } = open({
     connections: connect('old', { apiKey: 'the-old-key' }),
     combos: { smart: ['openai-compatible-old/m'] },
@@ -75,7 +75,7 @@ test('new requests use the new connections, combos, aliases, and models', async 
   )
 })
 
-test('an invalid configuration is rejected with a TypeError and changes nothing', async () => {
+test('a reload with an invalid configuration throws a TypeError and changes nothing', async () => {
   const { gateway, send } = open({ connections: connect('old'), combos: { smart: ['openai-compatible-old/m'] } })
   const invalid: Array<[config: unknown, says: RegExp]> = [
     [
@@ -129,7 +129,7 @@ test('a stored record applies again once the record that overrode it in code is 
   )
 })
 
-test('new requests use the new settings', async () => {
+test('after a reload, new requests use the new settings', async () => {
   const { gateway, send } = open({ connections: connect('old') })
   assert.is((await send('openai-compatible-old/m')).status, 200)
   await gateway.reload({ connections: connect('old'), settings: { requireApiKey: true } })
@@ -138,7 +138,7 @@ test('new requests use the new settings', async () => {
   assert.is((await send('openai-compatible-old/m')).status, 200)
 })
 
-test('a new configuration takes effect even while the storage is unavailable', async () => {
+test('a reload takes effect even while the storage is unavailable', async () => {
   const inner = memoryStorage()
   let isUnavailable = false
   const fail = () => Promise.reject(new Error('the storage is away'))

@@ -25,7 +25,7 @@ async function readText(response: Response): Promise<string> {
   return choices[0]?.message.content ?? ''
 }
 
-test('a function can reject a response, and then the next model is tried', async () => {
+test('a response condition can reject a response and trigger a fallback', async () => {
   const seen: unknown[] = []
   const { chat, upstream, records, attempts } = openRouted(
     withFunction(async (response, { model, header }) => {
@@ -63,13 +63,13 @@ test('a function can reject a response, and then the next model is tried', async
   )
 })
 
-test('the client gets the last response if the functions reject all of them', async () => {
+test('the client gets the last response if response conditions reject all of them', async () => {
   const { chat, upstream } = openRouted(withFunction(() => true))
   const response = await chat({ model: 'picky' })
   assert.equal([response.status, await readText(response), upstream.providers], [200, 'two', ['one', 'two']])
 })
 
-test('the functions of outer and inner combos both apply, and get the response in the same form', async () => {
+test('response conditions of outer and inner combos both apply, in the same response form', async () => {
   const { chat, upstream } = openRouted({
     combos: {
       inner: { models: ['claude/m', 'one/m'], on: [({ text }) => text === 'claude'] },
@@ -81,7 +81,7 @@ test('the functions of outer and inner combos both apply, and get the response i
   assert.equal([await readText(response), upstream.providers], ['two', ['claude', 'one', 'two']])
 })
 
-test('the gateway buffers a stream until the functions have accepted or rejected it', async () => {
+test('the gateway buffers a stream until response conditions accept or reject it', async () => {
   const { chat, upstream } = openRouted(withFunction(({ text }) => text === 'one'))
   const response = await chat({ model: 'picky', stream: true })
   const text = await response.text()
@@ -89,7 +89,7 @@ test('the gateway buffers a stream until the functions have accepted or rejected
   assert.ok(text.includes('two') && !text.includes('one'), text)
 })
 
-test('functions are called only for chat', async () => {
+test("response conditions aren't called for embeddings", async () => {
   let calls = 0
   const { post } = openRouted({
     ...withFunction(() => ++calls > 0),
@@ -115,7 +115,7 @@ const failing: Record<string, [ResponseConditionFunction, RegExp]> = {
 
 for (const [label, [condition, problem]] of Object.entries(failing))
   for (const stream of [false, true])
-    test(`when a function ${label}${stream ? ' for a stream' : ''}, the client gets a 503 and onError gets the cause`, async () => {
+    test(`when a response condition ${label}${stream ? ' for a stream' : ''}, the client gets a 503 and onError gets the cause`, async () => {
       const { chat, upstream, errors, records } = openRouted(withFunction(condition))
       assert.is(await getOutcome(await chat({ model: 'picky', stream })), '503 route_failed')
       assert.equal([upstream.providers, errors.length], [['one'], 1])
@@ -124,7 +124,7 @@ for (const [label, [condition, problem]] of Object.entries(failing))
       assert.ok((records[0]?.attempts[0]?.usage?.outputTokens ?? 0) > 0, 'the response is still charged')
     })
 
-test('a function that hangs fails after a second, and its signal aborts', async () => {
+test('a response condition that hangs fails after a second, and its signal aborts', async () => {
   const signals: AbortSignal[] = []
   const { chat, clock } = openRouted(
     withFunction((_answer, _request, { signal }) => {
@@ -139,7 +139,7 @@ test('a function that hangs fails after a second, and its signal aborts', async 
   assert.is(signals[0]?.aborted, true)
 })
 
-test('onRouteError: "ignore" accepts the response if a function fails', async () => {
+test('onRouteError: "ignore" accepts the response if a response condition fails', async () => {
   const { chat, upstream, errors } = openRouted(withFunction(() => 'yes' as never, { onRouteError: 'ignore' }))
   const response = await chat({ model: 'picky' })
   assert.equal([await readText(response), upstream.providers, errors.length], ['one', ['one'], 1])
@@ -160,7 +160,7 @@ test('combos and explanations show which response conditions are functions', asy
   assert.is(calls, 0)
 })
 
-test('a reload replaces the functions, and in-flight requests keep the old ones', async () => {
+test('a reload replaces the response conditions', async () => {
   const { gateway, chat, upstream } = openRouted(withFunction(({ text }) => text === 'one'))
   const connections = { one: { apiKey: 'sk-1' }, two: { apiKey: 'sk-2' } }
   await gateway.reload({ connections, combos: { picky: { models: ['one/m', 'two/m'], on: [() => false] } } })
@@ -168,7 +168,7 @@ test('a reload replaces the functions, and in-flight requests keep the old ones'
   assert.equal(upstream.providers, ['one'])
 })
 
-test('the stored form of a function is rejected', async () => {
+test('the stored form of a response condition function is rejected', async () => {
   const make = (on: unknown) => () =>
     createGateway({ combos: { picky: { models: ['one/m'], on: on as never } }, logger: false })
   assert.throws(

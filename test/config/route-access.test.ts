@@ -63,7 +63,7 @@ test("route doesn't change a key's kinds or limits", async () => {
   assert.is(await getOutcome(await embeddings.send('auto')), '403 model_not_allowed')
 })
 
-test('route receives the key and its group', async () => {
+test('route receives the key in the request and in the context', async () => {
   const seen: unknown[] = []
   const { send } = await open({
     route: ({ key }, context) => {
