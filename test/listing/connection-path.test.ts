@@ -141,7 +141,7 @@ test('an ID that consists only of a provider name is dropped', async () => {
   assert.equal(await getIds({ catalog: {}, connections: [enabled('acme/')], aliases: ['acme/'] }), [])
 })
 
-test("custom models are matched by any of the provider's three names, keep their own prefix, and must be of type llm", async () => {
+test("custom models match any of the provider's three names, keep their prefix, and must be llm", async () => {
   const customModels = [
     { id: 'by-id', providerAlias: 'acme' },
     { id: 'by-output', providerAlias: 'mine' },

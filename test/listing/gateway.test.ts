@@ -64,7 +64,7 @@ test('the missing-key error is readable from any origin', async () => {
   assert.is(response.headers.get('access-control-allow-origin'), '*')
 })
 
-test('an unexpected failure returns a 500 without details, readable from any origin, and goes to onError', async () => {
+test('an unexpected listing failure returns a 500 without details and goes to onError', async () => {
   const recorded: unknown[] = []
   const broken: Catalog = new Proxy(catalog, {
     ownKeys() {
@@ -123,7 +123,7 @@ test('GET /v1/models queries a compatible provider with the connection’s key',
   assert.equal(seen, ['Bearer lab-secret'])
 })
 
-test('lookups are canceled when the client disconnects', async () => {
+test('upstream model lookups are canceled when the client disconnects', async () => {
   const recorded: unknown[] = []
   const silent = http.get('http://lab.test/models', () => new Promise<Response>(() => {}))
   const { gateway, clock, fetch } = open({ handlers: [silent], onError: (error) => recorded.push(error) })

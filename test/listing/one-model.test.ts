@@ -83,7 +83,7 @@ for (const [label, headers, body] of [
   })
 }
 
-test("an upstream is queried once for a model that isn't listed, and no request waits longer than one lookup takes", async () => {
+test('an unlisted model causes one upstream lookup, and no request waits longer than that', async () => {
   const never = () => new Promise<Response>(() => {})
   const { gateway, clock, fetch } = open({
     catalog: { 'openai-compatible': { serviceKinds: ['llm', 'image'] } },

@@ -58,7 +58,7 @@ for (const [baseUrl, bearer, messages] of [
   ['http://up.test/v1/my-messages', 'http://up.test/v1/my-messages/models', 'http://up.test/v1/my-messages/models'],
   ['http://up.test/messages/v1', 'http://up.test/messages/v1/models', 'http://up.test/messages/v1/models'],
 ] as const) {
-  test(`the models URL of the base URL "${baseUrl}" is correct`, async () => {
+  test(`builds the models URL from the base URL "${baseUrl}"`, async () => {
     assert.is((await send(compatible('openai-compatible', baseUrl))).requests[0]?.url, bearer)
     assert.is((await send(compatible('anthropic-compatible', baseUrl))).requests[0]?.url, messages)
   })

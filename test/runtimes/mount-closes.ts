@@ -15,7 +15,7 @@ export function mountGuardsAndCloses(name: string, start: () => Promise<Server>)
   })
   test.after(() => server?.stop())
 
-  test("only accepts Host headers that a page on another site can't have", async () => {
+  test("the server only accepts Host headers that a page on another site can't have", async () => {
     const rejected = await answerTo('evil.example', server.url)
     assert.is(rejected.statusCode, 403)
     assert.is(rejected.headers['content-type'], 'application/json')
@@ -25,7 +25,7 @@ export function mountGuardsAndCloses(name: string, start: () => Promise<Server>)
     assert.is((await answerTo('127.0.0.1', server.url)).statusCode, 200)
   })
 
-  test("cuts off a stream that doesn't end in time when closing", async () => {
+  test("the server cuts off a stream that doesn't end in time when closing", async () => {
     const upstream = await startUpstream()
     try {
       const client = getClient(server.url)

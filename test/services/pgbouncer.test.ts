@@ -105,7 +105,7 @@ test('with a listening pool that bypasses the pooler, changes are reported immed
   await close()
 })
 
-test('a hundred concurrent reads and writes succeed, even if gateways open more connections than the pooler has to the server', async () => {
+test('concurrent reads and writes succeed with more client connections than the pooler has to the server', async () => {
   const table = newTable()
   const pools = Array.from({ length: 4 }, () => openPool(bouncer.url, { max: 10 }))
   const stores = pools.map((pool) => postgresStorage(pool, { table, listen: false }))

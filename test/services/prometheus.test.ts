@@ -43,7 +43,7 @@ test.after(async () => {
   for (const close of closers) await close()
 })
 
-test('the target is up with the right token, and down with a wrong one', async ({ server }) => {
+test('the Prometheus target is up with the right token, and down with a wrong one', async ({ server }) => {
   await server.until('up{job="gateway"}', (value) => value === 1)
   await server.until('up{job="stranger"}', (value) => value === 0)
   const { gateway, stranger } = await server.problems()
@@ -51,7 +51,7 @@ test('the target is up with the right token, and down with a wrong one', async (
   assert.match(stranger ?? '', /401/)
 })
 
-test("queries find the gateway's request series", async ({ world, server }) => {
+test("Prometheus queries find the gateway's request series", async ({ world, server }) => {
   const { id: group } = await world.gateway.api.groups.create({ name: 'team', limits: { tokens: { day: 6_000 } } })
   const { key } = await world.gateway.api.keys.create({ name: 'ci', group })
   const headers = { authorization: `Bearer ${key}` }

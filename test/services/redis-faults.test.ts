@@ -197,7 +197,7 @@ test("failing Redis: the adapter closes only its connection, not the app's", asy
   }
 })
 
-test('failing Redis: strings written by another program are readable, other types cause errors, and no error contains a value', async () => {
+test("failing Redis: another program's strings are readable, and other types cause errors without values", async () => {
   const { storage, root, command, close } = await open('ioredis')
   await command('SET', `${root}k:text`, 'sk-secret')
   await command('RPUSH', `${root}k:list`, 'sk-secret')

@@ -20,7 +20,7 @@ async function waitForMessage(recorded: string[], key: string): Promise<void> {
 }
 
 for (const name of PACKAGES)
-  test(`with ${name}, the app's subscriber is used instead of another connection, reused after a disconnect, and left open`, async () => {
+  test(`${name} uses the app's subscriber, reuses it after a disconnect, and leaves it open`, async () => {
     const [main, subscriber, otherInstance] = [
       await openClient(name, server.url),
       await openClient(name, server.url),

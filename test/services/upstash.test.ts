@@ -77,7 +77,7 @@ test("a cold store's first write takes at most two requests", async () => {
   assert.ok(server.requests - before <= 2)
 })
 
-test('if 8 clients write a key concurrently, exactly one of 100 writes wins each time, and 10,000 increments are exact', {
+test('exactly one of many concurrent writes wins, and 10,000 increments by 8 clients are exact', {
   timeoutMs: 180_000,
 }, async () => {
   const prefix = newPrefix()
@@ -92,7 +92,7 @@ test('if 8 clients write a key concurrently, exactly one of 100 writes wins each
   assert.is((await open(prefix).get('sum'))?.value, '10000')
 })
 
-test('if the service stays unreachable, a command fails with STORAGE_UNREACHABLE within seconds, and the next one fails sooner', async () => {
+test('an unreachable service fails with STORAGE_UNREACHABLE within seconds, and faster the next time', async () => {
   const storage = open()
   server.faults = Array.from({ length: 100 }, () => 'down')
   const timed = async () => {
@@ -106,7 +106,7 @@ test('if the service stays unreachable, a command fails with STORAGE_UNREACHABLE
   assert.is(await storage.get('a'), undefined)
 })
 
-test('the error for a wrong token is immediate, and contains the environment variable names, but not the token', async () => {
+test('a wrong token fails immediately, with an error that names the variables but not the token', async () => {
   const storage = upstashStorage({ url: server.url, token: 'a wrong token' })
   const before = server.requests
   const error = await getError(() => storage.get('a'))
@@ -139,7 +139,7 @@ test("the adapter sends the sync token from its latest write, so a replica's rea
   assert.ok(sent.at(-1))
 })
 
-test('environment variables select the database, and the error for a missing or invalid option explains what to set', () => {
+test('environment variables select the database, and option errors explain what to set', () => {
   assert.throws(() => upstashStorage(), /UPSTASH_REDIS_REST_URL/)
   process.env.KV_REST_API_URL = server.url
   process.env.KV_REST_API_TOKEN = TOKEN

@@ -20,7 +20,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
       kv.close()
     })
 
-  withKv('reports a change within 100 ms', async (kv) => {
+  withKv('Deno KV storage reports a change within 100 ms', async (kv) => {
     const [storage, other] = [denoKvStorage(kv, { pollMs: 60_000 }), denoKvStorage(kv)]
     const delays: number[] = []
     for (let round = 0; round < 10 && Math.min(...delays) >= 100; round++) {

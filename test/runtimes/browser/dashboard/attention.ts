@@ -7,7 +7,7 @@ import { visit, waitUntilSettled } from './visit.ts'
 
 /** Tests the warnings on the overview page. */
 export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
-  test('the overview warns about nearly exhausted limits, unpriced models, damaged records, and failing cloud sync, from one call', async ({
+  test('the overview warns about limits, unpriced models, damaged records, and cloud sync with one call', async ({
     browser,
   }) => {
     const storage = memoryStorage()

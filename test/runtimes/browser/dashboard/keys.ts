@@ -71,7 +71,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test("deleting a key that was used today requires typing its name, and a page without clipboard access selects the key's value", async ({
+  test('deleting a key used today requires its name, and Copy selects the value without a clipboard', async ({
     browser,
   }) => {
     const server = await serveDashboard()

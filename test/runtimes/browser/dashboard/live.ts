@@ -6,9 +6,7 @@ import { goTo, visit } from './visit.ts'
 
 /** Tests the live view of in-flight requests, including across a gateway restart. */
 export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
-  test('a streamed request is shown while it runs, with its failed attempt, and the page reconnects after losing its connection', async ({
-    browser,
-  }) => {
+  test('the live view shows a running stream with its failed attempt, and reconnects', async ({ browser }) => {
     const storage = memoryStorage()
     let finish = () => {}
     const held = new Promise<void>((resolve) => {

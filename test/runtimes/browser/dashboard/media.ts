@@ -60,9 +60,7 @@ async function until(page: Page, expression: string): Promise<void> {
 
 /** Tests non-chat models in the playground. */
 export function mediaIsMade(test: Suite<{ browser?: Browser }>): void {
-  test('the playground shows an image, plays speech, and transcribes a file, under the strict content security policy', async ({
-    browser,
-  }) => {
+  test('the playground shows images, plays speech, and transcribes files under a strict CSP', async ({ browser }) => {
     const server = await serveDashboard({ fetch: media })
     await server.gateway.api.connections.create({ provider: 'openai', name: 'OpenAI', apiKey: 'sk-0123456789abcdef' })
     const { page, faults, close } = await visit(browser as Browser, server.url) // launched by `before`
