@@ -21,7 +21,7 @@ async function copyOf(storage: Storage): Promise<Storage> {
 
 const getIds = (conflicts: readonly { id: string }[]) => conflicts.map(({ id }) => id)
 
-test('on a restored gateway, a new pause and a new deletion win over later changes from the cloud, and are reported', async () => {
+test("on a restored gateway, a new pause or deletion wins over the cloud's later changes", async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -79,7 +79,7 @@ test('changes at a cloud restored from a backup conflict with any number of late
   assert.equal(await getData(again), await getData(home))
 })
 
-test("a lost response isn't mistaken for a restore, so nothing is sent again and nothing conflicts", async () => {
+test("a lost response isn't mistaken for a restore, so nothing is resent and nothing conflicts", async () => {
   const { home, cloud } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   const sent: { full?: boolean }[] = []

@@ -87,7 +87,7 @@ async function getMirror(storage: Storage): Promise<string | undefined> {
   return state && JSON.parse(state.value).mirror
 }
 
-test('a key that is resumed and paused again between two syncs stays paused, even if the other side resumes it', async () => {
+test('a key resumed and paused again between syncs stays paused despite a concurrent resume', async () => {
   for (const by of ['gateway', 'cloud'] as const) {
     const { home, cloud, sync } = await openPair(fakeClock())
     const [own, other] = by === 'gateway' ? [home, cloud] : [cloud, home]
@@ -113,7 +113,7 @@ test('a key that is resumed and paused again between two syncs stays paused, eve
   }
 })
 
-test('if one side turns requireApiKey off and on between two syncs, it stays on, even if the other side turns it off', async () => {
+test('turning requireApiKey off and on between syncs wins over turning it off on the other side', async () => {
   for (const by of ['gateway', 'cloud'] as const) {
     const { home, cloud, sync } = await openPair(fakeClock())
     const [own, other] = by === 'gateway' ? [home, cloud] : [cloud, home]
@@ -224,7 +224,7 @@ test('the value of a key created in the cloud is synced to the gateway', async (
   )
 })
 
-test("a gateway that confirms it received a key's value doesn't make the cloud drop the value of a newer key with the same ID", async () => {
+test("confirming a key's old value doesn't make the cloud drop its newer value", async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   await cloud.api.keys.put({ id: 'a', name: 'made there' })
   let replaced = ''
@@ -304,7 +304,7 @@ test('a proxy without a secret rejects credentials', async () => {
   )
 })
 
-test('a proxy that lost its storage removes nothing from the gateway, and gets all data again once sync is reenabled', async () => {
+test('a proxy that lost its storage removes nothing from the gateway, and gets all data again', async () => {
   const clock = fakeClock()
   const { home } = await openPair(clock)
   await home.api.aliases.set({ alias: 'a', model: 'acme/x' })
