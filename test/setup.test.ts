@@ -16,7 +16,7 @@ test.before(async (context) => {
 
 test.after(({ folder }) => rm(folder, { recursive: true }))
 
-test('the setup lists its commands on one line', async () => {
+test('the setup lists its tasks on one line for an unknown task', async () => {
   const { code, stderr } = await run(setup, ['nonsense'])
   assert.is(stderr, 'setup: choose a task: start, test, unit, generate, build, check, bench, docs, release, pack\n')
   assert.is(code, 1)
@@ -242,7 +242,9 @@ writeFileSync(process.env.BUILD_OUT + '/cli.js', ${JSON.stringify(program)})
   return join(location, 'setup.mjs')
 }
 
-test('the program runs on the installed Node, with its arguments, stdin, and exit code', async ({ folder }) => {
+test('the setup runs the program on the installed Node, with its arguments, stdin, and exit code', async ({
+  folder,
+}) => {
   const path = await onOtherNode(
     folder,
     `process.stdin.on('data', (text) => {
@@ -267,7 +269,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'])
 console.log('ready', process.pid)`
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)
-  test(`the program shuts down cleanly when its parent process gets ${signal}`, async ({ folder }) => {
+  test(`a program started by the setup shuts down cleanly when its parent gets ${signal}`, async ({ folder }) => {
     const child = spawn(process.execPath, [await onOtherNode(folder, DRAINS_ON), 'start'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     })

@@ -21,7 +21,7 @@ test('every file and folder that the source map mentions exists', () => {
   )
 })
 
-test('every path with a placeholder exists for at least one kind', () => {
+test('every `<kind>` path in the source map exists for at least one kind', () => {
   const kinds = readdirSync(`${root}src/protocols/kinds`)
   const text = readFileSync(`${root}src/README.md`, 'utf8')
   const paths = Array.from(text.matchAll(/`([\w./<>-]*<kind>[\w./<>-]*)`/g), ([, path = '']) => path)

@@ -41,7 +41,7 @@ for (const [name, ai, path] of clients) {
     return { upstream, send, fail, models, api }
   }
 
-  test('applied options cause no warnings', async () => {
+  test('applied gateway options cause no warnings', async () => {
     const { send, upstream, api } = await open()
     const { warnings } = await send({
       ...{
@@ -59,7 +59,7 @@ for (const [name, ai, path] of clients) {
     assert.equal([requests[0]?.tags, requests[0]?.user], [['beta'], 'u'])
   })
 
-  test('ignored options cause warnings', async () => {
+  test('ignored gateway options cause warnings', async () => {
     const { send } = await open()
     const { warnings } = await send({
       ...{ sort: 'tps', caching: 'auto', idempotencyKey: 'k', invented: 1 },
@@ -73,7 +73,7 @@ for (const [name, ai, path] of clients) {
     )
   })
 
-  test('unsupported options fail without a provider call', async () => {
+  test('unsupported gateway options fail without a provider call', async () => {
     const { fail, upstream } = await open()
     for (const [options, status, message, model] of [
       [{ byok: { openai: [{ apiKey: 'sk-1' }] } }, 400, 'providerOptions.gateway.byok'],
@@ -91,7 +91,7 @@ for (const [name, ai, path] of clients) {
     assert.is(upstream.calls.length, 0)
   })
 
-  test('a stream follows the data policy', async () => {
+  test('a stream follows the zero data retention policy', async () => {
     const { models, upstream } = await open()
     const options = { prompt: 'Hi', maxRetries: 0, providerOptions: { gateway: { zeroDataRetention: true } } }
     assert.is(await ai.streamText({ ...options, model: models('fast') }).text, 'Hello there, world')

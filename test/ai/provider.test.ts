@@ -119,7 +119,7 @@ for (const { name, ai, specification } of generations) {
     }
   })
 
-  test('the old method name for embedding models creates the same models', async () => {
+  test('textEmbeddingModel, the old method name, still creates embedding models', async () => {
     const { signalbox, names } = await openProvider()
     await ai.embed({ ...once, model: signalbox.textEmbeddingModel('one/e'), value: 'Hi' })
     assert.equal([signalbox.specificationVersion, names()], [specification, ['one/e']])

@@ -86,7 +86,7 @@ for (const [way, open] of Object.entries(ways))
       assert.is(Object((await streamed.providerMetadata)?.signalbox).target, 'one/m')
     })
 
-    test('embeds and reranks through the gateway', async () => {
+    test('the gateway creates embeddings and reranks', async () => {
       const { signalbox } = await openSignalbox(
         fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatResponse())),
       )
@@ -97,7 +97,7 @@ for (const [way, open] of Object.entries(ways))
       assert.is(ranking[0]?.originalIndex, 1)
     })
 
-    test('image generation, text-to-speech, and transcription work', async () => {
+    test('the gateway generates images and speech, and transcribes audio', async () => {
       const { signalbox } = await openSignalbox(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({})))
       const requestOptions = { n: 12, size: '1024x1024' as const, maxRetries: 0 }
       const prompt = { text: 'a walk', images: [getBytes(png)] }
@@ -139,7 +139,7 @@ for (const [way, open] of Object.entries(ways))
       await ai.generateImage({ model: signalbox.imageModel(['two/i']), prompt: 'a walk', maxRetries: 0 })
     })
 
-    test('a list falls back after filtered responses and schema mismatches, streamed or not', async () => {
+    test('a model list falls back after filtered responses and schema mismatches, streamed or not', async () => {
       const cut = { index: 0, message: { role: 'assistant', content: 'I' }, finish_reason: 'content_filter' }
       const upstream = fakeUpstream(({ provider, body }) => {
         const text = provider === 'two' ? '{"city":"Ulm"}' : 'It is Ulm.'

@@ -64,7 +64,7 @@ test('a figure without a budget is shown, but never counts as over budget', () =
   assert.is(result?.isExceeded, false)
 })
 
-test('request times are summarized by their lowest round, chunks and memory by their median, and rates by their highest round', () => {
+test('request times are summarized by their lowest round, memory by its median, and rates by their highest', () => {
   const read = (figure: Comparison['figure']) => summarize(rounds('file', [3, 1, 2], figure), { ...cpu, figure })
   assert.equal(
     [read('cpuPerRequest'), read('lagP99'), read('cpuPerChunk'), read('memory'), read('rate')],

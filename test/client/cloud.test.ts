@@ -25,7 +25,7 @@ const done = (...ids: string[]) => ({ success: true, conflicts: ids.map(conflict
 
 const actions = suite('cloud sync in the management client')
 
-actions('each operation sends the right method, path, and body', async () => {
+actions('each cloud sync operation sends the right method, path, and body', async () => {
   const { client, sent } = open({ disable: done(), sync: done(), enable: { ...done(), verified: true } })
   const { cloud } = client
   await cloud.get()

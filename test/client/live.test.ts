@@ -122,7 +122,7 @@ test("live() throws the gateway's error for a wrong token or an invalid paramete
   }
 })
 
-test('exiting the loop ends the request', async () => {
+test('exiting the live() loop ends the request', async () => {
   const { gateway } = await openGateway()
   const { client, state } = connectClient(gateway)
   for await (const { type } of client.live()) {

@@ -54,7 +54,7 @@ test('every code block is run or checked by a test, or has a comment that explai
   for (const [, , path] of RUNS) assert.ok(existsSync(root + path), path)
 })
 
-test("every comment in front of a block explains why the block isn't run", () => {
+test("every comment in front of a code block explains why the block isn't run", () => {
   const odd = blocks.filter((block) => block.note !== undefined && !isLeftOut(block))
   assert.equal(
     odd.map(({ place, note }) => `${place}: ${note}`),

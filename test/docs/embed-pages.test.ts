@@ -33,7 +33,7 @@ const pages = readPages().filter(({ path }) => path.startsWith(`${START}embed-in
 
 const test = suite('pages on embedding')
 
-test('every page has an example', () => {
+test('every page on embedding has an example', () => {
   assert.equal(pages.map(({ path }) => path.slice(START.length)).sort(), Object.keys(EXAMPLES).sort())
 })
 

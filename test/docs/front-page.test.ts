@@ -22,7 +22,7 @@ test.before(async (context) => {
 })
 test.after(({ shell }) => shell?.remove())
 
-test('front page images work on npm: each `src` is a repository path, and each `srcset` is an absolute URL', () => {
+test('front page images use repository paths in `src` and absolute URLs in `srcset`, as npm needs', () => {
   const { repository }: { repository: { url: string } } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
   const [, name = ''] = /github\.com\/(.+)\.git$/.exec(repository.url) ?? []
   const inRepository = `https://raw.githubusercontent.com/${name}/HEAD/`

@@ -88,7 +88,7 @@ test('no page exceeds its size limit', () => {
   )
 })
 
-test("images on packaged pages exist in the repository, and have absolute URLs, because the package doesn't include them", () => {
+test('images on packaged pages exist in the repository, and have absolute URLs', () => {
   const packed = pages.filter(
     (page) => /^docs\//.test(page.path) || (page.path.startsWith('src/') && !isForDevelopers(page)),
   )

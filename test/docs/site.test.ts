@@ -22,7 +22,7 @@ test('every page has a title and a description, which search engines and link pr
 })
 
 /** The formatter would move the lines of a nested value to the top level. */
-test('the frontmatter has only known fields, each on one line, such as `sidebar: { order: 1 }`', () => {
+test('the frontmatter of site pages has only known fields, each on one line', () => {
   const known = ['title', 'description', 'sidebar', 'template', 'hero', 'tableOfContents']
   const unknown = pages.flatMap(({ path, frontmatter }) =>
     Object.entries(frontmatter)
@@ -32,7 +32,7 @@ test('the frontmatter has only known fields, each on one line, such as `sidebar:
   assert.equal(unknown, [])
 })
 
-test('no two pages have the same title', () => {
+test('no two site pages have the same title', () => {
   const titles = pages.map(({ frontmatter }) => String(frontmatter.title))
   assert.equal([...new Set(titles)], titles)
 })

@@ -13,7 +13,7 @@ test.after(({ example }) => example?.remove())
 const passing = /^# pass 4$/m
 const failing = /^# fail [1-9]/m
 
-test("the example's own tests pass", async ({ example }) => {
+test("the msw example's own tests pass", async ({ example }) => {
   const { code, output } = await runTests(example)
   assert.is(code, 0, output)
   assert.match(output, passing)
@@ -33,7 +33,7 @@ const faults: Record<string, [file: string, from: string, to: string]> = {
 }
 
 for (const [fault, [file, from, to]] of Object.entries(faults))
-  test(`the example's own tests fail if ${fault}`, async ({ example }) => {
+  test(`the msw example's own tests fail if ${fault}`, async ({ example }) => {
     const path = join(example.folder, file)
     const full = await readFile(path, 'utf8')
     assert.ok(full.includes(from), `${file} doesn't contain ${from}`)

@@ -44,7 +44,7 @@ test('parsing preserves the order, names, types, and bytes of parts', () => {
   assert.is(file?.bytes.buffer, bytes.buffer, 'a file is a view of the upload')
 })
 
-test('names are parsed the way browsers and libraries write them', () => {
+test('field and file names are parsed the way browsers and libraries write them', () => {
   const getName = (disposition: string) => {
     const [part] = parseForm(form('--b', `content-disposition: form-data; ${disposition}`, '', 'x', ...END), TYPE)
     return part && isFile(part) ? [part.name, part.fileName] : [part?.name]
@@ -139,7 +139,7 @@ const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
 }
 
 for (const [label, [bytes, type = TYPE]] of Object.entries(malformed))
-  test(`the parser rejects ${label}, and the message says why`, () => {
+  test(`the multipart parser rejects ${label} with the reason`, () => {
     try {
       parseForm(bytes, type)
     } catch (error) {

@@ -19,14 +19,14 @@ function* listObjects(value: unknown): Generator<Record<string, unknown>> {
 
 const listOperations = ({ paths }: OpenApiDocument) => Object.values(paths).flatMap((methods) => Object.values(methods))
 
-test('the document is valid OpenAPI 3.1', async () => {
+test('the OpenAPI document is valid OpenAPI 3.1', async () => {
   const validator = new Validator()
   const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(await describe())))
   assert.ok(valid, JSON.stringify(errors))
   assert.is(validator.version, '3.1')
 })
 
-test('every reference points to a component, and every component is referenced', async () => {
+test('every OpenAPI reference points to a component, and every component is referenced', async () => {
   const document = await describe()
   const text = JSON.stringify(document)
   const getNames = (kind: string) =>
@@ -40,7 +40,7 @@ test('every reference points to a component, and every component is referenced',
   assert.equal([...schemes].sort(), Object.keys(document.components.securitySchemes ?? {}).sort())
 })
 
-test('each operation has a unique id, a summary, and a declared tag', async () => {
+test('each OpenAPI operation has a unique id, a summary, and a declared tag', async () => {
   const document = await describe()
   const operations = listOperations(document)
   const ids = operations.map(({ operationId }) => String(operationId))
@@ -81,7 +81,7 @@ test('every field description belongs to a field in a schema', async () => {
     )
 })
 
-test('the document is protected like the rest of /api, and in-process calls return the same one', async () => {
+test('the OpenAPI document is protected like the rest of /api, and also available in process', async () => {
   const { gateway, expect, send } = openManagement()
   await gateway.api.settings.update({ requireApiKey: false })
   const { key } = await gateway.api.keys.create({ name: 'client' })
@@ -93,7 +93,7 @@ test('the document is protected like the rest of /api, and in-process calls retu
   assert.equal([status, headers.get('content-type')], [200, 'application/json'])
 })
 
-test('the document contains the base path as its server, and the package version', async () => {
+test('the OpenAPI document contains the base path as its server, and the package version', async () => {
   const getServers = async (basePath: string) => (await openManagement({ basePath }).gateway.api.openapi()).servers
   assert.equal(await getServers(''), [{ url: '/' }])
   assert.equal(await getServers('/ai/'), [{ url: '/ai' }])
@@ -102,7 +102,7 @@ test('the document contains the base path as its server, and the package version
   assert.is((await gateway.api.openapi()).info.version, Reflect.get(body, 'version'))
 })
 
-test('the document requires a credential if the management API does', async () => {
+test('the OpenAPI document requires a credential if the management API does', async () => {
   const openTo = async (management: Parameters<typeof createGateway>[0]['management']) => {
     const { api } = createGateway({ storage: memoryStorage(), logger: false, ...(management && { management }) })
     const { paths } = await api.openapi()
@@ -115,7 +115,7 @@ test('the document requires a credential if the management API does', async () =
   assert.equal(await openTo({ dangerouslyAllowUnauthenticated: true }), [])
 })
 
-test('each caller gets its own copy of the document', async () => {
+test('each caller gets its own copy of the OpenAPI document', async () => {
   const { api } = openManagement().gateway
   const one = await api.openapi()
   for (const inner of [...listObjects(one)]) inner.changed = true

@@ -232,7 +232,7 @@ test('input schemas have exactly the fields that operations accept', async () =>
   }
 })
 
-test('the document limits `action` to the known actions', async () => {
+test('the OpenAPI document limits `action` to the known actions', async () => {
   const cloud = (await listDescribed()).find(({ name }) => name === 'cloud.sync')
   const is = (body: object) => cloud?.request(body)
   assert.equal([{ action: 'check' }, { action: 'none' }, {}, { action: 'sync', force: true }].map(is), [
@@ -256,7 +256,7 @@ function withValue(target: unknown, [first, ...rest]: readonly string[], value: 
   return copy
 }
 
-test("the gateway rejects every input that the document's schema rejects", async () => {
+test("the gateway rejects every input that the OpenAPI document's schema rejects", async () => {
   const odd = fc.oneof(
     fc.constantFrom<unknown>(
       null,

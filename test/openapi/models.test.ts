@@ -150,7 +150,7 @@ test('every endpoint responds with the described media type and headers, streame
   assert.equal([...seen].sort(), described.sort())
 })
 
-test('the document describes the stateful fields that each endpoint rejects', async () => {
+test('the OpenAPI document describes the stateful fields that /v1/responses rejects', async () => {
   const { api } = await openWorld()
   const { paths } = await api.openapi()
   const content = Object(paths['/v1/responses']?.post?.requestBody).content

@@ -23,7 +23,7 @@ const template = (path: string) => path.replace(/:(\w+)\+?/g, '{$1}')
 /** Matches a model with or without a method such as `:generateContent`. Routes with a method share an entry in the route table. */
 const METHOD = /\{model\}(?::\w+)?$/
 
-test('the document contains /health and the routes in all tables, and nothing else', async () => {
+test('the OpenAPI document contains /health and the routes in all tables, and nothing else', async () => {
   const described = describedOperations(await openManagement().gateway.api.openapi()).map(
     ({ method, path }) => `${method} ${path.replace(METHOD, '{id}')}`,
   )
@@ -31,7 +31,7 @@ test('the document contains /health and the routes in all tables, and nothing el
   assert.equal([...new Set(described)].sort(), served.sort())
 })
 
-test('the document contains every Gemini model method that is an endpoint', async () => {
+test('the OpenAPI document contains every Gemini model method that is an endpoint', async () => {
   const described = describedOperations(await openManagement().gateway.api.openapi())
     .map(({ path }) => path)
     .filter((path) => METHOD.test(path))

@@ -96,7 +96,7 @@ interface Pagefind {
   search(query: string): Promise<{ results: { data(): Promise<{ url: string }> }[] }>
 }
 
-test('the references have a page for every operation and every entry point', ({ out }) => {
+test('the site references have a page for every operation and every entry point', ({ out }) => {
   const { paths } = JSON.parse(readFileSync(join(docs, '.generated/openapi.json'), 'utf8'))
   const ids = Object.values<Record<string, { operationId: string }>>(paths).flatMap((path) =>
     Object.values(path).map(({ operationId }) => operationId),

@@ -137,6 +137,6 @@ test(
     ),
 )
 
-test("the page has a recipe for every tested tool, and for Cursor, which isn't available as a package", () => {
+test('the coding tools page has a recipe for every tested tool, and for Cursor', () => {
   assert.equal([...recipes.keys()].toSorted(), [...Object.keys(tools), 'Cursor'].toSorted())
 })

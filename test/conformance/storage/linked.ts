@@ -4,7 +4,10 @@ import type { StorageTest } from '../storage.ts'
 
 /** Tests `getLinked`. */
 export function storageLinked(test: StorageTest): void {
-  test('reads an entry and the entries that it names, each with its latest version', async ({ storage, other }) => {
+  test('getLinked reads an entry and the entries that it names, each with its latest version', async ({
+    storage,
+    other,
+  }) => {
     const keys = ['keys/1f', 'limits/key/a%20b', "groups/it's_(a)*~!"]
     await storage.set('keys/1f0', 'other')
     await storage.set('links', [...keys, 'missing'].join('\n'))
@@ -20,7 +23,7 @@ export function storageLinked(test: StorageTest): void {
     }
   })
 
-  test('omits deleted and expired entries', async ({ storage, passTime }) => {
+  test('getLinked omits deleted and expired entries', async ({ storage, passTime }) => {
     await storage.set('links', 'a\nb\nc')
     for (const key of ['a', 'b', 'c']) await storage.set(key, key, key === 'b' ? { ttlMs: 50 } : {})
     await storage.delete('a')
@@ -28,7 +31,7 @@ export function storageLinked(test: StorageTest): void {
     assert.equal(Object.keys(await readLinked(storage, 'links')).sort(), ['c', 'links'])
   })
 
-  test('omits the first entry if it no longer exists', async ({ storage, passTime }) => {
+  test('getLinked omits the first entry if it no longer exists', async ({ storage, passTime }) => {
     await storage.set('a', 'value')
     assert.equal(await readLinked(storage, 'links'), {})
     await storage.set('links', 'a', { ttlMs: 50 })
@@ -39,7 +42,7 @@ export function storageLinked(test: StorageTest): void {
     assert.is((await readLinked(storage, 'links')).links, undefined)
   })
 
-  test('reads at least 32 linked entries, and survives more', async ({ storage }) => {
+  test('getLinked reads at least 32 linked entries, and survives more', async ({ storage }) => {
     const keys = Array.from({ length: 32 }, (_, index) => `key/${index}`)
     await Promise.all(keys.map((key) => storage.set(key, 'value')))
     await storage.set('links', keys.join('\n'))
@@ -48,7 +51,7 @@ export function storageLinked(test: StorageTest): void {
     assert.is(Object.keys(await readLinked(storage, 'links')).length, 33)
   })
 
-  test('reads an empty entry, one that names itself, and one that names another entry twice', async ({ storage }) => {
+  test('getLinked reads entries that are empty, name themselves, or name an entry twice', async ({ storage }) => {
     await storage.set('a', 'value')
     for (const [value, expected] of [
       ['', ['links']],

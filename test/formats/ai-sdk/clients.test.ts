@@ -204,7 +204,7 @@ for (const { name, ai, version } of generations) {
     )
   })
 
-  test('embeds and reranks through the gateway protocol', async () => {
+  test('the gateway protocol supports embedding and reranking', async () => {
     const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatResponse()))
     const { gateway } = await openWorld({ fetch: upstream, connections: ['one'] })
     const client = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })
