@@ -1,5 +1,5 @@
 import type { Iteration } from '../protocols/formats/canonical/canonical-response.ts'
-import { isBlank } from '../protocols/formats/canonical/reported-usage.ts'
+import { isBlankUsage } from '../protocols/formats/canonical/reported-usage.ts'
 import type { TokenUsage } from '../protocols/formats/format.ts'
 import {
   findAssistingModel,
@@ -38,7 +38,7 @@ export function calculateSpending(reported: TokenUsage, context: SpendingContext
   if (iterations.length > 0) return calculateIterationSpending(iterations, counts, context)
   const { catalog, target, isEstimated = false, isPremium = false } = context
   const usage = assignToModelMedium(counts, context)
-  const isFreeOfCharge = usage.costUsd === 0 && usage.inputTokens + usage.outputTokens === 0 && !isBlank(usage)
+  const isFreeOfCharge = usage.costUsd === 0 && usage.inputTokens + usage.outputTokens === 0 && !isBlankUsage(usage)
   if (usage.costUsd !== undefined && !isEstimated && !isFreeOfCharge)
     return { usage, costSource: 'reported', costUsd: usage.costUsd }
   const price = getPrice(catalog, target)
@@ -107,7 +107,7 @@ function findMissingTokens(iterations: readonly Iteration[], { inputTokens, outp
     inputTokens: iterations.reduce((rest, iteration) => Math.max(0, rest - iteration.inputTokens), inputTokens),
     outputTokens: iterations.reduce((rest, iteration) => Math.max(0, rest - iteration.outputTokens), outputTokens),
   }
-  return isBlank(missing) ? [] : [missing]
+  return isBlankUsage(missing) ? [] : [missing]
 }
 
 /** Calculates the cost of an estimate that has both tokens and units, because the model may only have prices for one of the two. */

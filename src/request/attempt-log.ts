@@ -1,6 +1,6 @@
 import type { GatewayError } from '../errors.ts'
 import { addIterations, addSpending, calculateSpending, type Spending } from '../pricing/cost.ts'
-import { isBlank } from '../protocols/formats/canonical/reported-usage.ts'
+import { isBlankUsage } from '../protocols/formats/canonical/reported-usage.ts'
 import type { TokenUsage } from '../protocols/formats/format.ts'
 import { getPriceOrigin } from '../protocols/providers/catalog-model.ts'
 import type { Failure, StreamFailure } from './codec/call-failure.ts'
@@ -196,7 +196,7 @@ export class AttemptLog {
       })
     } else if (!this.#isEmptyJudged && !isCancelled) this.#permit.succeed()
     this.isCut = error !== undefined && !isCancelled
-    const isEmpty = estimatedTokens === 0 && usage !== undefined && isBlank(usage) && !error && !isCancelled
+    const isEmpty = estimatedTokens === 0 && usage !== undefined && isBlankUsage(usage) && !error && !isCancelled
     if (estimatedTokens === undefined || isEmpty) this.recordUsage(usage)
     else this.recordEstimate(usage, estimatedTokens)
     this.#settle()
@@ -232,7 +232,7 @@ export class AttemptLog {
     this.#permit.drop()
     this.#outcome({ outcome: 'cancelled', status })
     const usage = this.#following?.usage
-    if (usage && !isBlank(usage)) this.recordUsage(usage)
+    if (usage && !isBlankUsage(usage)) this.recordUsage(usage)
     else this.recordEstimate(undefined, 0) // the provider has received the input, and may or may not continue generating
     this.#settle()
   }

@@ -1,5 +1,5 @@
 import { calculateSpending } from '../pricing/cost.ts'
-import { isBlank } from '../protocols/formats/canonical/reported-usage.ts'
+import { isBlankUsage } from '../protocols/formats/canonical/reported-usage.ts'
 import type { CodecRequest } from './codec/codec.ts'
 import { type AttemptRecord, formatTarget } from './hook-records.ts'
 import type { RequestLog } from './request-log.ts'
@@ -19,7 +19,7 @@ export const createResponseDescriber =
     )
     const isPreviousAttempt = log.attempts.every(({ record }) => record && record.outcome !== 'answered') // set if the response was only used because there was no better one
     const responseCostUsd =
-      usage && !isBlank(usage)
+      usage && !isBlankUsage(usage)
         ? calculateSpending(usage, { catalog: table.catalog, target, isEstimated: false }).costUsd
         : undefined
     const costs = [

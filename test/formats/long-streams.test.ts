@@ -72,7 +72,7 @@ test('a Chat Completions stream drops reasoning details over 1 MiB with a warnin
 })
 
 test("reasoning over the memory limit isn't buffered for a later turn", async () => {
-  const listen = createReasoningMemory().listen({ owner: '', turns: [] }, () => {})
+  const listen = createReasoningMemory().storeFromStream({ owner: '', turns: [] }, () => {})
   listen(begin('reasoning'))
   const before = await bytesHeld()
   for (let message = 0; message < 4 * MIB; message += WORD.length) listen({ type: 'part-delta', key: 0, text: WORD })

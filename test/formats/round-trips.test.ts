@@ -3,7 +3,7 @@ import { createSseParser } from '../../src/lib/sse.ts'
 import type { AssistantPart } from '../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { CanonicalRequest, RequestOptions } from '../../src/protocols/formats/canonical/canonical-request.ts'
 import type { CanonicalResponse } from '../../src/protocols/formats/canonical/canonical-response.ts'
-import { createSequence } from '../../src/protocols/formats/canonical/canonical-sequence.ts'
+import { createEventSequencer } from '../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../src/protocols/formats/canonical/canonical-stream.ts'
 import type { Turn } from '../../src/protocols/formats/canonical/canonical-turns.ts'
 import { prepareRequest } from '../../src/protocols/formats/canonical/prepare/prepare.ts'
@@ -91,8 +91,8 @@ function roundTrip(translator: Translator, input: CanonicalResponse): CanonicalR
 function streamedAgain(translator: Translator, input: CanonicalResponse, size: number): CanonicalResponse {
   const { read, write } = contexts(translator)
   const result: StreamEvent[] = []
-  const sequence = createSequence((event) => result.push(event))
-  const reader = translator.createReader(read, sequence.take)
+  const sequence = createEventSequencer((event) => result.push(event))
+  const reader = translator.createReader(read, sequence.push)
   const parser = createSseParser(reader.observe)
   const writer = translator.createWriter(write({ client: { alt: 'sse' } }), parser.push)
   for (const event of getEvents(input, size)) writer.push(event)

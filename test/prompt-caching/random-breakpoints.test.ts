@@ -50,7 +50,7 @@ const repeat = <T>(random: Random, most: number, make: (at: number) => T): T[] =
 
 function randomRequest(random: Random): CanonicalRequest {
   const turns: Turn[] = repeat(random, 2, () => ({
-    ...{ role: 'system', as: 'instructions' },
+    ...{ role: 'system', sentAs: 'instructions' },
     content: [{ type: 'text', text: randomText(random), ...randomMark(random) }],
   }))
   for (let round = 0; round <= random.below(4); round++) {

@@ -29,5 +29,5 @@ export function replaceItems(
   const output = isObject(response) && Array.isArray(response.output) ? response.output : []
   for (const item of output)
     if (isObject(item) && typeof item.id === 'string' && items.has(owner, item.id))
-      items.keep(owner, item.id, JSON.stringify(item))
+      items.store(owner, item.id, JSON.stringify(item))
 }

@@ -24,15 +24,15 @@ export function parseContent(item: Fields, name: string, warnings: Warnings, syn
   const content = item.any(name)
   if (content === undefined || content === '') return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  const path = item.path(name)
+  const path = item.getPath(name)
   if (!Array.isArray(content)) return warnings.reject(path, 'must be a string or an array of parts.')
   return content.flatMap((entry: unknown, index): UserPart[] => {
     if (syntax.acceptsStrings && typeof entry === 'string') return entry === '' ? [] : [{ type: 'text', text: entry }]
     const fields = readElementFields(entry, `${path}[${index}]`, warnings)
     const part = syntax.parsePart(fields, warnings)
-    fields.drop()
+    fields.dropUnread()
     if (!part) return []
-    warnings.setPath(part, fields.at, syntax.names)
+    warnings.setPath(part, fields.path, syntax.names)
     return [part]
   })
 }
@@ -42,7 +42,7 @@ export function parseTexts(item: Fields, warnings: Warnings, syntax: ContentSynt
   return parseContent(item, 'content', warnings, syntax).map((part) =>
     part.type === 'text'
       ? part
-      : warnings.reject(item.path('content'), `parts of type ${part.type} are not allowed here.`),
+      : warnings.reject(item.getPath('content'), `parts of type ${part.type} are not allowed here.`),
   )
 }
 
@@ -55,7 +55,7 @@ export function parseCacheOptions(body: Fields): Pick<RequestOptions, 'cacheOpti
       mode: options.oneOfOrDrop('mode', ['implicit', 'explicit']),
       ttl: options.string('ttl'),
     })
-  options?.drop()
+  options?.dropUnread()
   return omitUndefined<Pick<RequestOptions, 'cacheOptions' | 'cacheRetention'>>({
     cacheOptions: cacheOptions && Object.keys(cacheOptions).length > 0 ? cacheOptions : undefined,
     cacheRetention: normalizeRetention(body.string('prompt_cache_retention')),
@@ -87,7 +87,7 @@ export const writeEndUser = (endUser: string | undefined): string | undefined =>
 export const parseServiceTier = (body: Fields): RequestOptions['serviceTier'] =>
   body.oneOfOrDrop('service_tier', ['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
 
-type SingleToken = Omit<TokenLogprob, 'top'>
+type SingleToken = Omit<TokenLogprob, 'topLogprobs'>
 
 /** Parses a list of tokens with their log probabilities. Returns `undefined` if it is empty. */
 export const parseTokens = (list: unknown): TokenLogprob[] | undefined =>
@@ -97,8 +97,10 @@ function parseTokenList(list: readonly unknown[]): TokenLogprob[] | undefined {
   const tokens = list.flatMap((entry: unknown): TokenLogprob[] => {
     const token = parseToken(entry)
     if (!token || !isObject(entry)) return []
-    const top = Array.isArray(entry.top_logprobs) ? entry.top_logprobs.flatMap((other) => parseToken(other) ?? []) : []
-    return [{ ...token, top }]
+    const topLogprobs = Array.isArray(entry.top_logprobs)
+      ? entry.top_logprobs.flatMap((other) => parseToken(other) ?? [])
+      : []
+    return [{ ...token, topLogprobs }]
   })
   return tokens.length > 0 ? tokens : undefined
 }
@@ -112,7 +114,10 @@ function parseToken(entry: unknown): SingleToken | undefined {
 /** Writes tokens with their log probabilities. `unknown` is the value for unknown bytes. */
 export function writeTokens<Unknown>(tokens: readonly TokenLogprob[], unknown: Unknown) {
   const writeToken = ({ token, logprob, bytes }: SingleToken) => ({ token, logprob, bytes: bytes ?? unknown })
-  return tokens.map(({ top, ...token }) => ({ ...writeToken(token), top_logprobs: top.map(writeToken) }))
+  return tokens.map(({ topLogprobs, ...token }) => ({
+    ...writeToken(token),
+    top_logprobs: topLogprobs.map(writeToken),
+  }))
 }
 
 /** Writes `prompt_cache_breakpoint`, with a `ttl` of 30 minutes or 12 hours. Without a `ttl`, the model's default applies. */
@@ -191,7 +196,7 @@ export function parseJsonSchema(fields: Fields, warnings: Warnings): OutputForma
     description: fields.string('description'),
     strict: fields.boolean('strict'),
   })
-  fields.drop()
-  warnings.setPath(output, fields.at)
+  fields.dropUnread()
+  warnings.setPath(output, fields.path)
   return output
 }

@@ -2,7 +2,7 @@ import { gatewayError, isGatewayError } from '../../errors.ts'
 import { type SseEvent, type StreamFraming, sseFraming } from '../../lib/sse.ts'
 import type { CanonicalError } from './canonical/canonical-errors.ts'
 import type { CanonicalResponse } from './canonical/canonical-response.ts'
-import { createSequence } from './canonical/canonical-sequence.ts'
+import { createEventSequencer } from './canonical/canonical-sequence.ts'
 import type { EndEvent, StartEvent, StreamEvent } from './canonical/canonical-stream.ts'
 import { checkDepth } from './canonical/exact-json.ts'
 import { createPartCollector } from './canonical/response-events.ts'
@@ -33,7 +33,7 @@ interface StreamTranslator {
   fail(error: CanonicalError): void
   /** Returns the text to send to the client while the provider is silent. */
   keepAlive(): string
-  readonly reported: Pick<ReturnType<typeof createSequence>, 'usage' | 'hasReported'>
+  readonly reported: Pick<ReturnType<typeof createEventSequencer>, 'usage' | 'hasReportedUsage'>
 }
 
 /** Translates a provider's stream for a client with another format. Calls `out` with one complete server-sent event at a time. */
@@ -42,13 +42,16 @@ export function translateStream(
   out: (event: string) => void,
 ): StreamTranslator {
   const writer = to.createWriter(write, out)
-  const sequence = createSequence(restore ? restore(writer.push) : writer.push, write.request.options.candidates ?? 1)
-  const reader = from.createReader(read, sequence.take)
+  const sequence = createEventSequencer(
+    restore ? restore(writer.push) : writer.push,
+    write.request.options.candidates ?? 1,
+  )
+  const reader = from.createReader(read, sequence.push)
   const parser = framing((event) => {
     checkDepth(event.data)
     writer.pushRaw?.(event.data)
     reader.observe(event)
-    sequence.passEvent()
+    sequence.countEvent()
   })
   return {
     push: parser.push,
@@ -97,19 +100,19 @@ export function assembleStream(
     else if (event.type === 'end') end = event
     else if (event.type === 'error')
       message = event.error.code?.startsWith('UPSTREAM_') ? event.error.message : message // only the gateway's own messages are safe to show
-    else parts.take(event)
+    else parts.push(event)
   }
 
-  const sequence = createSequence(push, candidates)
-  const reader = from.createReader(read, sequence.take)
+  const sequence = createEventSequencer(push, candidates)
+  const reader = from.createReader(read, sequence.push)
   for (const event of events) {
     reader.observe(event)
-    sequence.passEvent()
+    sequence.countEvent()
   }
   reader.end()
   sequence.end()
   if (!end) throw gatewayError('UPSTREAM_INVALID', { message })
-  const contents = parts.contents()
+  const contents = parts.getContents()
   const { id, model } = start ?? {}
   return {
     ...(id && { id }),

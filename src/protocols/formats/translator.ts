@@ -154,7 +154,7 @@ export interface ErrorResponse {
 /** Reads a provider's stream. Emits `unreadable` for an event that isn't JSON. */
 export interface StreamReader {
   observe(event: SseEvent): void
-  /** Ends the stream and emits buffered events. `createSequence` determines whether the stream ended normally. */
+  /** Ends the stream and emits buffered events. `createEventSequencer` determines whether the stream ended normally. */
   end(): void
 }
 

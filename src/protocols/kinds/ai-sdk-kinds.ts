@@ -28,8 +28,8 @@ export const findFirst = <T>(options: readonly Fields[], read: (fields: Fields) 
 export function dropUnread(body: Fields, options: readonly Fields[], warnings: Warnings): void {
   body.ignore('model', 'headers')
   for (const fields of [...options, body]) {
-    if (fields.at === 'providerOptions.gateway') noteGatewayOptions(fields, warnings)
-    if (fields.at !== 'providerOptions.signalbox') fields.drop()
+    if (fields.path === 'providerOptions.gateway') noteGatewayOptions(fields, warnings)
+    if (fields.path !== 'providerOptions.signalbox') fields.dropUnread()
   }
 }
 
@@ -46,7 +46,7 @@ export function dropUnreadGatewayOptions(
   const fields = readFields(gateway, 'providerOptions.gateway', warnings)
   fields.ignore(...others)
   noteGatewayOptions(fields, warnings)
-  fields.drop()
+  fields.dropUnread()
 }
 
 /** Writes all response fields except the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `extra`. */

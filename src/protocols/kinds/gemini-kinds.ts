@@ -39,7 +39,7 @@ export function readGeminiRequest(json: JsonObject, warnings: Warnings): GeminiR
     media: parts.flatMap((part) => readMedia(part, warnings)),
     drop(...inner) {
       body.ignore('model')
-      for (const fields of [...inner, config, body]) fields?.drop()
+      for (const fields of [...inner, config, body]) fields?.dropUnread()
     },
   }
 }

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { withMembers } from '../../lib/json-edit.ts'
 import { type FormPart, serializeForm } from '../../lib/multipart.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { isBlank, updateUsage } from '../formats/canonical/reported-usage.ts'
+import { isBlankUsage, updateUsage } from '../formats/canonical/reported-usage.ts'
 import { readEmbeddedError } from '../formats/errors/embedded-errors.ts'
 import { createCompleteResponseReader, createStreamProgress, type ResponseReader } from '../formats/format.ts'
 import type { ProviderTarget } from '../providers/target.ts'
@@ -195,7 +195,7 @@ export function addEstimatedUnits(
   { isEmpty = false } = {},
 ): KindResponse['usage'] {
   if (!reported || !estimated?.units) return reported ?? estimated
-  if (isBlank(reported) && !isEmpty) return { ...estimated, isEstimated: true }
+  if (isBlankUsage(reported) && !isEmpty) return { ...estimated, isEstimated: true }
   return reported.units ? reported : { ...reported, units: estimated.units }
 }
 

@@ -3,7 +3,7 @@ import type { UpstreamCall } from '../../lib/exchange.ts'
 import { getSettledValue, once } from '../../lib/promises.ts'
 import { Scope } from '../../lib/scope.ts'
 import { findSurcharge } from '../../pricing/surcharge-fields.ts'
-import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
+import { isBlankUsage } from '../../protocols/formats/canonical/reported-usage.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import { type AttemptLog, lacksInput } from '../attempt-log.ts'
@@ -175,7 +175,7 @@ export class Attempt {
         const received = this.route.on && codec.isForClient ? await this.#judge(response, codec) : response
         if (received.kind !== 'stream') {
           const usage = getUsage(received)
-          if (usage && !isBlank(usage)) {
+          if (usage && !isBlankUsage(usage)) {
             if (lacksInput(usage)) await this.#request.context.estimates.load()
             this.#log.recordUsage(usage)
           } else await this.#estimate(received, codec)

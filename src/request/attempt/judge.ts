@@ -6,7 +6,7 @@ import { matchesSchema } from '../../lib/matches-schema.ts'
 import { type SseEvent, sseFraming } from '../../lib/sse.ts'
 import type { OutputFormat } from '../../protocols/formats/canonical/canonical-request.ts'
 import type { CanonicalResponse, Choice } from '../../protocols/formats/canonical/canonical-response.ts'
-import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
+import { isBlankUsage } from '../../protocols/formats/canonical/reported-usage.ts'
 import { readErrorResponse } from '../../protocols/formats/errors/error-kinds.ts'
 import { isContentRejected } from '../../protocols/formats/errors/error-words.ts'
 import { operations } from '../../protocols/formats/model-operations.ts'
@@ -82,7 +82,7 @@ interface Conditions {
 /** Records the usage of a complete response, because the request ends before the attempt records it. */
 async function recordResponseUsage(received: BufferedResponse, { request, codec, log }: JudgeOptions): Promise<void> {
   const { usage } = received
-  if (usage && !isBlank(usage)) return log.recordUsage(usage)
+  if (usage && !isBlankUsage(usage)) return log.recordUsage(usage)
   if (!codec.reader.contentFields) return
   const { estimateOutput } = await request.context.estimates.load()
   log.recordEstimate(undefined, estimateOutput(received, codec.reader))
@@ -178,7 +178,7 @@ async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Con
   async function recordUsage() {
     const { usage, hasPreliminaryUsage } = state
     const { contentFields } = codec.reader
-    if (!contentFields || (usage && !hasPreliminaryUsage && !isBlank(usage))) return
+    if (!contentFields || (usage && !hasPreliminaryUsage && !isBlankUsage(usage))) return
     const { estimateStreamOutput } = await request.context.estimates.load()
     log.recordEstimate(usage, estimateStreamOutput(concatBytes([...start.head, ...rest]), contentFields))
   }

@@ -71,7 +71,7 @@ async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<
   return { class: 'content', status: 502, message, ...(!reader.hasEvents && { unread: head }) }
 }
 
-const isUnread = ({ error, isUnread }: StreamState) => isUnread || error?.isUnread === true
+const isUnread = ({ error, isUnread }: StreamState) => isUnread || error?.isUnparsed === true
 
 /** Reads a stream from its beginning until it has started. */
 function createStartReader(watchStream: StreamWatcher, { format, onEvents }: ReceiveOptions) {

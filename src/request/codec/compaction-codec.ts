@@ -1,9 +1,9 @@
 import {
-  buildContinuedRequest,
+  buildContinuationRequest,
   buildSummaryRequest,
-  mustCompact,
   prependCompaction,
   prependStreamCompaction,
+  shouldCompact,
   toCompaction,
   toCompactionStream,
 } from '../../protocols/formats/canonical/canonical-compaction.ts'
@@ -67,12 +67,12 @@ function planCompaction(
       convertResponse: toCompaction,
       convertStream: toCompactionStream,
     }
-  if (compact === undefined || !mustCompact(compact, estimateTokens({ turns, tools }), window))
+  if (compact === undefined || !shouldCompact(compact, estimateTokens({ turns, tools }), window))
     return { sent: parsed, isPreliminary: false, ...UNCHANGED_CONVERSION }
   if (summary === undefined)
     return { sent: { ...buildSummaryRequest(parsed), stream: false }, isPreliminary: true, ...UNCHANGED_CONVERSION }
   return {
-    sent: buildContinuedRequest(parsed, summary),
+    sent: buildContinuationRequest(parsed, summary),
     isPreliminary: false,
     convertResponse: (response) => prependCompaction(response, summary),
     convertStream: (emit) => prependStreamCompaction(summary, emit),
@@ -92,5 +92,7 @@ export async function needsCompaction({ call, format, context }: CodecRequest, t
   if (!shared) return false // only formats that also have providers support compaction
   const { traits } = await shared.loadTranslator()
   if (getTraits(traits, target, context.catalog).supportsCompaction) return false
-  return compact === 'now' || mustCompact(compact, estimateTokens(call.body), getContextWindow(context.catalog, target))
+  return (
+    compact === 'now' || shouldCompact(compact, estimateTokens(call.body), getContextWindow(context.catalog, target))
+  )
 }

@@ -32,7 +32,7 @@ export async function encodeRequest(request: CodecRequest, routeTarget: RouteTar
     const translation = await context.translation()
     if (await translation.needsCompaction(request, target)) return translation.createCodec(request, target)
   }
-  const foreignId = endpoint.getReferences?.(call).find((id) => context.items.belongsToOther(request.owner, id))
+  const foreignId = endpoint.getReferences?.(call).find((id) => context.items.belongsToOtherOwner(request.owner, id))
   if (foreignId !== undefined) throw createUnknownItemError(foreignId)
   const passedRequest = await passThrough(request, target, shared)
   if (shared.name === 'anthropic-messages' && call.text.includes('x-anthropic-billing-header:'))

@@ -214,11 +214,11 @@ class TranslatedStream implements RelayedStream {
   #end(isCancelled: boolean): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
-    const { usage = this.#initialUsage, hasReported } = this.#translator.reported
+    const { usage = this.#initialUsage, hasReportedUsage } = this.#translator.reported
     this.#onEnd({
       usage,
       estimatedTokens:
-        this.#isUsageFinal && hasReported
+        this.#isUsageFinal && hasReportedUsage
           ? undefined
           : Math.max(this.#estimatedTokens, countMinimumTokens(this.#state)),
       error: this.#error,

@@ -5,7 +5,7 @@ import { tryParseJson } from '../../lib/json.ts'
 import { createSseParser } from '../../lib/sse.ts'
 import { createEventSplitter } from '../../lib/sse-split.ts'
 import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late-reason.ts'
-import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
+import { isBlankUsage } from '../../protocols/formats/canonical/reported-usage.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import type {
   ErrorFacts,
@@ -222,7 +222,7 @@ class PassThroughStream implements RelayedStream {
     this.#phase = phase
     const { usage, hasPreliminaryUsage } = this.#state
     const estimatedTokens =
-      usage && !hasPreliminaryUsage && !isBlank(usage)
+      usage && !hasPreliminaryUsage && !isBlankUsage(usage)
         ? undefined
         : Math.max(this.#sample.tokens() + (this.#repeated?.getTokens() ?? 0), countMinimumTokens(this.#state))
     this.#options.onEnd({

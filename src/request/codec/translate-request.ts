@@ -157,5 +157,5 @@ export const createWriterContext = (
   ...response,
   newId,
   now: Math.floor(context.clock.now() / 1_000),
-  keepItem: (id, json) => context.items.keep(owner, id, json),
+  keepItem: (id, json) => context.items.store(owner, id, json),
 })

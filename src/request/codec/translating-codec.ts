@@ -4,7 +4,7 @@ import { tryParseShallow } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
 import { newId } from '../../lib/new-id.ts'
 import { getSummary } from '../../protocols/formats/canonical/canonical-compaction.ts'
-import { isHosted } from '../../protocols/formats/canonical/canonical-tools.ts'
+import { isHostedTool } from '../../protocols/formats/canonical/canonical-tools.ts'
 import { createResponseWarnings, type ResponseWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import { checkDepth, parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
 import { createReasoningMemory } from '../../protocols/formats/canonical/reasoning-memory.ts'
@@ -56,15 +56,15 @@ export function createTranslation(clock: Clock): Translation {
       if (!getCodec) throw createUntranslatableError(request, target)
       return getCodec(request, target, { memory })
     },
-    needsCompaction: needsCompaction,
-    getOutputFormat: getOutputFormat,
-    readAnswer: readAnswer,
-    isFiltered: isFiltered,
+    needsCompaction,
+    getOutputFormat,
+    readAnswer,
+    isFiltered,
     applyOptions: async (request, target, codec) =>
       target.params
         ? (await loadEntryParams()).writeEntryParams(request, target, codec)
         : limitOutput(request, target, codec),
-    adaptToEvents: adaptToEvents,
+    adaptToEvents,
     adaptToWhole: (request, target, codec) => adaptToWhole(request, target, { codec, memory }),
   }
 }
@@ -92,7 +92,7 @@ async function createResponseCodec(
   const { isPreliminary, convertResponse, convertStream } = translated
   const { origin, traits } = target
   const responseWarnings = createResponseWarnings()
-  const hasHosted = canonicalRequest.tools.some(isHosted)
+  const hasHosted = canonicalRequest.tools.some(isHostedTool)
   const readerContext = { origin, traits, newId, responseWarnings, hasHosted }
   const describe = request.describe?.(routeTarget)
   const write = {
@@ -136,7 +136,7 @@ async function createResponseCodec(
     warnings: createWarningsList(target, responseWarnings),
     readWhole(response) {
       const restored = restoreResponse(parseResponse(response), restoration)
-      memory.reasoning.keep(remembered, restored.choices[0]?.content ?? [])
+      memory.reasoning.store(remembered, restored.choices[0]?.content ?? [])
       const answer = convertResponse(restored)
       const wireRequest =
         call.endpoint.operation === operations.compact && client.writeCompaction
@@ -159,7 +159,8 @@ async function createResponseCodec(
           to: client,
           read: readerContext,
           write,
-          restore: (emit) => restoreStream(restoration)(memory.reasoning.listen(remembered, convertStream(emit))),
+          restore: (emit) =>
+            restoreStream(restoration)(memory.reasoning.storeFromStream(remembered, convertStream(emit))),
         },
         clock: context.clock,
         ...options,

@@ -4,7 +4,7 @@ import { createSseParser } from '../../../src/lib/sse.ts'
 import { messagesTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { CanonicalResponse, Finish } from '../../../src/protocols/formats/canonical/canonical-response.ts'
-import { createSequence } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import { createEventSequencer } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { translateStream } from '../../../src/protocols/formats/translate-stream.ts'
 import { busyMs } from '../../support/cpu-time.ts'
@@ -64,8 +64,8 @@ test('writing and reparsing a stream leaves it unchanged', () => {
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
       const recorded: StreamEvent[] = []
-      const sequence = createSequence((event) => recorded.push(event))
-      const reader = messagesTranslator.createReader(read, sequence.take)
+      const sequence = createEventSequencer((event) => recorded.push(event))
+      const reader = messagesTranslator.createReader(read, sequence.push)
       const parser = createSseParser(reader.observe)
       const writer = messagesTranslator.createWriter(write(), parser.push)
       const end: StreamEvent = { type: 'end', finishes: [reason], usage: counts }

@@ -3,7 +3,7 @@ import { eventStreamFraming } from '../../../src/protocols/formats/bedrock-conve
 import { bedrockConverse } from '../../../src/protocols/formats/bedrock-converse/converse-format.ts'
 import { converseTranslator } from '../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
 import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
-import { createSequence } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import { createEventSequencer } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { loadResponseReader } from '../../../src/protocols/formats/format.ts'
 import { operations } from '../../../src/protocols/formats/model-operations.ts'
@@ -55,8 +55,8 @@ const watchStream = await reader.loadWatcher()
 
 function readResult(bytes: Uint8Array, size: number) {
   const events: StreamEvent[] = []
-  const sequence = createSequence((event) => events.push(event))
-  const reader = converseTranslator.createReader(read, sequence.take)
+  const sequence = createEventSequencer((event) => events.push(event))
+  const reader = converseTranslator.createReader(read, sequence.push)
   const watch = watchStream()
   const parser = eventStreamFraming((event) => {
     watch.observe(event)

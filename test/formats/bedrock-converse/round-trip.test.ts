@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { eventStreamFraming } from '../../../src/protocols/formats/bedrock-converse/converse-event-stream.ts'
 import { converseTranslator } from '../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
 import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
-import { createSequence } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import { createEventSequencer } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
@@ -73,8 +73,8 @@ function* getFrames(content: readonly Block[], lengths: readonly number[]) {
 
 function readResult(bytes: Uint8Array, lengths: readonly number[]) {
   const events: StreamEvent[] = []
-  const sequence = createSequence((event) => events.push(event))
-  const reader = converseTranslator.createReader(read, sequence.take)
+  const sequence = createEventSequencer((event) => events.push(event))
+  const reader = converseTranslator.createReader(read, sequence.push)
   const parser = eventStreamFraming(reader.observe)
   for (let index = 0, i = 0; index < bytes.length; i++) {
     const end = index + (lengths[i % lengths.length] ?? 1)

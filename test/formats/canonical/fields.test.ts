@@ -23,7 +23,7 @@ test('unknown fields are reported as warnings', () => {
   const fields = readFields({ a: 1, b: 2, c: null, d: 3 }, 'x', warnings)
   fields.number('a')
   fields.ignore('d')
-  fields.drop()
+  fields.dropUnread()
   assert.equal(warnings.list(), ['dropped:x.b'])
 })
 

@@ -7,7 +7,7 @@ const item = (id: string, text = '') => ({ id, type: 'message', text })
 
 test('an item is found only by its owner and ID', () => {
   const memory = createItemMemory()
-  memory.keep('k', 'msg_1', JSON.stringify(item('msg_1')))
+  memory.store('k', 'msg_1', JSON.stringify(item('msg_1')))
   assert.equal(memory.find('k', 'msg_1'), item('msg_1'))
   assert.is(memory.has('k', 'msg_1'), true)
   for (const [owner, id] of [
@@ -22,7 +22,7 @@ test('an item is found only by its owner and ID', () => {
 
 test('beyond 10,000 items, the oldest are evicted first', () => {
   const memory = createItemMemory()
-  for (let index = 0; index < 10_005; index++) memory.keep('k', `msg_${index}`, '{}')
+  for (let index = 0; index < 10_005; index++) memory.store('k', `msg_${index}`, '{}')
   assert.is(memory.has('k', 'msg_4'), false)
   assert.is(memory.has('k', 'msg_5'), true)
   assert.is(memory.has('k', 'msg_10004'), true)
@@ -30,11 +30,11 @@ test('beyond 10,000 items, the oldest are evicted first', () => {
 
 test('the memory stores at most 16 MiB, and no item over 1 MiB', () => {
   const memory = createItemMemory()
-  memory.keep('k', 'msg_large', JSON.stringify(item('msg_large', 'x'.repeat(1024 * 1024))))
+  memory.store('k', 'msg_large', JSON.stringify(item('msg_large', 'x'.repeat(1024 * 1024))))
   assert.is(memory.has('k', 'msg_large'), false)
   const almost = 'x'.repeat(1_000_000)
   for (let index = 0; index < 20; index++)
-    memory.keep('k', `msg_${index}`, JSON.stringify(item(`msg_${index}`, almost)))
+    memory.store('k', `msg_${index}`, JSON.stringify(item(`msg_${index}`, almost)))
   const kept = Array.from({ length: 20 }, (_, index) => memory.has('k', `msg_${index}`))
   assert.equal(kept.indexOf(true), 4)
   assert.equal(kept.slice(4).includes(false), false)
@@ -43,7 +43,7 @@ test('the memory stores at most 16 MiB, and no item over 1 MiB', () => {
 test('an item that is stored twice counts once', () => {
   const memory = createItemMemory()
   const json = JSON.stringify(item('msg_1', 'x'.repeat(1_000_000)))
-  memory.keep('k', 'msg_0', '{}')
-  for (let times = 0; times < 40; times++) memory.keep('k', 'msg_1', json)
+  memory.store('k', 'msg_0', '{}')
+  for (let times = 0; times < 40; times++) memory.store('k', 'msg_1', json)
   assert.is(memory.has('k', 'msg_0'), true)
 })

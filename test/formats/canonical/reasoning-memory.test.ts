@@ -24,7 +24,7 @@ const turn = (...content: AssistantPart[]): Turn[] => [{ role: 'assistant', cont
 
 test('stored reasoning returns to the start of the turn, or to its place before a later call', () => {
   const memory = createReasoningMemory()
-  memory.keep(K, [
+  memory.store(K, [
     createReasoning('one'),
     textPart,
     call('c1'),
@@ -47,7 +47,7 @@ test('stored reasoning returns to the start of the turn, or to its place before 
 test('reasoning in a stream is stored just like in a non-streaming response', () => {
   const memory = createReasoningMemory()
   const passed: StreamEvent[] = []
-  const listen = memory.listen(K, (event) => passed.push(event))
+  const listen = memory.storeFromStream(K, (event) => passed.push(event))
   const events: StreamEvent[] = [
     { type: 'start' },
     { type: 'part-start', key: 0, candidate: 0, part: { type: 'reasoning', text: '' } },
@@ -67,7 +67,7 @@ test('reasoning in a stream is stored just like in a non-streaming response', ()
 
 test('nothing is stored from a truncated stream', () => {
   const memory = createReasoningMemory()
-  const listen = memory.listen(K, () => {})
+  const listen = memory.storeFromStream(K, () => {})
   listen({ type: 'part-start', key: 0, candidate: 0, part: call('c1', { state: state('x') }) })
   listen({ type: 'error', error: { kind: 'server', status: 502, message: 'cut' } })
   assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
@@ -75,7 +75,7 @@ test('nothing is stored from a truncated stream', () => {
 
 test("only the owner can retrieve stored reasoning, and it isn't added if the client itself sends reasoning", () => {
   const memory = createReasoningMemory()
-  memory.keep(K, [createReasoning('one'), call('c1')])
+  memory.store(K, [createReasoning('one'), call('c1')])
   assert.equal(memory.recall('other', turn(call('c1'))), turn(call('c1')))
   const own = turn(createReasoning('mine'), call('c1'))
   assert.equal(memory.recall('k', own), own)
@@ -84,11 +84,11 @@ test("only the owner can retrieve stored reasoning, and it isn't added if the cl
 test('reasoning for calls with sequential IDs stays in its own conversation', () => {
   const memory = createReasoningMemory()
   const createRequest = (system: string, ...words: string[]): Turn[] => [
-    { role: 'system', as: 'system', content: [{ type: 'text', text: system }] },
+    { role: 'system', sentAs: 'system', content: [{ type: 'text', text: system }] },
     ...words.map((text): Turn => ({ role: 'user', content: [{ type: 'text', text }] })),
   ]
   const ours = createRequest('S', 'a', 'b', 'c')
-  memory.keep({ owner: 'k', turns: ours }, [createReasoning('one'), call('f:0')])
+  memory.store({ owner: 'k', turns: ours }, [createReasoning('one'), call('f:0')])
   const recall = (turns: Turn[], id = 'f:0', name = 'f') => {
     const textPart = memory.recall('k', [...turns, ...turn(call(id, { name }))]).at(-1)
     return textPart?.role === 'assistant' && textPart.content.length > 1
@@ -103,32 +103,32 @@ test('reasoning for calls with sequential IDs stays in its own conversation', ()
   ])
     assert.not.ok(recall(other))
   assert.not.ok(recall(ours, 'f:0', 'g'))
-  memory.keep({ owner: 'k', turns: createRequest('S', 'x') }, [createReasoning('two'), call('f:0')])
+  memory.store({ owner: 'k', turns: createRequest('S', 'x') }, [createReasoning('two'), call('f:0')])
   assert.ok(recall(ours), 'not overwritten')
   for (const id of ['call_aBc1dEf2', 'AbCdEfG12', '123456789', 'chatcmpl-tool-0f3c9a5e77']) {
-    memory.keep({ owner: 'k', turns: ours }, [createReasoning('one'), call(id)])
+    memory.store({ owner: 'k', turns: ours }, [createReasoning('one'), call(id)])
     assert.ok(recall(createRequest('it is 12:01 now', 'x'), id), id)
   }
 })
 
 test("reasoning without state isn't stored", () => {
   const memory = createReasoningMemory()
-  memory.keep(K, [{ type: 'reasoning', text: 'only words' }, call('c1')])
+  memory.store(K, [{ type: 'reasoning', text: 'only words' }, call('c1')])
   assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
 })
 
 test('the memory evicts the oldest entries first and skips very large entries', () => {
   const memory = createReasoningMemory()
-  for (let index = 0; index <= 10_000; index++) memory.keep(K, [call(`c${index}`, { state: state('x') })])
+  for (let index = 0; index <= 10_000; index++) memory.store(K, [call(`c${index}`, { state: state('x') })])
   const getState = (id: string) => {
     const [known] = memory.recall('k', turn(call(id)))
     return known?.role === 'assistant' && known.content.some((part) => 'state' in part)
   }
   assert.equal([getState('c0'), getState('c1'), getState('c10000')], [false, true, true])
   for (let index = 0; index < 40; index++)
-    memory.keep(K, [call(`large${index}`, { state: state('x'.repeat(1_000_000)) })])
+    memory.store(K, [call(`large${index}`, { state: state('x'.repeat(1_000_000)) })])
   assert.equal([getState('c10000'), getState('large0'), getState('large39')], [false, false, true])
-  memory.keep(K, [call('huge', { state: state('x'.repeat(1_100_000)) })])
+  memory.store(K, [call('huge', { state: state('x'.repeat(1_100_000)) })])
   assert.is(getState('huge'), false)
 })
 
@@ -137,7 +137,7 @@ const comment = { ...textPart, phase: 'commentary' } as const
 
 test('the phase of text that precedes a call is restored only for the provider that sent it', () => {
   const memory = createReasoningMemory()
-  memory.keep({ ...K, origin: openai('a') }, [comment, call('c1'), call('c2')])
+  memory.store({ ...K, origin: openai('a') }, [comment, call('c1'), call('c2')])
   const bare = turn(textPart, call('c1'), call('c2'), textPart)
   assert.equal(memory.recall('k', bare, openai('a')), turn(comment, call('c1'), call('c2'), textPart))
   for (const other of [openai('b'), { format: 'openai-chat', account: 'a' } as const, undefined])
@@ -146,7 +146,7 @@ test('the phase of text that precedes a call is restored only for the provider t
 
 test('the phase is stored from a stream, even if the client also sends reasoning', () => {
   const memory = createReasoningMemory()
-  const listen = memory.listen({ ...K, origin: openai('a') }, () => {})
+  const listen = memory.storeFromStream({ ...K, origin: openai('a') }, () => {})
   for (const [key, part] of [{ ...comment, text: '' }, call('c1', { arguments: '' })].entries()) {
     listen({ type: 'part-start', key, candidate: 0, part })
     listen({ type: 'part-delta', key, text: 'x' })

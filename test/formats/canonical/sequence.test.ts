@@ -1,4 +1,4 @@
-import { createSequence } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import { createEventSequencer } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { ReaderEvent, StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 
@@ -18,8 +18,8 @@ const usage = { inputTokens: 1, outputTokens: 2 }
 
 function run(events: readonly ReaderEvent[]): StreamEvent[] {
   const result: StreamEvent[] = []
-  const sequence = createSequence((event) => result.push(event))
-  for (const event of events) sequence.take(event)
+  const sequence = createEventSequencer((event) => result.push(event))
+  for (const event of events) sequence.push(event)
   sequence.end()
   return result
 }
@@ -30,7 +30,7 @@ const test = suite('the event sequence of a stream')
 
 test('candidates beyond the requested number are dropped', () => {
   const result: StreamEvent[] = []
-  const sequence = createSequence((event) => result.push(event), 1)
+  const sequence = createEventSequencer((event) => result.push(event), 1)
   const events: ReaderEvent[] = [
     text(0),
     { type: 'part-start', key: 1, candidate: 1, part: { type: 'text', text: '' } },
@@ -39,7 +39,7 @@ test('candidates beyond the requested number are dropped', () => {
     { type: 'part-delta', key: 0, text: 'a' },
     finish('stop'),
   ]
-  for (const event of events) sequence.take(event)
+  for (const event of events) sequence.push(event)
   sequence.end()
   assert.equal(result.slice(2), [
     { type: 'part-delta', key: 0, text: 'a' },

@@ -42,7 +42,7 @@ const conversation = fc.record({ system: fc.array(words), rounds }).map(({ syste
     ? [
         {
           role: 'system' as const,
-          as: 'instructions' as const,
+          sentAs: 'instructions' as const,
           content: system.map((text) => ({ type: 'text' as const, text })),
         },
       ]

@@ -26,7 +26,7 @@ const arbitraryUser: fc.Arbitrary<Turn> = fc.oneof(
 )
 const arbitrarySystem: fc.Arbitrary<Turn> = fc.record({
   role: fc.constant('system' as const),
-  as: fc.constantFrom('system' as const, 'developer' as const),
+  sentAs: fc.constantFrom('system' as const, 'developer' as const),
   content: fc.tuple(arbitraryText),
 })
 const arbitraryLoop: fc.Arbitrary<Turn[]> = fc

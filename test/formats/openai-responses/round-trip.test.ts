@@ -97,7 +97,7 @@ const conversation: fc.Arbitrary<Turn[]> = fc
     fc.oneof(
       fc.record({
         role: fc.constant('system' as const),
-        as: fc.constantFrom('system' as const, 'developer' as const),
+        sentAs: fc.constantFrom('system' as const, 'developer' as const),
         content: fc.array(text, { minLength: 1, maxLength: 2 }),
       }),
       fc.record({ role: fc.constant('user' as const), content: fc.array(userPart, { minLength: 1, maxLength: 3 }) }),
@@ -119,7 +119,7 @@ const conversation: fc.Arbitrary<Turn[]> = fc
 const instructions: fc.Arbitrary<Turn[]> = fc.oneof(
   fc.constant<Turn[]>([]),
   output.map((recorded): Turn[] => [
-    { role: 'system', as: 'instructions', content: [{ type: 'text', text: recorded }] },
+    { role: 'system', sentAs: 'instructions', content: [{ type: 'text', text: recorded }] },
   ]),
 )
 

@@ -15,7 +15,7 @@ const content: AssistantPart[] = [
     type: 'text',
     text: 'abc',
     citations: [{ url: 'https://a', title: 'A' }],
-    logprobs: [{ token: 'abc', logprob: -1, bytes: null, top: [{ token: 'x', logprob: -2 }] }],
+    logprobs: [{ token: 'abc', logprob: -1, bytes: null, topLogprobs: [{ token: 'x', logprob: -2 }] }],
   },
   { type: 'refusal', text: 'no' },
   { type: 'tool-call', id: 'c1', name: 'f', arguments: '{}' },

@@ -96,7 +96,7 @@ const conversation = fc
   .map(({ system, first, second, last }): Turn[] => [
     ...(system === undefined
       ? []
-      : [{ role: 'system' as const, as: 'instructions' as const, content: [text(system)] }]),
+      : [{ role: 'system' as const, sentAs: 'instructions' as const, content: [text(system)] }]),
     ...first,
     ...second,
     { role: 'user', content: [text(last)] },

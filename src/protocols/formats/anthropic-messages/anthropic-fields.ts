@@ -2,7 +2,7 @@ import { formatScalar, isObject, type JsonObject } from '../../../lib/json.ts'
 import { type Fields, readCacheBreakpoint } from '../canonical/canonical-fields.ts'
 import type { CacheBreakpoint, ServerToolPart } from '../canonical/canonical-parts.ts'
 import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-response.ts'
-import { createHostedPart } from '../canonical/canonical-tools.ts'
+import { createHostedToolPart } from '../canonical/canonical-tools.ts'
 import { omitUndefined, readStringOrEmpty } from '../canonical/canonical-values.ts'
 import type { Warnings } from '../canonical/canonical-warnings.ts'
 import type { ReaderContext, TargetContext } from '../translator.ts'
@@ -130,7 +130,7 @@ export function parseServerResult(
   if (!isSearch) {
     const isError = isObject(block.content) && 'error_code' in block.content
     const hosted = { name: readStringOrEmpty(name), input: isObject(input) ? input : {}, result: block.content }
-    return createHostedPart(id, isError ? { ...hosted, isError } : hosted)
+    return createHostedToolPart(id, isError ? { ...hosted, isError } : hosted)
   }
   const pages = Array.isArray(block.content) ? block.content.filter(isObject) : []
   const results = pages.map(({ url, title }) => ({ url: readStringOrEmpty(url), title: readStringOrEmpty(title) }))

@@ -2,7 +2,7 @@ import { isObject } from '../../../lib/json.ts'
 import type { Iteration, TokenUsage } from '../canonical/canonical-response.ts'
 import { hasTokenCount, readString, readTokenCount } from '../canonical/canonical-values.ts'
 import { readCost } from '../canonical/reported-cost.ts'
-import { isBlank } from '../canonical/reported-usage.ts'
+import { isBlankUsage } from '../canonical/reported-usage.ts'
 import { readServedTier } from '../canonical/tiers.ts'
 
 /** Parses Anthropic's `usage`. Returns `undefined` if it has no counts. Unlike the canonical input count, `input_tokens` excludes cached tokens. */
@@ -36,7 +36,7 @@ const readIterations = (list: readonly unknown[]): Iteration[] =>
   list.flatMap((entry) => {
     const { iterations: _, ...counts } = parseMessageUsage(entry) ?? NO_TOKENS
     const model = isObject(entry) ? readString(entry.model) : undefined
-    return isBlank(counts) ? [] : [{ ...counts, ...(model !== undefined && { model }) }]
+    return isBlankUsage(counts) ? [] : [{ ...counts, ...(model !== undefined && { model }) }]
   })
 
 const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0 }

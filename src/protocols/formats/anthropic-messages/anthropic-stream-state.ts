@@ -3,7 +3,7 @@ import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import { readTokenCount } from '../canonical/canonical-values.ts'
 import { NO_REASON_MESSAGE, pickStreamError } from '../canonical/late-reason.ts'
-import { isBlank } from '../canonical/reported-usage.ts'
+import { isBlankUsage } from '../canonical/reported-usage.ts'
 import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import { createStreamProgress, type StreamState } from '../format.ts'
 import { RESTARTED_MESSAGE, RestartDetector } from '../restart-detector.ts'
@@ -38,7 +38,7 @@ const sumInput = (usage: JsonObject): number => INPUT_COUNTS.reduce((sum, name) 
 /** Returns whether a stream event's usage counts anything. */
 export function hasCounts(usage: unknown): boolean {
   const counts = parseMessageUsage(usage)
-  return counts !== undefined && !isBlank(counts)
+  return counts !== undefined && !isBlankUsage(counts)
 }
 
 /** Creates a function that tracks a stream's events and returns the kind of each `message_start`. */

@@ -38,8 +38,8 @@ export const isEmptyArguments = (text: string): boolean => text === '{}' || text
 export function stringifyArguments(value: unknown): string {
   if (typeof value === 'string') return isEmptyArguments(value) ? '{}' : value
   if (!isObject(value)) return value === undefined || value === null ? '{}' : JSON.stringify(value)
-  const raw = value[RAW_ARGUMENTS_FIELD]
-  if (typeof raw === 'string' && Object.keys(value).length === 1) return raw
+  const rawArguments = value[RAW_ARGUMENTS_FIELD]
+  if (typeof rawArguments === 'string' && Object.keys(value).length === 1) return rawArguments
   return stringifyObject(value)
 }
 
@@ -50,7 +50,7 @@ export function stringifyObject(value: JsonObject): string {
 }
 
 /** Reads a free-form tool's input from the arguments of the function that replaced it. */
-export function getFreeFormInput(call: string): string {
-  const { input } = parseArguments(call)
-  return typeof input === 'string' ? input : call
+export function getFreeFormInput(argumentsText: string): string {
+  const { input } = parseArguments(argumentsText)
+  return typeof input === 'string' ? input : argumentsText
 }

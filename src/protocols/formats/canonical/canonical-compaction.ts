@@ -13,32 +13,42 @@ import type { Warnings } from './canonical-warnings.ts'
 /* Compaction for targets without it: the model writes a summary. The summary and the user's messages then replace the conversation. */
 
 /** Returns whether a request of `tokens` tokens must be compacted first. The default threshold is 80% of the context window. */
-export function mustCompact(compact: CompactionMode | undefined, tokens: number, window: number | undefined): boolean {
+export function shouldCompact(
+  compact: CompactionMode | undefined,
+  tokens: number,
+  contextWindow: number | undefined,
+): boolean {
   if (compact === undefined || compact === 'now') return false
-  const { above = window === undefined ? Number.POSITIVE_INFINITY : window * DEFAULT_SHARE } = compact
-  return tokens > above
+  const {
+    thresholdTokens = contextWindow === undefined ? Number.POSITIVE_INFINITY : contextWindow * DEFAULT_THRESHOLD_RATIO,
+  } = compact
+  return tokens > thresholdTokens
 }
 
-const DEFAULT_SHARE = 0.8
+const DEFAULT_THRESHOLD_RATIO = 0.8
 
 /** Returns how many estimated tokens of user messages to keep alongside a summary. A low threshold reduces the number. */
-export const getKeptTokens = (compact: CompactionMode | undefined): number =>
+export const getRetentionBudget = (compact: CompactionMode | undefined): number =>
   compact === undefined || compact === 'now'
-    ? RETAINED_TOKENS
-    : Math.min(RETAINED_TOKENS, (compact.above ?? RETAINED_TOKENS * 2) / 2)
+    ? MAX_RETAINED_TOKENS
+    : Math.min(MAX_RETAINED_TOKENS, (compact.thresholdTokens ?? MAX_RETAINED_TOKENS * 2) / 2)
 
-const RETAINED_TOKENS = 64_000
+const MAX_RETAINED_TOKENS = 64_000
 
 /** Keeps the last entries that fit within `budget` estimated tokens. Always keeps uncounted entries and the last counted entry. */
-export function keepLast<T extends object>(list: readonly T[], budget: number, isCounted: (item: T) => boolean): T[] {
-  const last = list.findLast(isCounted)
+export function retainLast<T extends object>(
+  items: readonly T[],
+  budget: number,
+  isCounted: (item: T) => boolean,
+): T[] {
+  const lastCounted = items.findLast(isCounted)
   let remaining = budget
-  return list
+  return items
     .toReversed()
     .filter((item) => {
       if (!isCounted(item)) return true
       remaining -= estimateTokens(item)
-      return remaining >= 0 || item === last
+      return remaining >= 0 || item === lastCounted
     })
     .toReversed()
 }
@@ -46,7 +56,7 @@ export function keepLast<T extends object>(list: readonly T[], budget: number, i
 /** Replaces a conversation with its instructions, the last user messages, and the summary. */
 export function compactTurns(turns: readonly Turn[], summary: string, budget: number): Turn[] {
   const retainedTurns = turns.filter((turn) => turn.role === 'system' || (turn.role === 'user' && !isSummary(turn)))
-  return [...keepLast(retainedTurns, budget, ({ role }) => role === 'user'), createSummaryTurn(summary)]
+  return [...retainLast(retainedTurns, budget, ({ role }) => role === 'user'), createSummaryTurn(summary)]
 }
 
 const createSummaryTurn = (summary: string): UserTurn => ({
@@ -55,8 +65,8 @@ const createSummaryTurn = (summary: string): UserTurn => ({
 })
 
 /** Returns whether the turn is an earlier summary, which the new one includes. */
-const isSummary = ({ content: [first] }: UserTurn) =>
-  first?.type === 'text' && first.text.startsWith(SUMMARY_INTRODUCTION)
+const isSummary = ({ content: [firstPart] }: UserTurn) =>
+  firstPart?.type === 'text' && firstPart.text.startsWith(SUMMARY_INTRODUCTION)
 
 const SUMMARY_INTRODUCTION =
   'The conversation before this point had become too long and was replaced by the summary below. My messages before it, as far as they are still here, are my own words; what you said and did, and what tools returned, is only in the summary. Go on from where it ends, without mentioning it.'
@@ -90,25 +100,25 @@ const SUMMARY_PROMPT = `Stop here and write a summary of the whole conversation 
 If the conversation begins with a summary of an earlier part, take over from it what still matters. Be complete about what is needed and brief about everything else.`
 
 function convertToolsToText(turns: readonly Turn[]): Turn[] {
-  const names = new Map<string, string>()
+  const toolNames = new Map<string, string>()
   return turns.flatMap((turn): Turn[] => {
-    if (turn.role === 'tool') return [convertResults(turn, names)]
+    if (turn.role === 'tool') return [convertResults(turn, toolNames)]
     if (turn.role !== 'assistant') return [turn]
-    const content = turn.content.flatMap((part) => convertCall(part, names))
+    const content = turn.content.flatMap((part) => convertCall(part, toolNames))
     return content.length > 0 ? [{ ...turn, content } satisfies AssistantTurn] : []
   })
 }
 
-function convertCall(part: AssistantPart, names: Map<string, string>): AssistantPart[] {
+function convertCall(part: AssistantPart, toolNames: Map<string, string>): AssistantPart[] {
   if (part.type === 'reasoning') return []
   if (part.type !== 'tool-call') return [part]
-  names.set(part.id, part.name)
+  toolNames.set(part.id, part.name)
   return [{ type: 'text', text: `[Called the tool ${part.name} with: ${part.arguments || '{}'}]` }]
 }
 
-function convertResults({ results }: ToolTurn, names: ReadonlyMap<string, string>): UserTurn {
+function convertResults({ results }: ToolTurn, toolNames: ReadonlyMap<string, string>): UserTurn {
   const content = results.flatMap(({ callId, name, isError, content }): UserPart[] => {
-    const heading = `${isError ? 'Error' : 'Result'} of the tool ${name ?? names.get(callId) ?? callId}`
+    const heading = `${isError ? 'Error' : 'Result'} of the tool ${name ?? toolNames.get(callId) ?? callId}`
     const [first, ...rest] = content
     if (first?.type === 'text') return [{ ...first, text: `[${heading}] ${first.text}` }, ...rest]
     return [{ type: 'text', text: `[${heading}]` }, ...content]
@@ -117,9 +127,9 @@ function convertResults({ results }: ToolTurn, names: ReadonlyMap<string, string
 }
 
 /** Builds the request that continues after a compaction, with the summary in place of the conversation. */
-export const buildContinuedRequest = (request: CanonicalRequest, summary: string): CanonicalRequest => ({
+export const buildContinuationRequest = (request: CanonicalRequest, summary: string): CanonicalRequest => ({
   ...request,
-  turns: compactTurns(request.turns, summary, getKeptTokens(request.compact)),
+  turns: compactTurns(request.turns, summary, getRetentionBudget(request.compact)),
 })
 
 /** Returns the text of the response to a summary request. Throws `UPSTREAM_INVALID` if there is none. */
@@ -139,18 +149,18 @@ export const toCompaction = (response: CanonicalResponse): CanonicalResponse => 
 
 /** Converts a summary stream to a compaction. A stream without text ends with an error. */
 export function toCompactionStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
-  const texts = new Set<number>()
+  const textKeys = new Set<number>()
   let isStarted = false
   let hasText = false
 
-  function add(text: string) {
+  function addText(text: string) {
     if (!isStarted) emit({ type: 'part-start', key: 0, candidate: 0, part: { type: 'compaction', text: '' } })
     isStarted = true
     hasText ||= text.trim() !== ''
     emit({ type: 'part-delta', key: 0, text })
   }
 
-  function end(event: StreamEvent & { type: 'end' }) {
+  function endStream(event: StreamEvent & { type: 'end' }) {
     if (!hasText) {
       const { usage } = event
       const error = { kind: 'server', status: 502, code: 'UPSTREAM_INVALID', message: NO_SUMMARY_MESSAGE } as const
@@ -166,12 +176,12 @@ export function toCompactionStream(emit: (event: StreamEvent) => void): (event: 
       case 'error':
         return emit(event)
       case 'end':
-        return end(event)
+        return endStream(event)
       case 'part-start':
-        if (event.part.type === 'text' && event.candidate === 0) texts.add(event.key)
+        if (event.part.type === 'text' && event.candidate === 0) textKeys.add(event.key)
         return
       case 'part-delta':
-        if (texts.has(event.key) && event.text !== '') add(event.text)
+        if (textKeys.has(event.key) && event.text !== '') addText(event.text)
         return
       case 'part-state':
       case 'part-citation':
@@ -186,7 +196,10 @@ export function toCompactionStream(emit: (event: StreamEvent) => void): (event: 
 /** Puts the compaction before a response's content. */
 export const prependCompaction = (response: CanonicalResponse, summary: string): CanonicalResponse => ({
   ...response,
-  choices: response.choices.map((choice) => ({ ...choice, content: [toPart(summary), ...choice.content] })),
+  choices: response.choices.map((choice) => ({
+    ...choice,
+    content: [createCompactionPart(summary), ...choice.content],
+  })),
 })
 
 /** Puts the compaction before a stream's content. */
@@ -197,12 +210,12 @@ export function prependStreamCompaction(
   return (event) => {
     emit('key' in event ? { ...event, key: event.key + 1 } : event)
     if (event.type !== 'start') return
-    emit({ type: 'part-start', key: 0, candidate: 0, part: toPart(summary) })
+    emit({ type: 'part-start', key: 0, candidate: 0, part: createCompactionPart(summary) })
     emit({ type: 'part-end', key: 0 })
   }
 }
 
-const toPart = (text: string): CompactionPart => ({ type: 'compaction', text })
+const createCompactionPart = (text: string): CompactionPart => ({ type: 'compaction', text })
 
 /** Rejects a compaction that another vendor encrypted, because the conversation would be lost without it. */
 export function rejectForeignCompaction(
@@ -211,8 +224,8 @@ export function rejectForeignCompaction(
 ) {
   if (origin.format === 'openai-responses') return
   for (const turn of turns) {
-    const foreign = turn.role === 'assistant' && turn.content.find(({ type }) => type === 'compaction')
-    if (foreign) warnings.reject(warnings.getPath(foreign, 'compaction'), FOREIGN_COMPACTION_MESSAGE)
+    const foreignPart = turn.role === 'assistant' && turn.content.find(({ type }) => type === 'compaction')
+    if (foreignPart) warnings.reject(warnings.getPath(foreignPart, 'compaction'), FOREIGN_COMPACTION_MESSAGE)
   }
 }
 

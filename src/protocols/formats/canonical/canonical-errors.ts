@@ -38,7 +38,7 @@ export interface EmbeddedError {
   /** Set if the error gives no reason. The next event of the stream may contain one. */
   isVague?: true
   /** Set if the error hasn't been parsed yet, so `message` and `status` are placeholders. See `loadErrorReaders`. */
-  isUnread?: true
+  isUnparsed?: true
   /** Set if only the content of this response is unusable. The provider's health isn't affected. */
   class?: 'content'
 }

@@ -9,8 +9,8 @@ import { isExactNumber } from './exact-json.ts'
  */
 export interface Fields {
   readonly value: JsonObject
-  readonly at: string
-  path(name: string): string
+  readonly path: string
+  getPath(name: string): string
   string(name: string): string | undefined
   number(name: string): number | undefined
   boolean(name: string): boolean | undefined
@@ -23,14 +23,14 @@ export interface Fields {
   list(name: string): unknown[] | undefined
   strings(name: string): string[] | undefined
   /** Reads a string that must be one of `words`. Rejects any other value. */
-  oneOf<T extends string>(name: string, words: readonly T[]): T | undefined
+  oneOf<T extends string>(name: string, allowedValues: readonly T[]): T | undefined
   /** Reads a string that should be one of `words`. Drops any other value with a warning. */
-  oneOfOrDrop<T extends string>(name: string, words: readonly T[]): T | undefined
+  oneOfOrDrop<T extends string>(name: string, allowedValues: readonly T[]): T | undefined
   any(name: string): unknown
   /** Marks fields that need no translation as known. */
   ignore(...names: string[]): void
   /** Warns about every field that was neither read nor ignored. Call it last. */
-  drop(): void
+  dropUnread(): void
 }
 
 export function readFields(object: JsonObject, path: string, warnings: Warnings): Fields {
@@ -42,25 +42,25 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
     return object[name] ?? undefined
   }
 
-  function read<T>(name: string, is: (value: unknown) => value is T, expected: string): T | undefined {
+  function read<T>(name: string, isExpected: (value: unknown) => value is T, expected: string): T | undefined {
     const value = any(name)
-    if (value === undefined || is(value)) return value
+    if (value === undefined || isExpected(value)) return value
     return warnings.reject(getPath(name), `must be ${expected}.`)
   }
 
   function readByName<T>(
     name: string,
-    is: (value: unknown) => value is T,
+    isExpected: (value: unknown) => value is T,
     expected: string,
   ): Record<string, T> | undefined {
-    const inner = read(name, isObject, 'an object')
-    if (!inner) return undefined
-    const found: Record<string, T> = {}
-    for (const [key, value] of Object.entries(inner)) {
-      if (is(value)) found[key] = value
+    const nestedObject = read(name, isObject, 'an object')
+    if (!nestedObject) return undefined
+    const valuesByName: Record<string, T> = {}
+    for (const [key, value] of Object.entries(nestedObject)) {
+      if (isExpected(value)) valuesByName[key] = value
       else warnings.reject(`${getPath(name)}.${key}`, `must be ${expected}.`)
     }
-    return found
+    return valuesByName
   }
 
   function readNumber(name: string): number | undefined {
@@ -72,8 +72,8 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
 
   const fields: Fields = {
     value: object,
-    at: path,
-    path: getPath,
+    path,
+    getPath,
     any,
     string: (name) => read(name, isString, 'a string'),
     number: readNumber,
@@ -84,26 +84,26 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
     list: (name) => read(name, isList, 'an array'),
     strings: (name) => read(name, isStrings, 'an array of strings'),
     fields(name) {
-      const inner = fields.object(name)
-      return inner && readFields(inner, getPath(name), warnings)
+      const nestedObject = fields.object(name)
+      return nestedObject && readFields(nestedObject, getPath(name), warnings)
     },
-    oneOf(name, words) {
+    oneOf(name, allowedValues) {
       const value = fields.string(name)
-      const word = words.find((candidate) => candidate === value)
-      if (value !== undefined && word === undefined)
-        warnings.reject(getPath(name), `must be one of ${words.join(', ')}.`)
-      return word
+      const match = allowedValues.find((candidate) => candidate === value)
+      if (value !== undefined && match === undefined)
+        warnings.reject(getPath(name), `must be one of ${allowedValues.join(', ')}.`)
+      return match
     },
-    oneOfOrDrop(name, words) {
+    oneOfOrDrop(name, allowedValues) {
       const value = fields.string(name)
-      const word = words.find((candidate) => candidate === value)
-      if (value !== undefined && word === undefined) warnings.recordDrop(getPath(name))
-      return word
+      const match = allowedValues.find((candidate) => candidate === value)
+      if (value !== undefined && match === undefined) warnings.recordDrop(getPath(name))
+      return match
     },
     ignore(...names) {
       for (const name of names) knownNames.add(name)
     },
-    drop() {
+    dropUnread() {
       for (const name in object) if (!knownNames.has(name) && object[name] !== null) warnings.recordDrop(getPath(name))
     },
   }
@@ -116,8 +116,8 @@ export function readElementFields(value: unknown, path: string, warnings: Warnin
 }
 
 /** Reads the objects in a list. A single object is treated as a list of one, because Google accepts that. */
-export function readEntries(fields: Fields, name: string, warnings: Warnings): Fields[] {
-  const path = fields.path(name)
+export function readObjectList(fields: Fields, name: string, warnings: Warnings): Fields[] {
+  const path = fields.getPath(name)
   const value = fields.any(name)
   if (isObject(value)) return [readElementFields(value, path, warnings)]
   return (fields.list(name) ?? []).map((entry, index) => readElementFields(entry, `${path}[${index}]`, warnings))
@@ -125,11 +125,11 @@ export function readEntries(fields: Fields, name: string, warnings: Warnings): F
 
 /** Reads a string, and rejects the request if it is missing. */
 export const requireString = (fields: Fields, name: string, warnings: Warnings): string =>
-  fields.string(name) ?? warnings.reject(fields.path(name), 'is required.')
+  fields.string(name) ?? warnings.reject(fields.getPath(name), 'is required.')
 
 /** Reads an inner object, and rejects the request if it is missing. */
 export const requireFields = (fields: Fields, name: string, warnings: Warnings): Fields =>
-  fields.fields(name) ?? warnings.reject(fields.path(name), 'is required.')
+  fields.fields(name) ?? warnings.reject(fields.getPath(name), 'is required.')
 
 /** Reads a cache breakpoint. Drops an unsupported TTL with a warning. */
 export function readCacheBreakpoint(
@@ -140,7 +140,7 @@ export function readCacheBreakpoint(
   if (!breakpoint) return undefined
   const ttl = breakpoint.oneOfOrDrop('ttl', ttls)
   const cache: CacheBreakpoint = ttl ? { ttl } : {}
-  warnings.setPath(cache, breakpoint.at)
+  warnings.setPath(cache, breakpoint.path)
   return cache
 }
 

@@ -12,11 +12,11 @@ export type MediaSource =
 
 /** Parses a client's URL. A data URL becomes base64 data; `fallbackType` is the media type for data URLs that don't name one. */
 export function parseMediaUrl(url: string, fallbackType = 'application/octet-stream'): MediaSource {
-  const comma = url.slice(0, MAX_HEAD).indexOf(',')
-  if (comma === -1 || !/^data:/i.test(url)) return toUrlSource(url)
-  const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).split(';')
+  const commaIndex = url.slice(0, MAX_HEADER_LENGTH).indexOf(',')
+  if (commaIndex === -1 || !/^data:/i.test(url)) return toUrlSource(url)
+  const [mediaType = '', ...parameters] = url.slice('data:'.length, commaIndex).split(';')
   const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
-  const data = url.slice(comma + 1)
+  const data = url.slice(commaIndex + 1)
   return createBase64Source(mediaType.trim().toLowerCase() || fallbackType, isBase64 ? data : percentToBase64(data))
 }
 
@@ -25,13 +25,13 @@ export const toUrlSource = (url: string): MediaSource =>
   isGoogleFileUrl(url) ? { type: 'file-id', id: url, format: 'gemini' } : { type: 'url', url }
 
 /** Creates a source from base64, converted to the standard alphabet. If the first bytes are recognized, they determine the media type. */
-export function createBase64Source(declared: string, data: string): MediaSource & { type: 'base64' } {
-  const clean = /[\s_-]/.test(data) ? data.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/') : data
-  const sniffed = signatures.find(([start]) => start.test(clean))?.[1] // providers check that it matches the declared type
+export function createBase64Source(declaredType: string, data: string): MediaSource & { type: 'base64' } {
+  const normalizedData = /[\s_-]/.test(data) ? data.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/') : data
+  const sniffedType = base64Signatures.find(([pattern]) => pattern.test(normalizedData))?.[1] // providers check that it matches the declared type
   return {
     type: 'base64',
-    mediaType: sniffed ?? (declared === 'image/jpg' ? 'image/jpeg' : declared),
-    data: clean,
+    mediaType: sniffedType ?? (declaredType === 'image/jpg' ? 'image/jpeg' : declaredType),
+    data: normalizedData,
   }
 }
 
@@ -40,11 +40,11 @@ export const toDataUrl = ({ mediaType, data }: { mediaType: string; data: string
 
 function percentToBase64(text: string): string {
   let bytes = ''
-  for (const byte of new TextEncoder().encode(decode(text))) bytes += String.fromCharCode(byte)
+  for (const byte of new TextEncoder().encode(decodePercentEscapes(text))) bytes += String.fromCharCode(byte)
   return btoa(bytes)
 }
 
-function decode(text: string): string {
+function decodePercentEscapes(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -53,7 +53,7 @@ function decode(text: string): string {
 }
 
 /** The maximum length of a data URL's header, which is the part before the comma. */
-const MAX_HEAD = 200
+const MAX_HEADER_LENGTH = 200
 
 /** Returns whether Google stores this file for a customer. If so, no other provider can read it. */
 export const isGoogleFileUrl = (url: string): boolean => GOOGLE_FILE_PATTERN.test(url)
@@ -67,15 +67,15 @@ const YOUTUBE_PATTERN = /^https?:\/\/(?:www\.|m\.)?youtu(?:\.be|be\.com)\//i
 /** Guesses the media type from a URL's file extension. */
 export function guessMediaType(url: string): string | undefined {
   const path = url.split(/[?#]/, 1)[0] ?? ''
-  const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
-  return getEntry(types, ending) ?? (isYouTubeUrl(url) ? 'video/mp4' : undefined)
+  const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
+  return getEntry(mediaTypesByExtension, extension) ?? (isYouTubeUrl(url) ? 'video/mp4' : undefined)
 }
 
 /** Returns the usual file extension for a media type. */
 export const getFileExtension = (mediaType: string): string | undefined =>
-  Object.keys(types).find((ending) => types[ending] === mediaType)
+  Object.keys(mediaTypesByExtension).find((extension) => mediaTypesByExtension[extension] === mediaType)
 
-const types: Readonly<Record<string, string>> = {
+const mediaTypesByExtension: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
   jpeg: 'image/jpeg',
@@ -109,9 +109,9 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /** Returns whether this media type can be recognized by its first bytes. */
-export const canSniff = (mediaType: string): boolean => signatures.some(([, type]) => type === mediaType)
+export const canSniff = (mediaType: string): boolean => base64Signatures.some(([, type]) => type === mediaType)
 
-const signatures = [
+const base64Signatures = [
   [/^\/9j\//, 'image/jpeg'],
   [/^iVBORw0KGgo/, 'image/png'],
   [/^R0lGOD/, 'image/gif'],

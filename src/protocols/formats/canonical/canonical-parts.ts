@@ -132,7 +132,7 @@ export interface TokenLogprob {
   logprob: number
   bytes?: number[] | null
   /** The most likely tokens at this position. */
-  top: { token: string; logprob: number; bytes?: number[] | null }[]
+  topLogprobs: { token: string; logprob: number; bytes?: number[] | null }[]
 }
 
 export type UserPart = TextPart | ImagePart | FilePart | AudioPart | VideoPart | SearchResultPart

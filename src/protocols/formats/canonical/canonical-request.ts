@@ -37,15 +37,15 @@ export function mergeVendorFields<Body extends object>(
   if (native?.format !== format) return body
   const bodyFields = new Map<string, unknown>(Object.entries(body))
   const fields = Object.entries(native.value).map(([name, value]) => {
-    const other = bodyFields.get(name)
-    if (Array.isArray(value) && Array.isArray(other)) return [name, [...new Set([...other, ...value])]]
-    return [name, isObject(value) && isObject(other) ? { ...other, ...value } : value]
+    const existing = bodyFields.get(name)
+    if (Array.isArray(value) && Array.isArray(existing)) return [name, [...new Set([...existing, ...value])]]
+    return [name, isObject(value) && isObject(existing) ? { ...existing, ...value } : value]
   })
   return { ...body, ...Object.fromEntries(fields) }
 }
 
 /** `now`: compact the conversation instead of responding. Otherwise, compact it before responding if it has more than `above` tokens. */
-export type CompactionMode = 'now' | { above?: number }
+export type CompactionMode = 'now' | { thresholdTokens?: number }
 
 export type OutputFormat =
   | { type: 'json' }

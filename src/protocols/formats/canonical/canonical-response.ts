@@ -51,7 +51,7 @@ export function resolveFinish(finish: Finish | undefined, hasToolCalls: boolean)
 }
 
 /** Warns about finish details that a format can't express: which of several stop sequences matched, and why the model refused. */
-export function warnAboutEnd(
+export function warnAboutFinish(
   { stopSequence, explanation }: Finish,
   { options }: CanonicalRequest,
   responseWarnings: ResponseWarnings,

@@ -4,12 +4,12 @@ import { formatScalar, isObject, type JsonObject } from '../../../lib/json.ts'
 export function resolveReference(root: JsonObject, ref: string): JsonObject | undefined {
   if (ref === '#') return root
   if (!ref.startsWith('#/')) return undefined
-  let found: unknown = root
+  let node: unknown = root
   for (const segment of ref.slice(2).split('/')) {
     const name = segment.replaceAll('~1', '/').replaceAll('~0', '~')
-    found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined
+    node = isObject(node) && Object.hasOwn(node, name) ? node[name] : undefined
   }
-  return isObject(found) ? found : undefined
+  return isObject(node) ? node : undefined
 }
 
 interface FlatSchema {
@@ -28,13 +28,13 @@ const MAX_SHAPES = 1_000
  */
 export function flattenSchema(schema: JsonObject): FlatSchema | undefined {
   if (!COMBINING_KEYWORDS.some((keyword) => schema[keyword] !== undefined)) return undefined
-  const shape = readObjectSchema(schema, { root: schema, shapes: 0 }, MAX_DEPTH)
-  if (!shape) return undefined
-  const { annotations, properties, required, isClosed, isBroader } = shape
-  const flat: JsonObject = { ...annotations, type: 'object', properties }
-  if (required.length > 0) flat.required = required
-  if (isClosed) flat.additionalProperties ??= false
-  return { schema: flat, isBroader }
+  const objectSchema = readObjectSchema(schema, { root: schema, visitedCount: 0 }, MAX_DEPTH)
+  if (!objectSchema) return undefined
+  const { annotations, properties, required, isClosed, isBroader } = objectSchema
+  const flatSchema: JsonObject = { ...annotations, type: 'object', properties }
+  if (required.length > 0) flatSchema.required = required
+  if (isClosed) flatSchema.additionalProperties ??= false
+  return { schema: flatSchema, isBroader }
 }
 
 const COMBINING_KEYWORDS = ['$ref', 'allOf', 'anyOf', 'oneOf', 'enum', 'not'] as const
@@ -47,15 +47,15 @@ interface ObjectSchema {
   isBroader: boolean
 }
 
-interface Search {
+interface SchemaSearch {
   root: JsonObject
-  shapes: number
+  visitedCount: number
 }
 
 /** Reads a schema as an object schema. Returns `undefined` if it describes something else or is circular. */
-function readObjectSchema(original: JsonObject, search: Search, depth: number): ObjectSchema | undefined {
+function readObjectSchema(original: JsonObject, search: SchemaSearch, depth: number): ObjectSchema | undefined {
   const schema = followReferences(original, search.root)
-  if (!schema || depth === 0 || ++search.shapes > MAX_SHAPES) return undefined
+  if (!schema || depth === 0 || ++search.visitedCount > MAX_SHAPES) return undefined
   const {
     $ref,
     allOf,
@@ -80,22 +80,22 @@ function readObjectSchema(original: JsonObject, search: Search, depth: number): 
     isClosed: annotations.additionalProperties === false,
     isBroader: values !== undefined || not !== undefined,
   }
-  const combined = [...readAll(allOf), ...joinShapes(readAll(alternatives)), ...joinShapes(readAll(oneOf))]
-  const isBare = type === undefined && !isObject(properties) && objectSchema.required.length === 0
-  if (isBare && combined.length === 0) return undefined
-  return combined.reduce(intersect, objectSchema)
+  const combinedSchemas = [...readAll(allOf), ...mergeShapes(readAll(alternatives)), ...mergeShapes(readAll(oneOf))]
+  const isUnconstrained = type === undefined && !isObject(properties) && objectSchema.required.length === 0
+  if (isUnconstrained && combinedSchemas.length === 0) return undefined
+  return combinedSchemas.reduce(intersect, objectSchema)
 }
 
 /** Resolves a schema's references, keeping the keywords next to each reference. */
 function followReferences(schema: JsonObject, root: JsonObject): JsonObject | undefined {
-  let found = schema
-  for (let depth = 0; typeof found.$ref === 'string'; depth++) {
-    const { $ref, ...siblings } = found
+  let resolved = schema
+  for (let depth = 0; typeof resolved.$ref === 'string'; depth++) {
+    const { $ref, ...siblings } = resolved
     const target = depth < MAX_DEPTH ? resolveReference(root, $ref) : undefined
     if (!target) return undefined
-    found = { ...target, ...siblings }
+    resolved = { ...target, ...siblings }
   }
-  return found
+  return resolved
 }
 
 /** Combines two schemas that the same object must satisfy. */
@@ -113,7 +113,7 @@ function intersect(a: ObjectSchema, b: ObjectSchema): ObjectSchema {
 }
 
 /** Combines alternative schemas into one that accepts all of them. */
-function joinShapes(shapes: readonly ObjectSchema[]): ObjectSchema[] {
+function mergeShapes(shapes: readonly ObjectSchema[]): ObjectSchema[] {
   const [first, ...others] = shapes
   if (!first || others.length === 0) return [...shapes]
   const schemas = new Map<string, unknown[]>()
@@ -122,7 +122,9 @@ function joinShapes(shapes: readonly ObjectSchema[]): ObjectSchema[] {
   return [
     {
       annotations: {},
-      properties: Object.fromEntries([...schemas].map(([name, all]) => [name, mergeAlternatives(all)])),
+      properties: Object.fromEntries(
+        [...schemas].map(([name, propertySchemas]) => [name, mergeAlternatives(propertySchemas)]),
+      ),
       required: first.required.filter((name) => others.every(({ required }) => required.includes(name))),
       isClosed: shapes.every(({ isClosed }) => isClosed),
       isBroader: true,
@@ -130,24 +132,26 @@ function joinShapes(shapes: readonly ObjectSchema[]): ObjectSchema[] {
   ]
 }
 
-const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+const isSameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 function intersectProperties(a: unknown, b: unknown): unknown {
   if (!isObject(a) || !isObject(b)) return a === true ? b : a
-  const agree = Object.keys(b).every((keyword) => !(keyword in a) || isSame(a[keyword], b[keyword]))
-  return agree ? { ...a, ...b } : { allOf: [a, b] }
+  const isCompatible = Object.keys(b).every((keyword) => !(keyword in a) || isSameJson(a[keyword], b[keyword]))
+  return isCompatible ? { ...a, ...b } : { allOf: [a, b] }
 }
 
 /** Creates a schema for values that satisfy any of the schemas. Constants, which distinguish the alternatives, become an `enum`. */
 function mergeAlternatives(schemas: readonly unknown[]): unknown {
-  const all = schemas.filter((schema, index) => schemas.findIndex((other) => isSame(schema, other)) === index)
-  const [first] = all
-  if (all.length === 1) return first
-  const values = all.map((schema) =>
+  const uniqueSchemas = schemas.filter(
+    (schema, index) => schemas.findIndex((other) => isSameJson(schema, other)) === index,
+  )
+  const [firstSchema] = uniqueSchemas
+  if (uniqueSchemas.length === 1) return firstSchema
+  const values = uniqueSchemas.map((schema) =>
     isObject(schema) ? (Array.isArray(schema.enum) ? schema.enum : schema.const) : undefined,
   )
-  if (!isObject(first) || values.includes(undefined)) return { anyOf: all }
-  const { const: _, enum: __, ...rest } = first
+  if (!isObject(firstSchema) || values.includes(undefined)) return { anyOf: uniqueSchemas }
+  const { const: _, enum: __, ...rest } = firstSchema
   return { ...rest, enum: [...new Set(values.flat())] }
 }
 
@@ -155,7 +159,7 @@ function mergeAlternatives(schemas: readonly unknown[]): unknown {
  * Returns whether OpenAI's strict mode can enforce this schema unchanged. OpenAI rejects any other schema. In strict mode, objects must be closed and
  * all properties required, and only some keywords are allowed.
  */
-export function isEnforceable(schema: unknown): boolean {
+export function isEnforceableSchema(schema: unknown): boolean {
   if (!isObject(schema) || !Object.keys(schema).every((keyword) => ENFORCED_KEYWORDS.has(keyword))) return false
   const { properties, required, items, anyOf: alternatives, additionalProperties, format, pattern } = schema
   if (!TYPE_KEYWORDS.some((keyword) => schema[keyword] !== undefined)) return false // a schema without these keywords allows any value
@@ -165,15 +169,17 @@ export function isEnforceable(schema: unknown): boolean {
     additionalProperties === false &&
     isObject(properties) &&
     Object.keys(properties).every((name) => Array.isArray(required) && required.includes(name))
-  const inner = [properties, schema.$defs, schema.definitions].flatMap((members) =>
+  const subschemas = [properties, schema.$defs, schema.definitions].flatMap((members) =>
     isObject(members) ? Object.values(members) : [],
   )
   return (
     (!isObjectSchema || isClosed) &&
     (format === undefined || ENFORCED_FORMATS.has(formatScalar(format))) &&
-    [...inner, ...(Array.isArray(alternatives) ? alternatives : []), ...(items === undefined ? [] : [items])].every(
-      isEnforceable,
-    )
+    [
+      ...subschemas,
+      ...(Array.isArray(alternatives) ? alternatives : []),
+      ...(items === undefined ? [] : [items]),
+    ].every(isEnforceableSchema)
   )
 }
 

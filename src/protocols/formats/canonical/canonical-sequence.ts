@@ -3,13 +3,13 @@ import { type CanonicalError, MALFORMED_CALL } from './canonical-errors.ts'
 import { type Finish, resolveFinish, type TokenUsage } from './canonical-response.ts'
 import type { PartDeltaEvent, ReaderEvent, StreamEvent } from './canonical-stream.ts'
 import { MAX_EVENTS_BEFORE_REASON } from './late-reason.ts'
-import { isBlank, updateUsage } from './reported-usage.ts'
+import { isBlankUsage, updateUsage } from './reported-usage.ts'
 
 /** Puts a reader's events in the order that `StreamEvent` requires. */
-interface Sequence {
-  take(event: ReaderEvent): void
+interface EventSequencer {
+  push(event: ReaderEvent): void
   /** Call this after each of the provider's events, because that event may have been the last chance to explain a failure. */
-  passEvent(): void
+  countEvent(): void
   /** Ends the stream. Unless there was a finish reason or an end marker, it ends with an error. */
   end(): void
   /** Ends the stream with an error from the connection or the gateway. */
@@ -17,35 +17,35 @@ interface Sequence {
   /** The usage reported by the provider so far. */
   readonly usage: TokenUsage | undefined
   /** Whether the provider has reported more than the usage at the start of the stream. */
-  readonly hasReported: boolean
+  readonly hasReportedUsage: boolean
 }
 
 /** Creates a sequence, which alone determines how a translated stream ends. Drops candidates beyond `candidateCount`. */
-export function createSequence(
+export function createEventSequencer(
   emit: (event: StreamEvent) => void,
   candidateCount = Number.POSITIVE_INFINITY,
-): Sequence {
-  const open = new Set<number>()
+): EventSequencer {
+  const openKeys = new Set<number>()
   const candidates: CandidateFinish[] = []
   let usage: TokenUsage | undefined
-  let hasReported = false
+  let hasReportedUsage = false
   let isStarted = false
   let hasEnded = false
   let vagueError: CanonicalError | undefined // a failure without a reason, which a later event may explain
-  let eventsSinceVague = 0
+  let eventsSinceVagueError = 0
 
-  function take(event: ReaderEvent) {
-    if (event.type === 'part-delta') passDelta(event)
-    else takeOther(event)
+  function push(event: ReaderEvent) {
+    if (event.type === 'part-delta') handleDelta(event)
+    else handleOther(event)
   }
 
-  function passDelta(event: PartDeltaEvent) {
+  function handleDelta(event: PartDeltaEvent) {
     if (vagueError) fail(vagueError)
-    else if (!hasEnded && open.has(event.key)) emit(event)
+    else if (!hasEnded && openKeys.has(event.key)) emit(event)
   }
 
-  function takeOther(event: Exclude<ReaderEvent, PartDeltaEvent>) {
-    if (event.type === 'usage') return count(event.usage) // usage counts even after an error
+  function handleOther(event: Exclude<ReaderEvent, PartDeltaEvent>) {
+    if (event.type === 'usage') return addUsage(event.usage) // usage counts even after an error
     if (hasEnded) return
     if (vagueError && event.type !== 'start' && event.type !== 'error') return fail(vagueError)
     switch (event.type) {
@@ -56,21 +56,21 @@ export function createSequence(
         return emit(event)
       case 'part-start': {
         if (event.candidate >= candidateCount) return
-        start()
-        open.add(event.key)
+        ensureStarted()
+        openKeys.add(event.key)
         const candidate = getCandidate(event.candidate)
         if (event.part.type === 'tool-call') candidate.hasToolCalls = true
         return emit(event)
       }
       case 'part-end':
-        if (open.delete(event.key)) emit(event)
+        if (openKeys.delete(event.key)) emit(event)
         return
       case 'finish':
         if (event.candidate >= candidateCount) return
         getCandidate(event.candidate).finish ??= event.finish
         return
       case 'error':
-        if (!isVague(event.error)) return fail(event.error)
+        if (!isVagueError(event.error)) return fail(event.error)
         vagueError ??= event.error
         return
       case 'unreadable': // ignored before the response starts and after it finishes
@@ -81,19 +81,19 @@ export function createSequence(
         return complete()
       case 'part-state':
       case 'part-citation':
-        if (open.has(event.key)) emit(event)
+        if (openKeys.has(event.key)) emit(event)
         return
       default:
         return assertNever(event)
     }
   }
 
-  function count(reported: TokenUsage) {
-    usage = updateUsage(usage, reported)
-    hasReported ||= !isBlank(reported)
+  function addUsage(reportedUsage: TokenUsage) {
+    usage = updateUsage(usage, reportedUsage)
+    hasReportedUsage ||= !isBlankUsage(reportedUsage)
   }
 
-  function start() {
+  function ensureStarted() {
     if (isStarted) return
     isStarted = true
     emit({ type: 'start' })
@@ -108,11 +108,12 @@ export function createSequence(
 
   function complete() {
     if (hasEnded) return
-    start()
-    const broken = candidates.find(({ finish }) => finish?.reason === 'malformed-call')?.finish
-    if (broken) return fail({ ...MALFORMED_ERROR, ...(broken.explanation && { message: broken.explanation }) })
+    ensureStarted()
+    const malformedFinish = candidates.find(({ finish }) => finish?.reason === 'malformed-call')?.finish
+    if (malformedFinish)
+      return fail({ ...MALFORMED_ERROR, ...(malformedFinish.explanation && { message: malformedFinish.explanation }) })
     hasEnded = true
-    for (const key of open) emit({ type: 'part-end', key })
+    for (const key of openKeys) emit({ type: 'part-end', key })
     const finishes = candidates.map(({ finish, hasToolCalls }) => resolveFinish(finish, hasToolCalls))
     if (finishes.length === 0) finishes.push({ reason: 'stop' })
     emit(usage ? { type: 'end', finishes, usage } : { type: 'end', finishes })
@@ -125,16 +126,16 @@ export function createSequence(
   }
 
   return {
-    take,
+    push,
     fail,
     get usage() {
       return usage
     },
-    get hasReported() {
-      return hasReported
+    get hasReportedUsage() {
+      return hasReportedUsage
     },
-    passEvent() {
-      if (vagueError && ++eventsSinceVague > MAX_EVENTS_BEFORE_REASON) fail(vagueError)
+    countEvent() {
+      if (vagueError && ++eventsSinceVagueError > MAX_EVENTS_BEFORE_REASON) fail(vagueError)
     },
     end() {
       if (vagueError) fail(vagueError)
@@ -144,7 +145,7 @@ export function createSequence(
   }
 }
 
-const isVague = ({ source }: CanonicalError): boolean => source?.isVague === true
+const isVagueError = ({ source }: CanonicalError): boolean => source?.isVague === true
 
 interface CandidateFinish {
   finish: Finish | undefined

@@ -35,39 +35,45 @@ export function belongsTo(state: OpaqueState, target: Origin): boolean {
 
 /** Writes state as one string for a field that clients echo: `thinking.signature`, `encrypted_content`, and so on. `unsealState` reads it. */
 export function sealState({ origin, kind, data, id = '' }: OpaqueState): string {
-  return [STATE_MARK, origin.format, kind, encodeURIComponent(origin.account), encodeURIComponent(id), data].join(':')
+  return [STATE_PREFIX, origin.format, kind, encodeURIComponent(origin.account), encodeURIComponent(id), data].join(':')
 }
 
 /** Reads the state in a client's string. A string that the gateway didn't seal is state in the client's own format, from an unknown account. */
-export function unsealState(text: string, bare: { format: ProviderFormat; kind: StateKind; id?: string }): OpaqueState {
-  return readEncryptedBody(text) ?? createBareState(text, bare)
+export function unsealState(
+  text: string,
+  unsealed: { format: ProviderFormat; kind: StateKind; id?: string },
+): OpaqueState {
+  return readSealedState(text) ?? createUnsealedState(text, unsealed)
 }
 
 /** Reads the state in a string if the gateway sealed it. */
-export function readEncryptedBody(text: string): OpaqueState | undefined {
-  if (!text.startsWith(STATE_MARK)) return undefined
-  const [, format = '', kind = '', account = '', id = ''] = text.slice(STATE_MARK.length).split(':', 5)
-  if (!isFormat(format) || !isKind(kind)) return undefined
-  const data = text.slice([STATE_MARK, format, kind, account, id].join(':').length + 1)
-  const state: OpaqueState = { origin: { format, account: decode(account) }, kind, data }
-  if (id !== '') state.id = decode(id)
+export function readSealedState(text: string): OpaqueState | undefined {
+  if (!text.startsWith(STATE_PREFIX)) return undefined
+  const [, format = '', kind = '', account = '', id = ''] = text.slice(STATE_PREFIX.length).split(':', 5)
+  if (!isProviderFormat(format) || !isStateKind(kind)) return undefined
+  const data = text.slice([STATE_PREFIX, format, kind, account, id].join(':').length + 1)
+  const state: OpaqueState = { origin: { format, account: decodeOrEmpty(account) }, kind, data }
+  if (id !== '') state.id = decodeOrEmpty(id)
   return state
 }
 
-function createBareState(data: string, { format, kind, id }: { format: ProviderFormat; kind: StateKind; id?: string }) {
+function createUnsealedState(
+  data: string,
+  { format, kind, id }: { format: ProviderFormat; kind: StateKind; id?: string },
+) {
   const state: OpaqueState = { origin: { format, account: '' }, kind, data }
   if (id !== undefined) state.id = id
   return state
 }
 
 /** The prefix of all sealed state. The number is the version. */
-const STATE_MARK = 'signalbox-1'
+const STATE_PREFIX = 'signalbox-1'
 
 /**
  * The signature for reasoning that came without one. It makes the gateway translate a request even if both formats are the same, because vendors
  * reject unsigned reasoning from other vendors.
  */
-export const UNSIGNED_PREFIX = `${STATE_MARK}:unsigned`
+export const UNSIGNED_PREFIX = `${STATE_PREFIX}:unsigned`
 
 /** Writes the gateway's summary of a conversation as one string for clients to send back. `readSummary` reads it. */
 export const sealSummary = (text: string): string => SUMMARY_PREFIX + text
@@ -76,10 +82,10 @@ export const sealSummary = (text: string): string => SUMMARY_PREFIX + text
 export const readSummary = (text: string): string | undefined =>
   text.startsWith(SUMMARY_PREFIX) ? text.slice(SUMMARY_PREFIX.length) : undefined
 
-const SUMMARY_PREFIX = `${STATE_MARK}:summary:`
+const SUMMARY_PREFIX = `${STATE_PREFIX}:summary:`
 
 const formats: readonly string[] = providerFormats
-const kinds: readonly string[] = listMembers<StateKind>({
+const stateKinds: readonly string[] = listMembers<StateKind>({
   signature: true,
   redacted: true,
   encrypted: true,
@@ -88,10 +94,10 @@ const kinds: readonly string[] = listMembers<StateKind>({
   text: true,
 })
 
-const isFormat = (text: string): text is ProviderFormat => formats.includes(text)
-const isKind = (text: string): text is StateKind => kinds.includes(text)
+const isProviderFormat = (text: string): text is ProviderFormat => formats.includes(text)
+const isStateKind = (text: string): text is StateKind => stateKinds.includes(text)
 
-function decode(text: string): string {
+function decodeOrEmpty(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -67,7 +67,7 @@ export type PartEvent = PartStartEvent | PartDeltaEvent | PartStateEvent | PartC
 
 /**
  * The events that a stream reader emits, in the provider's order. Usage may come before, with, or after the finish. Both may come twice, and parts
- * may stay open. `done` is the provider's end marker. `createSequence` turns these events into `StreamEvent`s.
+ * may stay open. `done` is the provider's end marker. `createEventSequencer` turns these events into `StreamEvent`s.
  */
 export type ReaderEvent =
   | StartEvent

@@ -47,7 +47,7 @@ export type ToolChoice =
   | { type: 'allowed'; mode: 'auto' | 'required'; names: string[] }
 
 /** Returns whether the vendor runs the tool. */
-export const isHosted = (tool: Tool): tool is FunctionTool => tool.type === 'function' && tool.isHosted === true
+export const isHostedTool = (tool: Tool): tool is FunctionTool => tool.type === 'function' && tool.isHosted === true
 
 /** A tool that the client's own vendor runs and no other format supports. Parsers omit it from the canonical request. */
 export interface VendorTool {
@@ -55,20 +55,20 @@ export interface VendorTool {
   /** The name by which a tool choice can force it. */
   name?: string
   /** The error message if the tool is rejected. */
-  refusal: string
+  rejectionReason: string
 }
 
 /** A tool that a client offers. Parsers register the path of a vendor tool's `type` under the name `kind`. */
 export type OfferedTool = Tool | VendorTool
 
 /** Creates the part for a call to a vendor-run tool. */
-export const createHostedPart = (id: string, hosted: HostedCall): ServerToolPart => ({
+export const createHostedToolPart = (id: string, call: HostedCall): ServerToolPart => ({
   type: 'server-tool',
   tool: 'hosted',
   id,
   query: '',
   results: [],
-  hosted,
+  hosted: call,
 })
 
 /** Drops the tools that only the client's own vendor can run. */
@@ -80,16 +80,16 @@ export function dropVendorTools(
   return dropTools(tools, {
     choice,
     warnings,
-    isLacking: (tool) => tool.type === 'vendor',
+    isUnsupported: (tool) => tool.type === 'vendor',
     isForced: ({ name }) => choice?.type === 'tool' && choice.name === name,
-    reject: (tool) => warnings.reject(warnings.getPath(tool, 'tools', 'kind'), tool.refusal),
+    reject: (tool) => warnings.reject(warnings.getPath(tool, 'tools', 'kind'), tool.rejectionReason),
   })
 }
 
 interface DropRules<T, L extends T> {
   choice: ToolChoice | undefined
   warnings: Warnings
-  isLacking(tool: T): tool is L
+  isUnsupported(tool: T): tool is L
   isForced(tool: L): boolean
   reject(tool: L): never
 }
@@ -100,12 +100,12 @@ interface DropRules<T, L extends T> {
  */
 export function dropTools<T extends object, L extends T>(
   tools: readonly T[],
-  { choice, warnings, isLacking, isForced, reject }: DropRules<T, L>,
+  { choice, warnings, isUnsupported, isForced, reject }: DropRules<T, L>,
 ): Exclude<T, L>[] {
-  const supportedTools = tools.filter((tool): tool is Exclude<T, L> => !isLacking(tool))
+  const supportedTools = tools.filter((tool): tool is Exclude<T, L> => !isUnsupported(tool))
   if (supportedTools.length === tools.length || choice?.type === 'none') return supportedTools
   for (const tool of tools) {
-    if (!isLacking(tool)) continue
+    if (!isUnsupported(tool)) continue
     if (supportedTools.length === 0 || isForced(tool)) reject(tool)
     warnings.recordDrop(warnings.getPath(tool, 'tools'))
   }
@@ -113,9 +113,9 @@ export function dropTools<T extends object, L extends T>(
 }
 
 /** Reads the declared tools in one of the request's lists. `labelTool` labels each of them. */
-export function readTools(owner: Fields, name: string, warnings: Warnings): Fields[] {
-  const path = owner.path(name)
-  return (owner.list(name) ?? []).map((entry, index) => {
+export function readTools(parent: Fields, name: string, warnings: Warnings): Fields[] {
+  const path = parent.getPath(name)
+  return (parent.list(name) ?? []).map((entry, index) => {
     const tool = readElementFields(entry, `${path}[${index}]`, warnings)
     labelTool(tool, warnings)
     return tool
@@ -123,13 +123,15 @@ export function readTools(owner: Fields, name: string, warnings: Warnings): Fiel
 }
 
 /** Labels the path of a declared tool with its name or type, for errors about the tool and its fields. */
-export function labelTool({ value, at }: Fields, warnings: Warnings): void {
-  const callee = [value, value.function, value.custom].find((part) => isObject(part) && typeof part.name === 'string')
-  const name = isObject(callee) ? callee.name : value.type
-  if (typeof name === 'string') warnings.label(at, `tool "${name.slice(0, MAX_LENGTH)}"`)
+export function labelTool({ value, path }: Fields, warnings: Warnings): void {
+  const definition = [value, value.function, value.custom].find(
+    (part) => isObject(part) && typeof part.name === 'string',
+  )
+  const name = isObject(definition) ? definition.name : value.type
+  if (typeof name === 'string') warnings.setLabel(path, `tool "${name.slice(0, MAX_NAME_LENGTH)}"`)
 }
 
-const MAX_LENGTH = 100
+const MAX_NAME_LENGTH = 100
 
 /** Reads the user's location for a web search. */
 export const readLocation = (fields: Fields | undefined): WebSearchTool['location'] =>

@@ -15,7 +15,7 @@ import type { Warnings } from './canonical-warnings.ts'
  */
 export interface SystemTurn {
   role: 'system'
-  as: 'instructions' | 'system' | 'developer'
+  sentAs: 'instructions' | 'system' | 'developer'
   content: TextPart[]
   name?: string
 }
@@ -52,14 +52,18 @@ export interface ToolResult {
 
 export type Turn = SystemTurn | UserTurn | AssistantTurn | ToolTurn
 
-interface Labels {
+interface SupportedLabels {
   names?: true
   phases?: true
   citations?(citation: Citation): boolean
 }
 
 /** Warns about participant names, response phases, and citations that the format doesn't support. */
-export function dropLabels(turn: Turn, warnings: Warnings, { names, phases, citations = () => false }: Labels): void {
+export function dropLabels(
+  turn: Turn,
+  warnings: Warnings,
+  { names, phases, citations = () => false }: SupportedLabels,
+): void {
   if (turn.role === 'tool') return
   if (!names && turn.name !== undefined) warnings.recordDrop(warnings.getPath(turn, 'messages', 'name'))
   if (turn.role !== 'assistant') return
@@ -74,11 +78,12 @@ export function dropLabels(turn: Turn, warnings: Warnings, { names, phases, cita
 /** Separates the text parts in `inserted`, which the model didn't write, from the model's own text parts with a blank line. */
 export function separateParagraphs(
   parts: readonly AssistantPart[],
-  inserted: ReadonlySet<AssistantPart>,
+  insertedParts: ReadonlySet<AssistantPart>,
 ): AssistantPart[] {
   return parts.map((part, index) => {
-    const next = parts[index + 1]
-    if (part.type !== 'text' || next?.type !== 'text' || !(inserted.has(part) || inserted.has(next))) return part
+    const nextPart = parts[index + 1]
+    if (part.type !== 'text' || nextPart?.type !== 'text' || !(insertedParts.has(part) || insertedParts.has(nextPart)))
+      return part
     return { ...part, text: `${part.text.trimEnd()}\n\n` }
   })
 }

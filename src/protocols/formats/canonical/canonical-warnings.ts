@@ -19,16 +19,16 @@ export interface Warnings {
    */
   reject(field: string, reason: string): never
   /** Sets which of several names the client used for a canonical field. */
-  useName(field: string, name: string): void
+  setFieldName(field: string, name: string): void
   /** Sets how the client spells words in field names, keyed by the format's spelling. */
-  spell(words: ReadonlyMap<string, string>): void
+  setSpelling(words: ReadonlyMap<string, string>): void
   /**
    * Sets an object's path in the client's request, so that a later warning can name it. Copies made by spreading keep the path. `names` contains the
    * client's names for fields that it calls something else. A name that starts with a slash is a complete path.
    */
   setPath(part: object, path: string, names?: FieldNames): void
   /** Labels a path, such as `tool "f"`. Errors about the path and the fields below it contain the label. */
-  label(path: string, label: string): void
+  setLabel(path: string, label: string): void
   /** Returns the path of an object or of one of its fields. If the object has no path, returns `fallback` and the canonical name of the field. */
   getPath(part: object, fallback: string, field?: string): string
   /** Lists each dropped or changed field once, in discovery order: `dropped:seed`, `clamped:temperature`. */
@@ -50,7 +50,7 @@ interface LocatedObject {
 }
 
 export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnings {
-  const found = new Set<string>()
+  const recordedWarnings = new Set<string>()
   const usedNames = new Map<string, string>()
   const labels = new Map<string, string>()
   let spelling: ReadonlyMap<string, string> = new Map()
@@ -66,7 +66,7 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
         field,
         `it would be ${change}, which strict mode does not allow. Remove it, or use a target that supports it.`,
       )
-    found.add(`${change}:${name}`)
+    recordedWarnings.add(`${change}:${name}`)
   }
 
   function reject(field: string, reason: string): never {
@@ -87,14 +87,14 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
     recordChange,
     reject,
     recordDrop: (field) => recordChange(field, 'dropped'),
-    useName: (field, name) => void usedNames.set(field, name),
-    spell(words) {
+    setFieldName: (field, name) => void usedNames.set(field, name),
+    setSpelling(words) {
       spelling = words
     },
     setPath: (part, path, fields = {}) => void Object.assign(part, { [LOCATION_SYMBOL]: { path, names: fields } }),
-    label: (path, label) => void labels.set(path, label),
+    setLabel: (path, label) => void labels.set(path, label),
     getPath,
-    list: () => [...found].filter((loss) => !isWithin(loss, found)),
+    list: () => [...recordedWarnings].filter((warning) => !isInsideDropped(warning, recordedWarnings)),
   }
 }
 
@@ -107,10 +107,10 @@ function getPath(part: object, fallback: string, field?: string): string {
 }
 
 /** Returns whether an entire object that contains the field was already dropped. */
-function isWithin(loss: string, found: ReadonlySet<string>): boolean {
-  if (!loss.startsWith('dropped:')) return false
-  for (let index = loss.indexOf('.'); index !== -1; index = loss.indexOf('.', index + 1))
-    if (found.has(loss.slice(0, index))) return true
+function isInsideDropped(warning: string, recordedWarnings: ReadonlySet<string>): boolean {
+  if (!warning.startsWith('dropped:')) return false
+  for (let index = warning.indexOf('.'); index !== -1; index = warning.indexOf('.', index + 1))
+    if (recordedWarnings.has(warning.slice(0, index))) return true
   return false
 }
 
@@ -128,17 +128,17 @@ export interface ResponseWarnings {
 }
 
 export function createResponseWarnings(): ResponseWarnings {
-  let found: Set<string> | undefined // created on first use, because most responses drop nothing
+  let recordedWarnings: Set<string> | undefined // created on first use, because most responses drop nothing
 
   function record(change: Change, name: string) {
-    found ??= new Set()
-    if (found.size < MAX_NAMES) found.add(`${change}:answer.${name.slice(0, MAX_NAME_LENGTH)}`)
+    recordedWarnings ??= new Set()
+    if (recordedWarnings.size < MAX_NAMES) recordedWarnings.add(`${change}:answer.${name.slice(0, MAX_NAME_LENGTH)}`)
   }
 
   return {
     recordDrop: (name) => record('dropped', name),
     recordReplacement: (name) => record('replaced', name),
-    list: () => (found ? [...found] : NO_WARNINGS),
+    list: () => (recordedWarnings ? [...recordedWarnings] : NO_WARNINGS),
   }
 }
 
@@ -149,13 +149,13 @@ const MAX_NAME_LENGTH = 100
 const NO_WARNINGS: readonly string[] = []
 
 /** The format's names for a canonical field, with `.` before nested fields. If a request contains several of them, the first one counts. */
-export type Synonyms = Readonly<Record<string, readonly string[]>>
+export type FieldSynonyms = Readonly<Record<string, readonly string[]>>
 
 /** Records which of each field's names the client used, so warnings can quote them. */
-export function recordFieldNames(body: JsonObject, synonyms: Synonyms, warnings: Warnings): void {
+export function recordFieldNames(body: JsonObject, synonyms: FieldSynonyms, warnings: Warnings): void {
   for (const [field, names] of Object.entries(synonyms)) {
     const name = names.find((path) => getValue(body, path) !== undefined)
-    if (name !== undefined) warnings.useName(field, name)
+    if (name !== undefined) warnings.setFieldName(field, name)
   }
 }
 

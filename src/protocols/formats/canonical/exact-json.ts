@@ -12,12 +12,13 @@ import { trimTrailing } from '../../../lib/urls.ts'
 export const parseExactly = (text: string): unknown => parsePreserving(text, isRounded)
 
 /** Works like `parseExactly`, but also keeps fractions as raw JSON. For values that are only forwarded. */
-export const parseOpaque = (text: string): unknown => parsePreserving(text, (value, source) => !isSame(value, source))
+export const parseOpaque = (text: string): unknown =>
+  parsePreserving(text, (value, source) => !isSameNumber(value, source))
 
 /** Parses `text` again if some of the integers in `parsed` were rounded. */
 export function parseExactObject(text: string, parsed: JsonObject): JsonObject {
-  const exact = CANDIDATE_PATTERN.test(text) ? parseExactly(text) : undefined
-  return isObject(exact) ? exact : parsed
+  const exactValue = LONG_NUMBER_PATTERN.test(text) ? parseExactly(text) : undefined
+  return isObject(exactValue) ? exactValue : parsed
 }
 
 /** Returns whether the number was kept as raw JSON. */
@@ -32,12 +33,12 @@ interface SourceJson {
 
 const json = JSON as Partial<SourceJson> & Pick<SourceJson, 'parse'> // these functions are newer than TypeScript's built-in types
 
-function parsePreserving(text: string, isLost: (value: number, source: string) => boolean): unknown {
+function parsePreserving(text: string, isLossy: (value: number, source: string) => boolean): unknown {
   const { rawJSON } = json
-  if (!rawJSON || !CANDIDATE_PATTERN.test(text)) return tryParseJson(text)
+  if (!rawJSON || !LONG_NUMBER_PATTERN.test(text)) return tryParseJson(text)
   try {
     return json.parse(text, (_, value, { source = '' }) =>
-      typeof value === 'number' && source.length > SHORT_LENGTH && isLost(value, source) ? rawJSON(source) : value,
+      typeof value === 'number' && source.length > MAX_EXACT_LENGTH && isLossy(value, source) ? rawJSON(source) : value,
     )
   } catch {
     return undefined
@@ -45,15 +46,15 @@ function parsePreserving(text: string, isLost: (value: number, source: string) =
 }
 
 /** Matches numbers that may have too many digits. Few strings contain any. */
-const CANDIDATE_PATTERN = /[:,[\s]-?\d(?:[\d.]{15}|[\d.]*[eE]\+?\d{3})/
+const LONG_NUMBER_PATTERN = /[:,[\s]-?\d(?:[\d.]{15}|[\d.]*[eE]\+?\d{3})/
 
 /** Numbers of up to this many characters are always exact. */
-const SHORT_LENGTH = 4
+const MAX_EXACT_LENGTH = 4
 
 const isRounded = (value: number, source: string): boolean =>
-  !Number.isFinite(value) || (/^-?\d+$/.test(source) && !isSame(value, source))
+  !Number.isFinite(value) || (/^-?\d+$/.test(source) && !isSameNumber(value, source))
 
-const isSame = (value: number, source: string): boolean =>
+const isSameNumber = (value: number, source: string): boolean =>
   Number.isFinite(value) && (String(value) === source || normalize(String(value)) === normalize(source))
 
 /** Reduces a number to its significant digits and its exponent. */
@@ -61,8 +62,8 @@ function normalize(source: string): string {
   const [, sign = '', integer = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? []
   const digits = trimTrailing(integer + fraction, '0')
-  const zeros = integer.length + fraction.length - digits.length
-  return `${sign}${digits.replace(/^0+/, '')}e${digits === '' ? 0 : Number(exponent) - fraction.length + zeros}`
+  const trailingZeros = integer.length + fraction.length - digits.length
+  return `${sign}${digits.replace(/^0+/, '')}e${digits === '' ? 0 : Number(exponent) - fraction.length + trailingZeros}`
 }
 
 /** Throws the error for a provider's response with JSON that is nested too deep. */

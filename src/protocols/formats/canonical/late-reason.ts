@@ -33,6 +33,6 @@ const UNRELATED_FIELDS: ReadonlySet<string> = new Set([
 /** Picks the error to report for a stream: the earlier one, unless it gave no reason and the later one does. */
 export const pickStreamError = (
   earlier: EmbeddedError | undefined,
-  found: EmbeddedError | undefined,
+  later: EmbeddedError | undefined,
 ): EmbeddedError | undefined =>
-  earlier && !(earlier.isVague && found && !found.isVague) ? earlier : (found ?? earlier)
+  earlier && !(earlier.isVague && later && !later.isVague) ? earlier : (later ?? earlier)

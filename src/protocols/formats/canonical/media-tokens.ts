@@ -10,11 +10,11 @@ export function readMediaTokens(input: unknown, output: unknown): Partial<TokenU
   const tokens: Partial<TokenUsage> = {}
   const isTextOnly =
     Array.isArray(output) && output.length > 0 && output.every((item) => isObject(item) && item.modality === 'TEXT')
-  for (const media of ['Image', 'Audio'] as const) {
-    const inputTokens = countMediaTokens(input, media)
-    const outputTokens = countMediaTokens(output, media)
-    if (inputTokens) tokens[`input${media}Tokens`] = inputTokens
-    if (outputTokens || isTextOnly) tokens[`output${media}Tokens`] = outputTokens
+  for (const medium of ['Image', 'Audio'] as const) {
+    const inputTokens = countMediaTokens(input, medium)
+    const outputTokens = countMediaTokens(output, medium)
+    if (inputTokens) tokens[`input${medium}Tokens`] = inputTokens
+    if (outputTokens || isTextOnly) tokens[`output${medium}Tokens`] = outputTokens
   }
   return tokens
 }
@@ -22,16 +22,16 @@ export function readMediaTokens(input: unknown, output: unknown): Partial<TokenU
 /** Assigns all input or output tokens to one medium unless the provider breaks them down. For endpoints that only have that medium. */
 export function assignToMedium(
   usage: TokenUsage,
-  all: 'inputTokens' | 'outputTokens',
-  medium: 'inputAudioTokens' | 'outputAudioTokens' | 'outputImageTokens',
+  totalField: 'inputTokens' | 'outputTokens',
+  mediumField: 'inputAudioTokens' | 'outputAudioTokens' | 'outputImageTokens',
 ): TokenUsage {
-  return usage[medium] || usage[all] === 0 ? usage : { ...usage, [medium]: usage[all] }
+  return usage[mediumField] || usage[totalField] === 0 ? usage : { ...usage, [mediumField]: usage[totalField] }
 }
 
-function countMediaTokens(details: unknown, media: string): number {
-  if (!Array.isArray(details)) return isObject(details) ? readTokenCount(details[`${media.toLowerCase()}_tokens`]) : 0
+function countMediaTokens(details: unknown, medium: string): number {
+  if (!Array.isArray(details)) return isObject(details) ? readTokenCount(details[`${medium.toLowerCase()}_tokens`]) : 0
   const counts = details.map((detail) =>
-    isObject(detail) && detail.modality === media.toUpperCase() ? readTokenCount(detail.tokenCount) : 0,
+    isObject(detail) && detail.modality === medium.toUpperCase() ? readTokenCount(detail.tokenCount) : 0,
   )
   return counts.reduce((sum, count) => sum + count, 0)
 }

@@ -13,9 +13,12 @@ import { hashToHex } from './ids.ts'
  */
 export interface ReasoningMemory {
   /** Stores the reasoning in a response to a conversation. */
-  keep(conversation: ConversationWithResponse, parts: readonly AssistantPart[]): void
+  store(conversation: ConversationWithResponse, parts: readonly AssistantPart[]): void
   /** Stores the reasoning in a streamed response, and forwards its events to `emit`. */
-  listen(conversation: ConversationWithResponse, emit: (event: StreamEvent) => void): (event: StreamEvent) => void
+  storeFromStream(
+    conversation: ConversationWithResponse,
+    emit: (event: StreamEvent) => void,
+  ): (event: StreamEvent) => void
   /** Adds stored reasoning to the turns' calls, except in turns where the client sent state. Phases only go back to their origin. */
   recall(owner: string, turns: Turn[], target?: Origin): Turn[]
 }
@@ -28,11 +31,11 @@ interface ConversationWithResponse {
   origin?: Origin
 }
 
-interface AnsweredPosition extends Pick<ConversationWithResponse, 'owner' | 'origin'> {
+interface ResponsePosition extends Pick<ConversationWithResponse, 'owner' | 'origin'> {
   getPositionKey: LazyPositionKey
 }
 
-interface Memory {
+interface StoredReasoning {
   reasoning: ReasoningPart[]
   state: OpaqueState | undefined
   /** The phase and origin of the text that precedes the call. */
@@ -46,37 +49,37 @@ const MAX_CHARACTERS = 16 * 1024 * 1024
 const MAX_ENTRY_CHARACTERS = 1024 * 1024
 
 export function createReasoningMemory(): ReasoningMemory {
-  const memories = new Map<string, Memory>()
-  let characters = 0
+  const entries = new Map<string, StoredReasoning>()
+  let totalCharacters = 0
 
   function evict(key: string) {
-    characters -= memories.get(key)?.size ?? 0
-    memories.delete(key)
+    totalCharacters -= entries.get(key)?.size ?? 0
+    entries.delete(key)
   }
 
-  function remember(key: string, { reasoning, state, phase }: Omit<Memory, 'size'>) {
+  function storeEntry(key: string, { reasoning, state, phase }: Omit<StoredReasoning, 'size'>) {
     const sizes = reasoning.map((part) => part.text.length + getSize(part.state))
     const size = sizes.reduce((sum, size) => sum + size, key.length + getSize(state))
     if (size > MAX_ENTRY_CHARACTERS) return
     evict(key)
-    memories.set(key, { reasoning, state, phase, size })
-    characters += size
-    for (const oldest of memories.keys()) {
-      if (memories.size <= MAX_CALLS && characters <= MAX_CHARACTERS) break
-      evict(oldest)
+    entries.set(key, { reasoning, state, phase, size })
+    totalCharacters += size
+    for (const oldestKey of entries.keys()) {
+      if (entries.size <= MAX_CALLS && totalCharacters <= MAX_CHARACTERS) break
+      evict(oldestKey)
     }
   }
 
-  function keep({ owner, getPositionKey, origin }: AnsweredPosition, parts: readonly AssistantPart[]) {
+  function storeParts({ owner, getPositionKey, origin }: ResponsePosition, parts: readonly AssistantPart[]) {
     let reasoning: ReasoningPart[] = []
-    let phase: Memory['phase']
+    let phase: StoredReasoning['phase']
     for (const part of parts) {
       if (part.type === 'reasoning' && part.state) reasoning.push(part)
       if (part.type === 'text' && part.phase) phase = { value: part.phase, origin }
       if (part.type !== 'tool-call') continue
       const { state } = part
       if (reasoning.length > 0 || state || phase)
-        remember(toKey(owner, getPositionKey, part), { reasoning, state, phase })
+        storeEntry(toKey(owner, getPositionKey, part), { reasoning, state, phase })
       reasoning = []
       phase = undefined
     }
@@ -85,16 +88,16 @@ export function createReasoningMemory(): ReasoningMemory {
   /** Puts the first reasoning at the start of the turn, and any later reasoning directly before its call. */
   function recallTurn(owner: string, getPositionKey: LazyPositionKey, turn: AssistantTurn): AssistantTurn {
     if (turn.content.some((part) => 'state' in part && part.state)) return turn
-    const first: ReasoningPart[] = []
-    let calls = 0
+    const leadingReasoning: ReasoningPart[] = []
+    let callCount = 0
     const content = turn.content.flatMap((part): AssistantPart[] => {
       if (part.type !== 'tool-call') return [part]
-      const entry = memories.get(toKey(owner, getPositionKey, part))
-      if (calls++ === 0 && entry) first.push(...entry.reasoning)
-      const reasoning = calls > 1 && entry ? entry.reasoning : []
+      const entry = entries.get(toKey(owner, getPositionKey, part))
+      if (callCount++ === 0 && entry) leadingReasoning.push(...entry.reasoning)
+      const reasoning = callCount > 1 && entry ? entry.reasoning : []
       return [...reasoning, entry?.state ? { ...part, state: entry.state } : part]
     })
-    return { ...turn, content: [...first, ...content] }
+    return { ...turn, content: [...leadingReasoning, ...content] }
   }
 
   /** Adds the stored phases to the text parts that precede calls. Text parts after the last call have none. */
@@ -108,22 +111,22 @@ export function createReasoningMemory(): ReasoningMemory {
     const content = turn.content.toReversed().map((part): AssistantPart => {
       if (part.type === 'text') return phase && !part.phase ? { ...part, phase } : part
       if (part.type !== 'tool-call') return part
-      const knownPhase = memories.get(toKey(owner, getPositionKey, part))?.phase
-      phase = isSame(knownPhase?.origin, target) ? knownPhase?.value : undefined
+      const storedPhase = entries.get(toKey(owner, getPositionKey, part))?.phase
+      phase = isSameOrigin(storedPhase?.origin, target) ? storedPhase?.value : undefined
       return part
     })
     return { ...turn, content: content.toReversed() }
   }
 
   return {
-    keep: (conversation, parts) => keep(locateResponse(conversation), parts),
-    listen(conversation, emit) {
-      const { getPositionKey, ...answered } = locateResponse(conversation)
+    store: (conversation, parts) => storeParts(locateResponse(conversation), parts),
+    storeFromStream(conversation, emit) {
+      const { getPositionKey, ...responseSource } = locateResponse(conversation)
       const positionKey = getPositionKey() // computed now, because otherwise, the text parts would stay in memory until the stream ends
-      return collectParts((parts) => keep({ ...answered, getPositionKey: () => positionKey }, parts), emit)
+      return collectParts((parts) => storeParts({ ...responseSource, getPositionKey: () => positionKey }, parts), emit)
     },
     recall(owner, turns, target) {
-      if (memories.size === 0) return turns
+      if (entries.size === 0) return turns
       const positionKeys = createLazyPositionKeys(turns)
       return turns.map((turn, index) => {
         if (turn.role !== 'assistant') return turn
@@ -137,41 +140,41 @@ export function createReasoningMemory(): ReasoningMemory {
   }
 }
 
-const isSame = (a: Origin | undefined, b: Origin) => a?.format === b.format && a.account === b.account
+const isSameOrigin = (a: Origin | undefined, b: Origin) => a?.format === b.format && a.account === b.account
 
 /** A key for a position in the conversation. It is only computed for calls whose ID isn't random. */
 type LazyPositionKey = () => string
 
 function createLazyPositionKeys(turns: readonly Turn[]): { get(index: number): LazyPositionKey } {
-  let found: string[] | undefined
-  const find = () => {
-    found ??= locateTurns(turns)
-    return found
+  let keys: string[] | undefined
+  const getKeys = () => {
+    keys ??= locateTurns(turns)
+    return keys
   }
-  return { get: (index) => () => find()[index] ?? '' }
+  return { get: (index) => () => getKeys()[index] ?? '' }
 }
 
-function locateResponse({ turns, ...answered }: ConversationWithResponse): AnsweredPosition {
-  const first = turns.findIndex(({ role }) => role === 'user')
-  const last = turns.findLast(({ role }) => role === 'user')
-  if (!last) return { ...answered, getPositionKey: () => '' }
-  const precedingWords = turns.slice(0, first + 1).flatMap((turn) => getWords(turn) ?? [])
-  const words = getWords(last) ?? ''
-  return { ...answered, getPositionKey: () => createPositionKey(hashText(precedingWords.join('\n')), words) }
+function locateResponse({ turns, ...responseSource }: ConversationWithResponse): ResponsePosition {
+  const firstUserIndex = turns.findIndex(({ role }) => role === 'user')
+  const lastUserTurn = turns.findLast(({ role }) => role === 'user')
+  if (!lastUserTurn) return { ...responseSource, getPositionKey: () => '' }
+  const leadingTexts = turns.slice(0, firstUserIndex + 1).flatMap((turn) => getTurnText(turn) ?? [])
+  const lastUserText = getTurnText(lastUserTurn) ?? ''
+  return { ...responseSource, getPositionKey: () => createPositionKey(hashText(leadingTexts.join('\n')), lastUserText) }
 }
 
 function locateTurns(turns: readonly Turn[]): string[] {
-  const precedingWords: string[] = []
-  let start: string | undefined
-  let next = ''
+  const leadingTexts: string[] = []
+  let startHash: string | undefined
+  let nextKey = ''
   return turns.map((turn) => {
-    const key = next
-    const words = getWords(turn)
-    if (words === undefined) return key
-    if (start === undefined) precedingWords.push(words)
+    const key = nextKey
+    const turnText = getTurnText(turn)
+    if (turnText === undefined) return key
+    if (startHash === undefined) leadingTexts.push(turnText)
     if (turn.role === 'system') return key
-    start ??= hashText(precedingWords.join('\n'))
-    next = createPositionKey(start, words)
+    startHash ??= hashText(leadingTexts.join('\n'))
+    nextKey = createPositionKey(startHash, turnText)
     return key
   })
 }
@@ -180,10 +183,10 @@ function locateTurns(turns: readonly Turn[]): string[] {
  * Returns a position key: a hash of the instructions and the first user turn (`start`), and a hash of the last user turn, which clients keep in a
  * tool loop.
  */
-const createPositionKey = (start: string, words: string) => `${start} ${hashText(words)}`
+const createPositionKey = (startHash: string, text: string) => `${startHash} ${hashText(text)}`
 
 /** Returns a system or user turn's text, or `undefined` for other turns. */
-const getWords = (turn: Turn): string | undefined =>
+const getTurnText = (turn: Turn): string | undefined =>
   turn.role === 'system' || turn.role === 'user'
     ? turn.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
     : undefined
@@ -191,32 +194,32 @@ const getWords = (turn: Turn): string | undefined =>
 const hashText = (text: string) => hashToHex(text, 0x811c9dc5) + hashToHex(text, 0x9dc5811c)
 
 const toKey = (owner: string, getPositionKey: LazyPositionKey, { id, name }: ToolCallPart) =>
-  isRandom(id) ? `${owner} ${id}` : `${owner} ${id} ${name} ${getPositionKey()}`
+  isRandomId(id) ? `${owner} ${id}` : `${owner} ${id} ${name} ${getPositionKey()}`
 
 /** Returns whether the ID is random, rather than a function name with a number. */
-const isRandom = (id: string) => (id.match(/[A-Za-z0-9]{8,}/g) ?? []).some((run) => /\d.*\d/.test(run))
+const isRandomId = (id: string) => (id.match(/[A-Za-z0-9]{8,}/g) ?? []).some((run) => /\d.*\d/.test(run))
 
 const getSize = (state: OpaqueState | undefined) => state?.data.length ?? 0
 
 /** Collects a stream's reasoning, phases, and calls, and reports them at its end. Doesn't keep text parts and arguments. */
 function collectParts(onComplete: (parts: AssistantPart[]) => void, emit: (event: StreamEvent) => void) {
   const parts = new Map<number, RetainedPart>()
-  const texts = new Map<number, TextBuffer>()
+  const textBuffers = new Map<number, TextBuffer>()
 
   function listParts(): AssistantPart[] {
     return Array.from(parts, ([key, part]) =>
-      part.type === 'reasoning' ? { ...part, text: part.text + (texts.get(key)?.text ?? '') } : part,
+      part.type === 'reasoning' ? { ...part, text: part.text + (textBuffers.get(key)?.text ?? '') } : part,
     )
   }
 
   /** Returns whether all reasoning is short enough to store. Longer reasoning isn't buffered. */
-  const isStorable = () => [...texts.values()].every(({ text }) => text !== undefined)
+  const isStorable = () => [...textBuffers.values()].every(({ text }) => text !== undefined)
 
   return (event: StreamEvent): void => {
-    if (event.type === 'part-start' && event.candidate === 0 && isKept(event.part)) {
+    if (event.type === 'part-start' && event.candidate === 0 && isRetainedPart(event.part)) {
       parts.set(event.key, event.part)
-      if (event.part.type === 'reasoning') texts.set(event.key, createTextBuffer(MAX_ENTRY_CHARACTERS))
-    } else if (event.type === 'part-delta') texts.get(event.key)?.add(event.text)
+      if (event.part.type === 'reasoning') textBuffers.set(event.key, createTextBuffer(MAX_ENTRY_CHARACTERS))
+    } else if (event.type === 'part-delta') textBuffers.get(event.key)?.add(event.text)
     else if (event.type === 'part-state') {
       const part = parts.get(event.key)
       if (part) parts.set(event.key, { ...part, state: event.state })
@@ -227,5 +230,5 @@ function collectParts(onComplete: (parts: AssistantPart[]) => void, emit: (event
 
 type RetainedPart = ReasoningPart | ToolCallPart | TextPart
 
-const isKept = (part: AssistantPart): part is RetainedPart =>
+const isRetainedPart = (part: AssistantPart): part is RetainedPart =>
   part.type === 'reasoning' || part.type === 'tool-call' || (part.type === 'text' && part.phase !== undefined)

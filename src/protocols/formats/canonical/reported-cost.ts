@@ -27,10 +27,10 @@ export function readCost(usage: JsonObject): Charge {
  * shows that it was your key. The fee alone isn't the cost.
  */
 function addUpstreamCost(cost: number, { is_byok: isByok, cost_details: details }: JsonObject): Charge {
-  const upstream = isObject(details) ? readUpstreamCost(details) : undefined
-  const isFee = isByok === true || (isByok !== false && upstream !== undefined && upstream > cost)
-  if (!isFee) return { costUsd: cost }
-  return upstream === undefined ? {} : { costUsd: cost + upstream }
+  const upstreamCost = isObject(details) ? readUpstreamCost(details) : undefined
+  const isFeeOnly = isByok === true || (isByok !== false && upstreamCost !== undefined && upstreamCost > cost)
+  if (!isFeeOnly) return { costUsd: cost }
+  return upstreamCost === undefined ? {} : { costUsd: cost + upstreamCost }
 }
 
 /** Reads the vendor's charge. OpenRouter may only report its components. */
@@ -80,12 +80,14 @@ const COST_FIELDS = [
 export function addCharges(
   usage: TokenUsage | undefined,
   response: unknown,
-  header?: (name: string) => string | undefined,
+  getHeader?: (name: string) => string | undefined,
 ): TokenUsage | undefined {
   if (!usage || !isObject(response)) return usage
   const tier =
-    header && usage.serviceTier === undefined ? readServedTier({ service_tier: header('x-gemini-service-tier') }) : {}
-  const charge = usage.costUsd === undefined ? readOuterCost(response, header) : {}
+    getHeader && usage.serviceTier === undefined
+      ? readServedTier({ service_tier: getHeader('x-gemini-service-tier') })
+      : {}
+  const charge = usage.costUsd === undefined ? readOuterCost(response, getHeader) : {}
   return { ...usage, ...tier, ...readServedTier(response), ...charge }
 }
 
@@ -94,26 +96,27 @@ export const addEventCharges = (usage: TokenUsage, data: string): TokenUsage =>
   (/tier"|cost/i.test(data) && addCharges(usage, tryParseJson(data))) || usage
 
 /** Reads a cost outside the usage. Vercel's gateway and AI/ML API have their own fields, and LiteLLM and other gateways send a header. */
-function readOuterCost(response: JsonObject, header: ((name: string) => string | undefined) | undefined): Charge {
+function readOuterCost(response: JsonObject, getHeader: ((name: string) => string | undefined) | undefined): Charge {
   const { usage, usageMetadata, costDollars, meta, choices } = response
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
-  const sources: unknown[] = [usage, usageMetadata, isObject(meta) && meta.usage, readGateway(response)]
-  if (isObject(choice)) sources.push(readGateway(choice.message), readGateway(choice.delta), readGateway(choice))
+  const sources: unknown[] = [usage, usageMetadata, isObject(meta) && meta.usage, readGatewayMetadata(response)]
+  if (isObject(choice))
+    sources.push(readGatewayMetadata(choice.message), readGatewayMetadata(choice.delta), readGatewayMetadata(choice))
   for (const source of sources) {
     const charge = isObject(source) ? readCost(source) : {}
     if (charge.costUsd !== undefined) return charge
   }
   const cost = isObject(costDollars) ? readTotal(costDollars) : readCost(response)
   if (cost.costUsd !== undefined) return cost
-  for (const name of header ? COST_HEADERS : []) {
-    const costUsd = readAmount(header?.(name))
+  for (const name of getHeader ? COST_HEADERS : []) {
+    const costUsd = readAmount(getHeader?.(name))
     if (costUsd) return { costUsd } // a cost of 0 means that it isn't known yet
   }
   return {}
 }
 
 /** Gets the metadata that Vercel's gateway adds to each message: `{ gateway: { cost: "0.0012" } }`. */
-function readGateway(message: unknown): unknown {
+function readGatewayMetadata(message: unknown): unknown {
   if (!isObject(message)) return undefined
   const metadata = message.provider_metadata ?? message.providerMetadata
   return isObject(metadata) ? metadata.gateway : undefined
@@ -129,9 +132,9 @@ const MAX_USD = 1_000_000
 
 /** Reads an amount from a number or a string such as `$0.01`. Returns `undefined` if it is negative, at least `max`, or not an amount. */
 function readAmount(value: unknown, max = MAX_USD): number | undefined {
-  const number =
+  const amount =
     typeof value === 'string' && DECIMAL_PATTERN.test(value) ? Number(value.trim().replace(/^\$/, '')) : value
-  return typeof number === 'number' && number >= 0 && number < max ? number : undefined
+  return typeof amount === 'number' && amount >= 0 && amount < max ? amount : undefined
 }
 
 const DECIMAL_PATTERN = /^\s*\$?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i

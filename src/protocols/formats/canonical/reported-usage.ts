@@ -3,7 +3,7 @@ import type { TokenUsage } from './canonical-response.ts'
 import { readTokenCount } from './canonical-values.ts'
 
 /** Returns whether a usage report is empty. Some servers report zeros in every response. */
-export const isBlank = ({ inputTokens, outputTokens, units = {}, costUsd = 0, iterations }: TokenUsage): boolean =>
+export const isBlankUsage = ({ inputTokens, outputTokens, units = {}, costUsd = 0, iterations }: TokenUsage): boolean =>
   !iterations && inputTokens + outputTokens + costUsd === 0 && Object.values(units).every((count) => count === 0)
 
 /** Reads how many of the tokens that OpenAI wrote to its cache stay there for 12 hours. `details` contains the input token details. */
@@ -31,16 +31,16 @@ const OUTPUT_COUNTS = ['outputTokens', 'reasoningTokens', 'outputImageTokens', '
  */
 export function updateUsage(earlier: TokenUsage | undefined, later: TokenUsage | undefined): TokenUsage | undefined {
   if (!earlier || !later) return later ?? earlier
-  const hasCounts = !isBlank(later)
+  const hasCounts = !isBlankUsage(later)
   const usage = hasCounts ? { ...later } : { ...earlier }
   const serviceTier = later.serviceTier ?? earlier.serviceTier
   if (serviceTier !== undefined) usage.serviceTier = serviceTier
   if (!hasCounts) return usage
-  const keep = (names: ReadonlyArray<(typeof INPUT_COUNTS | typeof OUTPUT_COUNTS)[number]>) => {
+  const restoreEarlier = (names: ReadonlyArray<(typeof INPUT_COUNTS | typeof OUTPUT_COUNTS)[number]>) => {
     for (const name of names) if (earlier[name] !== undefined) usage[name] = earlier[name]
   }
-  if (later.inputTokens === 0) keep(INPUT_COUNTS)
-  if (later.outputTokens === 0) keep(OUTPUT_COUNTS)
+  if (later.inputTokens === 0) restoreEarlier(INPUT_COUNTS)
+  if (later.outputTokens === 0) restoreEarlier(OUTPUT_COUNTS)
   if (later.costUsd === 0 && earlier.costUsd) usage.costUsd = earlier.costUsd
   return usage
 }

@@ -20,36 +20,36 @@ function* toPartEvents(
   part: AssistantPart,
   { key, candidate }: { key: number; candidate: number },
 ): Iterable<StreamEvent> {
-  const { started, text } = splitPart(part)
-  yield { type: 'part-start', key, candidate, part: started }
+  const { startedPart, text } = splitPart(part)
+  yield { type: 'part-start', key, candidate, part: startedPart }
   const logprobs = part.type === 'text' ? part.logprobs : undefined
   if (text !== '') yield { type: 'part-delta', key, text, ...(logprobs && { logprobs }) }
   if (part.type === 'text') for (const citation of part.citations ?? []) yield { type: 'part-citation', key, citation }
-  if ('state' in part && part.state && part !== started) yield { type: 'part-state', key, state: part.state }
+  if ('state' in part && part.state && part !== startedPart) yield { type: 'part-state', key, state: part.state }
   yield { type: 'part-end', key }
 }
 
-function splitPart(part: AssistantPart): { started: AssistantPart; text: string } {
+function splitPart(part: AssistantPart): { startedPart: AssistantPart; text: string } {
   switch (part.type) {
     case 'text': {
       const { citations, logprobs, state, ...rest } = part
-      return { started: { ...rest, text: '' }, text: part.text }
+      return { startedPart: { ...rest, text: '' }, text: part.text }
     }
     case 'reasoning': {
       const { state, ...rest } = part
-      return { started: { ...rest, text: '' }, text: part.text }
+      return { startedPart: { ...rest, text: '' }, text: part.text }
     }
     case 'refusal':
-      return { started: { ...part, text: '' }, text: part.text }
+      return { startedPart: { ...part, text: '' }, text: part.text }
     case 'tool-call': {
       const { state, ...rest } = part
-      return { started: { ...rest, arguments: '' }, text: part.arguments }
+      return { startedPart: { ...rest, arguments: '' }, text: part.arguments }
     }
     case 'server-tool':
     case 'compaction':
     case 'image':
     case 'audio':
-      return { started: part, text: '' }
+      return { startedPart: part, text: '' }
     default:
       return assertNever(part)
   }
@@ -57,9 +57,9 @@ function splitPart(part: AssistantPart): { started: AssistantPart; text: string 
 
 /** Joins stream events into complete parts. */
 interface PartCollector {
-  take(event: PartEvent): void
+  push(event: PartEvent): void
   /** Returns each candidate's parts, in the order in which they started. */
-  contents(): AssistantPart[][]
+  getContents(): AssistantPart[][]
 }
 
 interface CollectedPart {
@@ -74,43 +74,43 @@ interface CollectedPart {
 export function createPartCollector(): PartCollector {
   const parts = new Map<number, CollectedPart>()
 
-  function take(event: PartEvent): void {
+  function push(event: PartEvent): void {
     if (event.type === 'part-start') {
       parts.set(event.key, { candidate: event.candidate, part: event.part, texts: [], logprobs: [], citations: [] })
       return
     }
-    const open = parts.get(event.key)
-    if (!open) return
+    const collectedPart = parts.get(event.key)
+    if (!collectedPart) return
     if (event.type === 'part-delta') {
-      open.texts.push(event.text)
-      open.logprobs.push(event.logprobs ?? [])
-    } else if (event.type === 'part-state') open.part = addState(open.part, event.state)
-    else if (event.type === 'part-citation') open.citations.push(event.citation)
+      collectedPart.texts.push(event.text)
+      collectedPart.logprobs.push(event.logprobs ?? [])
+    } else if (event.type === 'part-state') collectedPart.part = addState(collectedPart.part, event.state)
+    else if (event.type === 'part-citation') collectedPart.citations.push(event.citation)
   }
 
-  function contents(): AssistantPart[][] {
-    const all: AssistantPart[][] = []
-    for (const open of parts.values()) {
-      while (all.length <= open.candidate) all.push([])
-      all[open.candidate]?.push(joinPart(open))
+  function getContents(): AssistantPart[][] {
+    const contents: AssistantPart[][] = []
+    for (const collectedPart of parts.values()) {
+      while (contents.length <= collectedPart.candidate) contents.push([])
+      contents[collectedPart.candidate]?.push(joinPart(collectedPart))
     }
-    return all
+    return contents
   }
 
-  return { take, contents }
+  return { push, getContents }
 }
 
 function joinPart({ part, texts, logprobs, citations }: CollectedPart): AssistantPart {
   const text = texts.join('')
   switch (part.type) {
     case 'text': {
-      const tokens = [...(part.logprobs ?? []), ...logprobs.flat()]
-      const cited = [...(part.citations ?? []), ...citations]
+      const allLogprobs = [...(part.logprobs ?? []), ...logprobs.flat()]
+      const allCitations = [...(part.citations ?? []), ...citations]
       return {
         ...part,
         text: part.text + text,
-        ...(tokens.length > 0 && { logprobs: tokens }),
-        ...(cited.length > 0 && { citations: cited }),
+        ...(allLogprobs.length > 0 && { logprobs: allLogprobs }),
+        ...(allCitations.length > 0 && { citations: allCitations }),
       }
     }
     case 'reasoning':

@@ -23,7 +23,7 @@ export interface Restoration {
 
 /** Undoes the request's changes in its response. */
 export function restoreResponse(response: CanonicalResponse, restoration: Restoration): CanonicalResponse {
-  if (isEmpty(restoration)) return response
+  if (isEmptyRestoration(restoration)) return response
   const restore = createRestorer(restoration)
   return { ...response, choices: response.choices.map((choice) => restoreChoice(choice, restore)) }
 }
@@ -32,10 +32,10 @@ export function restoreResponse(response: CanonicalResponse, restoration: Restor
 export function restoreStream(
   restoration: Restoration,
 ): (emit: (event: StreamEvent) => void) => (event: StreamEvent) => void {
-  return (emit) => (isEmpty(restoration) ? emit : createStreamRestorer(restoration, emit))
+  return (emit) => (isEmptyRestoration(restoration) ? emit : createStreamRestorer(restoration, emit))
 }
 
-const isEmpty = ({ toolNames, freeFormTools, callIds, outputTool, isWrapped }: Restoration) =>
+const isEmptyRestoration = ({ toolNames, freeFormTools, callIds, outputTool, isWrapped }: Restoration) =>
   toolNames.size === 0 && freeFormTools.size === 0 && callIds.size === 0 && outputTool === undefined && !isWrapped
 
 type Restorer = (part: AssistantPart) => AssistantPart
@@ -51,14 +51,14 @@ const restoreFinish = (finish: Finish, hasToolCalls: boolean): Finish =>
   finish.reason === 'tool-calls' ? resolveFinish(finish, hasToolCalls) : finish
 
 function createRestorer({ toolNames, freeFormTools, callIds, outputTool, isWrapped }: Restoration): Restorer {
-  const unique = createUniqueIds(callIds)
+  const makeUnique = createUniqueIds(callIds)
   const unwrap = (part: TextPart) => (isWrapped ? { ...part, text: unwrapOutput(part.text) } : part)
   return (part) => {
     if (part.type === 'text') return unwrap(part)
     if (part.type !== 'tool-call') return part
     const name = toolNames.get(part.name) ?? part.name
     if (name === outputTool) return unwrap({ type: 'text', text: part.arguments })
-    const call = { ...part, id: unique(part.id), name }
+    const call = { ...part, id: makeUnique(part.id), name }
     return freeFormTools.has(name) ? { ...call, arguments: getFreeFormInput(part.arguments), isFreeForm: true } : call
   }
 }
@@ -74,8 +74,8 @@ function createStreamRestorer(
   emit: (event: StreamEvent) => void,
 ): (event: StreamEvent) => void {
   const restore = createRestorer(restoration)
-  const deferred = new Map<number, DeferredPart>()
-  const calls = new Set<number>() // the candidates that have called one of the client's tools
+  const deferredParts = new Map<number, DeferredPart>()
+  const candidatesWithCalls = new Set<number>() // the candidates that have called one of the client's tools
 
   function getReader(part: AssistantPart): DeferredPart['read'] | undefined {
     if (part.type === 'tool-call') return part.isFreeForm ? getFreeFormInput : undefined
@@ -86,25 +86,25 @@ function createStreamRestorer(
     switch (event.type) {
       case 'part-start': {
         const part = restore(event.part)
-        if (part.type === 'tool-call') calls.add(event.candidate)
+        if (part.type === 'tool-call') candidatesWithCalls.add(event.candidate)
         const reader = getReader(part)
         if (!reader) return emit(part === event.part ? event : { ...event, part })
-        deferred.set(event.key, { text: '', read: reader })
+        deferredParts.set(event.key, { text: '', read: reader })
         return emit({ ...event, part: part.type === 'tool-call' ? { ...part, arguments: '' } : part })
       }
       case 'part-delta': {
-        const open = deferred.get(event.key)
-        if (!open) return emit(event)
-        open.text += event.text
+        const deferredPart = deferredParts.get(event.key)
+        if (!deferredPart) return emit(event)
+        deferredPart.text += event.text
         return
       }
       case 'part-end': {
-        const { text, read } = deferred.get(event.key) ?? {}
+        const { text, read } = deferredParts.get(event.key) ?? {}
         if (text && read) emit({ type: 'part-delta', key: event.key, text: read(text) })
         return emit(event)
       }
       case 'end': {
-        const finishes = event.finishes.map((finish, index) => restoreFinish(finish, calls.has(index)))
+        const finishes = event.finishes.map((finish, index) => restoreFinish(finish, candidatesWithCalls.has(index)))
         return emit({ ...event, finishes })
       }
       case 'start':

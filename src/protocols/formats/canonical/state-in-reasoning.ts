@@ -21,9 +21,9 @@ export function moveStateToReasoning(parts: readonly AssistantPart[]): Assistant
 
 /** Creates a function that names a signature's part: the ID of a call, or the number of an image. */
 function createPartNamer(): (part: AssistantPart) => string | undefined {
-  let images = 0
+  let imageCount = 0
   return (part) => {
-    if (part.type === 'image') return `image:${images++}`
+    if (part.type === 'image') return `image:${imageCount++}`
     return part.type === 'tool-call' ? part.id : undefined
   }
 }
@@ -34,12 +34,12 @@ export function returnStateToParts(parts: readonly AssistantPart[]): AssistantPa
   const statesByName = new Map<string, OpaqueState>()
   for (const part of parts) {
     const state = getSignature(part)
-    const last = completeParts.at(-1)
+    const lastPart = completeParts.at(-1)
     if (!state) completeParts.push(part)
     else if (state.id !== undefined) {
       const { id, ...rest } = state
       statesByName.set(id, rest)
-    } else if (last?.type === 'text' && !last.state) completeParts.splice(-1, 1, { ...last, state })
+    } else if (lastPart?.type === 'text' && !lastPart.state) completeParts.splice(-1, 1, { ...lastPart, state })
     else completeParts.push({ type: 'text', text: '', state })
   }
   const getName = createPartNamer()
@@ -51,56 +51,56 @@ export function returnStateToParts(parts: readonly AssistantPart[]): AssistantPa
 
 /** Moves the state in a stream into reasoning, like `moveStateToReasoning`. */
 export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
-  const keys = new Map<number, number>()
-  const delayed = new Map<number, ReasoningPart>() // reasoning to insert when an open part ends
-  const names = new Map<number, string | undefined>()
+  const newKeys = new Map<number, number>()
+  const delayedParts = new Map<number, ReasoningPart>() // reasoning to insert when an open part ends
+  const partNames = new Map<number, string | undefined>()
   const namers = new Map<number, ReturnType<typeof createPartNamer>>() // one namer per candidate
-  const candidates = new Map<number, number>()
-  const reasoning = new Set<number>()
-  let next = 0
+  const candidatesByKey = new Map<number, number>()
+  const reasoningKeys = new Set<number>()
+  let nextKey = 0
   let isShifted = false // whether a part has been inserted, which shifts the keys of later parts
 
-  function insert(part: ReasoningPart, candidate: number) {
+  function insertPart(part: ReasoningPart, candidate: number) {
     isShifted = true
-    const key = next++
+    const key = nextKey++
     const { state, ...rest } = part
     emit({ type: 'part-start', key, candidate, part: rest })
     if (state) emit({ type: 'part-state', key, state })
     emit({ type: 'part-end', key })
   }
 
-  function move(event: StreamEvent) {
+  function moveState(event: StreamEvent) {
     if (!('key' in event)) return emit(event)
-    if (event.type === 'part-state' && !reasoning.has(event.key))
-      return void delayed.set(event.key, toSignaturePart(event.state, names.get(event.key)))
+    if (event.type === 'part-state' && !reasoningKeys.has(event.key))
+      return void delayedParts.set(event.key, toSignaturePart(event.state, partNames.get(event.key)))
     if (event.type === 'part-start') {
       const { part } = event
-      if (part.type === 'reasoning') reasoning.add(event.key)
+      if (part.type === 'reasoning') reasoningKeys.add(event.key)
       const getName = namers.get(event.candidate) ?? createPartNamer()
       namers.set(event.candidate, getName)
       const name = getName(part)
-      names.set(event.key, name)
+      partNames.set(event.key, name)
       const state = part.type === 'reasoning' || !('state' in part) ? undefined : part.state
-      if (state && part.type === 'tool-call') insert(toSignaturePart(state, name), event.candidate)
-      else if (state) delayed.set(event.key, toSignaturePart(state, name))
-      if (event.key !== next) isShifted = true
-      keys.set(event.key, next)
-      candidates.set(event.key, event.candidate)
+      if (state && part.type === 'tool-call') insertPart(toSignaturePart(state, name), event.candidate)
+      else if (state) delayedParts.set(event.key, toSignaturePart(state, name))
+      if (event.key !== nextKey) isShifted = true
+      newKeys.set(event.key, nextKey)
+      candidatesByKey.set(event.key, event.candidate)
       return emit({
         ...event,
-        key: next++,
+        key: nextKey++,
         part: state ? (moveStateToReasoning([part])[part.type === 'tool-call' ? 1 : 0] ?? part) : part,
       })
     }
-    const key = keys.get(event.key) ?? event.key
+    const key = newKeys.get(event.key) ?? event.key
     emit(key === event.key ? event : { ...event, key }) // most streams have no state to move
     if (event.type !== 'part-end') return
-    const part = delayed.get(event.key)
-    if (part) insert(part, candidates.get(event.key) ?? 0)
+    const part = delayedParts.get(event.key)
+    if (part) insertPart(part, candidatesByKey.get(event.key) ?? 0)
   }
 
   // Checked here, because nearly all events are deltas, and engines inline this short function but not `move`.
-  return (event) => (event.type === 'part-delta' && !isShifted ? emit(event) : move(event))
+  return (event) => (event.type === 'part-delta' && !isShifted ? emit(event) : moveState(event))
 }
 
 const toSignaturePart = (state: OpaqueState, id?: string): ReasoningPart => ({

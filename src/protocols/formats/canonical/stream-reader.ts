@@ -5,35 +5,35 @@ import type { ReaderEvent } from './canonical-stream.ts'
 
 /** Reads one block in a stream of numbered blocks. */
 export interface BlockReader {
-  add(delta: JsonObject): void
+  addDelta(delta: JsonObject): void
   end(): void
 }
 
 /** Creates the collection of open blocks, by index. A block that starts at an index in use ends the earlier block. */
-export function createBlocks() {
-  const open = new Map<unknown, BlockReader>()
+export function createBlockCollection() {
+  const openBlocks = new Map<unknown, BlockReader>()
 
   function end(index: unknown): void {
-    const block = open.get(index)
-    open.delete(index)
+    const block = openBlocks.get(index)
+    openBlocks.delete(index)
     block?.end()
   }
 
   return {
     /** Calls `create` after the earlier block at this index has ended. */
-    start(index: unknown, create: () => BlockReader): void {
+    start(index: unknown, createReader: () => BlockReader): void {
       end(index)
-      open.set(index, create())
+      openBlocks.set(index, createReader())
     },
     /** Adds a delta to the block at this index. Returns `false` if no block is open there. */
-    add(index: unknown, delta: JsonObject): boolean {
-      const block = open.get(index)
-      block?.add(delta)
+    addDelta(index: unknown, delta: JsonObject): boolean {
+      const block = openBlocks.get(index)
+      block?.addDelta(delta)
       return block !== undefined
     },
     end,
     endAll(): void {
-      for (const index of [...open.keys()]) end(index)
+      for (const index of [...openBlocks.keys()]) end(index)
     },
   }
 }
@@ -46,25 +46,25 @@ export interface PartEvents {
 
 /** Numbers the parts of a single-candidate stream, from 0. */
 export function createPartEvents(emit: (event: ReaderEvent) => void): PartEvents {
-  let next = 0
+  let nextKey = 0
   function start(part: AssistantPart): number {
-    emit({ type: 'part-start', key: next, candidate: 0, part })
-    return next++
+    emit({ type: 'part-start', key: nextKey, candidate: 0, part })
+    return nextKey++
   }
   return { start, emit }
 }
 
 /** Starts a part with its first text, citation, or state. */
-function createOpenPart({ start, emit }: PartEvents, part: AssistantPart) {
+function createPartEmitter({ start, emit }: PartEvents, part: AssistantPart) {
   let key: number | undefined
-  const open = () => {
+  const ensureOpen = () => {
     key ??= start(part)
     return key
   }
   return {
-    open,
+    open: ensureOpen,
     append(text: string): void {
-      if (text !== '') emit({ type: 'part-delta', key: open(), text })
+      if (text !== '') emit({ type: 'part-delta', key: ensureOpen(), text })
     },
     end(): void {
       if (key !== undefined) emit({ type: 'part-end', key })
@@ -73,11 +73,11 @@ function createOpenPart({ start, emit }: PartEvents, part: AssistantPart) {
 }
 
 /** Creates a text part that starts with its first text or citation, so an empty block creates no part. */
-export function createTextPart(parts: PartEvents) {
-  const { open, append, end } = createOpenPart(parts, { type: 'text', text: '' })
+export function createTextEmitter(parts: PartEvents) {
+  const { open, append, end } = createPartEmitter(parts, { type: 'text', text: '' })
   return {
     append,
-    cite(citation: Citation | undefined): void {
+    addCitation(citation: Citation | undefined): void {
       if (citation) parts.emit({ type: 'part-citation', key: open(), citation })
     },
     end,
@@ -85,12 +85,12 @@ export function createTextPart(parts: PartEvents) {
 }
 
 /** Creates a reasoning part that starts with its first text, or at its end with its signature. The last nonempty signature counts. */
-export function createReasoningPart(parts: PartEvents, origin: Origin) {
-  const { open, append, end } = createOpenPart(parts, { type: 'reasoning', text: '' })
+export function createReasoningEmitter(parts: PartEvents, origin: Origin) {
+  const { open, append, end } = createPartEmitter(parts, { type: 'reasoning', text: '' })
   let signature = ''
   return {
     append,
-    sign(newSignature: string): void {
+    setSignature(newSignature: string): void {
       signature = newSignature || signature
     },
     end(): void {

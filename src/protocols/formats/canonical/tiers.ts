@@ -6,12 +6,12 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
  */
 export function findPremiumTier(tier: unknown, depth = 0): string | undefined {
   if (typeof tier === 'object' && tier !== null) {
-    const inner = depth < MAX_DEPTH ? Object.values(tier) : []
-    return inner.map((value) => findPremiumTier(value, depth + 1)).find((name) => name !== undefined)
+    const nestedValues = depth < MAX_DEPTH ? Object.values(tier) : []
+    return nestedValues.map((value) => findPremiumTier(value, depth + 1)).find((name) => name !== undefined)
   }
   if (typeof tier !== 'string') return tier ? String(tier) : undefined // Google also accepts its enums as numbers, where 0 means unspecified
   const name = tier.trim().replace(TIER_PREFIX_PATTERN, '')
-  return STANDARD_PATTERN.test(name) ? undefined : name.toLowerCase()
+  return STANDARD_TIER_PATTERN.test(name) ? undefined : name.toLowerCase()
 }
 
 /** No vendor nests a tier deeper than this, but responses may be nested up to 10,000 levels deep (lib/json.ts). */
@@ -20,7 +20,7 @@ const MAX_DEPTH = 4
 const TIER_PREFIX_PATTERN = /^(?:.*(?:tier|type|speed|geo|latency)[_. -]+)/i
 
 /** `on_demand` means the regular price at Groq and Vertex AI; `global` and `not_available` mean the regular price at Anthropic. */
-const STANDARD_PATTERN =
+const STANDARD_TIER_PATTERN =
   /^(?:(?:default|standard|auto|flex|batch)(?:[_-].*)?|on[_-]?demand(?:[_-]flex)?|.*unspecified|global|not_available|none|off|normal|)$/i
 
 /**

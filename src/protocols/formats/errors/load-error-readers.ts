@@ -18,7 +18,7 @@ export const loadErrorReaders = once(async () => {
 export function toEmbeddedError(error: unknown): EmbeddedError | undefined {
   if (errorReaders) return errorReaders.readEmbeddedError(error)
   return error
-    ? { message: NO_REASON_MESSAGE, status: 502, error, isUnread: true, ...(!hasReason(error) && VAGUE_ERROR) }
+    ? { message: NO_REASON_MESSAGE, status: 502, error, isUnparsed: true, ...(!hasReason(error) && VAGUE_ERROR) }
     : undefined
 }
 

@@ -111,7 +111,7 @@ export function parseLogprobs(result: unknown): TokenLogprob[] | undefined {
   const tokens = result.chosenCandidates.flatMap((chosen: unknown, index): TokenLogprob[] => {
     const top = tops[index]
     const others = isObject(top) && Array.isArray(top.candidates) ? top.candidates.flatMap(parseToken) : []
-    return parseToken(chosen).map((token) => ({ ...token, top: others }))
+    return parseToken(chosen).map((token) => ({ ...token, topLogprobs: others }))
   })
   return tokens.length > 0 ? tokens : undefined
 }
@@ -124,8 +124,11 @@ function parseToken(entry: unknown): { token: string; logprob: number }[] {
 /** Writes `logprobsResult` for a client. */
 export function writeLogprobs(tokens: readonly TokenLogprob[]): WireLogprobs {
   const chosenCandidates = tokens.map(writeToken)
-  if (tokens.every(({ top }) => top.length === 0)) return { chosenCandidates }
-  return { chosenCandidates, topCandidates: tokens.map(({ top }) => ({ candidates: top.map(writeToken) })) }
+  if (tokens.every(({ topLogprobs }) => topLogprobs.length === 0)) return { chosenCandidates }
+  return {
+    chosenCandidates,
+    topCandidates: tokens.map(({ topLogprobs }) => ({ candidates: topLogprobs.map(writeToken) })),
+  }
 }
 
 const writeToken = ({ token, logprob }: { token: string; logprob: number }) => ({ token, logProbability: logprob })

@@ -21,8 +21,8 @@ export function parseMedia(part: Fields, warnings: Warnings): MediaPart | undefi
   const source = blob ? readInlineSource(blob) : readFileSource(holder)
   const name = holder.string('displayName')
   const media = toMediaPart(source, name)
-  if (name !== undefined && media.type !== 'file') warnings.recordDrop(holder.path('displayName'))
-  holder.drop()
+  if (name !== undefined && media.type !== 'file') warnings.recordDrop(holder.getPath('displayName'))
+  holder.dropUnread()
   if (media.type === 'video') Object.assign(media, readVideoSettings(part))
   return media
 }

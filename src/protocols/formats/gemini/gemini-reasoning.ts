@@ -3,7 +3,7 @@ import { getEntry } from '../../../lib/maps.ts'
 import type { Effort, ReasoningTraits } from '../../../traits.ts'
 import type { Fields } from '../canonical/canonical-fields.ts'
 import type { ReasoningOptions } from '../canonical/canonical-request.ts'
-import { type OpaqueState, readEncryptedBody, sealState } from '../canonical/canonical-state.ts'
+import { type OpaqueState, readSealedState, sealState } from '../canonical/canonical-state.ts'
 import { omitUndefined } from '../canonical/canonical-values.ts'
 import { decodeBase64Text } from './gemini-fields.ts'
 import type { WireLevel, WireThinking } from './gemini-wire.ts'
@@ -19,7 +19,7 @@ export function parseThinking(config: Fields): ReasoningOptions | undefined {
     budget: budget === undefined || budget === 0 ? undefined : budget < 0 ? 'auto' : budget,
     show: includeThoughts === undefined ? undefined : includeThoughts ? 'summary' : 'none',
   })
-  config.drop()
+  config.dropUnread()
   return Object.keys(reasoning).length > 0 ? reasoning : undefined
 }
 
@@ -63,7 +63,7 @@ const levels: Readonly<Record<Effort, WireLevel>> = {
 export function parseSignature(signature: string | undefined): OpaqueState | undefined {
   if (!signature || PLACEHOLDER_SIGNATURES.has(signature)) return undefined
   const sealed = decodeBase64Text(signature) // Google's own signatures aren't UTF-8
-  const state = sealed === undefined ? undefined : readEncryptedBody(sealed)
+  const state = sealed === undefined ? undefined : readSealedState(sealed)
   return state ?? { origin: { format: 'gemini', account: '' }, kind: 'thought-signature', data: signature }
 }
 

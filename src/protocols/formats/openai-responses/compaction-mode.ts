@@ -9,5 +9,5 @@ export function readCompactionMode({ input, context_management: management }: Js
   const entry = entries.filter(isObject).find(({ type }) => type === 'compaction')
   if (!entry) return undefined
   const { compact_threshold: threshold } = entry
-  return typeof threshold === 'number' ? { above: threshold } : {}
+  return typeof threshold === 'number' ? { thresholdTokens: threshold } : {}
 }

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
 import { readCost } from '../../formats/canonical/reported-cost.ts'
-import { isBlank } from '../../formats/canonical/reported-usage.ts'
+import { isBlankUsage } from '../../formats/canonical/reported-usage.ts'
 import type { TokenUsage } from '../../formats/format.ts'
 import type { VendorAdapter, VendorContext } from '../kind-adapters.ts'
 import { getImage, getText, type RankedResult, type RerankRequest, type RerankResponse } from './rerank.ts'
@@ -143,7 +143,7 @@ function readUsage({ usage, meta }: JsonObject): TokenUsage | undefined {
     ...(search && { units: { search } }),
     ...readCost(used),
   }
-  return isBlank(counts) ? undefined : counts
+  return isBlankUsage(counts) ? undefined : counts
 }
 
 const findCount = (...values: readonly unknown[]): number | undefined =>

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../lib/json.ts'
-import type { Synonyms, Warnings } from '../../formats/canonical/canonical-warnings.ts'
+import type { FieldSynonyms, Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { PageFormat } from '../web/web-responses.ts'
 
 /** A search request, independent of the vendor's format. */
@@ -65,7 +65,7 @@ export const featureNames = {
   mode: ['search_mode'],
   contextSize: ['search_context_size'],
   serverTime: ['display_server_time'],
-} as const satisfies Synonyms
+} as const satisfies FieldSynonyms
 
 const features = Object.keys(featureNames) as SearchFeature[] // `featureNames` has no other keys
 

@@ -10,5 +10,5 @@ export function readInteger(
 ): number | undefined {
   const value = fields.number(name)
   if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return value
-  return warnings.reject(fields.path(name), `must be a whole number from ${min} to ${max}.`)
+  return warnings.reject(fields.getPath(name), `must be a whole number from ${min} to ${max}.`)
 }

@@ -22,13 +22,13 @@ const conversations: Record<string, [body: JsonObject, turns: Turn[]]> = {
   'a string': [{ messages: [{ role: 'user', content: 'q' }] }, [user(text('q'))]],
   'a system string': [
     { system: 's', messages: [{ role: 'user', content: 'q' }] },
-    [{ role: 'system', as: 'instructions', content: [text('s')] }, user(text('q'))],
+    [{ role: 'system', sentAs: 'instructions', content: [text('s')] }, user(text('q'))],
   ],
   'separate system blocks': [
     { system: [{ ...text('a'), ...mark }, text('b')], messages: [{ role: 'user', content: 'q' }] },
     [
-      { role: 'system', as: 'instructions', content: [{ ...text('a'), cache }] },
-      { role: 'system', as: 'instructions', content: [text('b')] },
+      { role: 'system', sentAs: 'instructions', content: [{ ...text('a'), cache }] },
+      { role: 'system', sentAs: 'instructions', content: [text('b')] },
       user(text('q')),
     ],
   ],
@@ -39,7 +39,7 @@ const conversations: Record<string, [body: JsonObject, turns: Turn[]]> = {
         { role: 'system', content: [text('s')] },
       ],
     },
-    [user(text('q')), { role: 'system', as: 'system', content: [text('s')] }],
+    [user(text('q')), { role: 'system', sentAs: 'system', content: [text('s')] }],
   ],
   "results followed by the user's text": [
     {

@@ -35,15 +35,15 @@ const first = { role: 'user', content: [text('q')] }
 const conversations: Record<string, [turns: Turn[], system: unknown, messages: unknown]> = {
   'instructions before the first turn become system blocks': [
     [
-      { role: 'system', as: 'instructions', content: [text('a')] },
-      { role: 'system', as: 'developer', content: [text('b'), text(' ')] },
+      { role: 'system', sentAs: 'instructions', content: [text('a')] },
+      { role: 'system', sentAs: 'developer', content: [text('b'), text(' ')] },
       user(text('q')),
     ],
     [text('a'), text('b')],
     [first],
   ],
   'later instructions keep their position': [
-    [user(text('q')), { role: 'system', as: 'system', content: [text('s')] }],
+    [user(text('q')), { role: 'system', sentAs: 'system', content: [text('s')] }],
     undefined,
     [first, { role: 'system', content: [text('s')] }],
   ],

@@ -1,5 +1,5 @@
 import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
-import { createSequence } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import { createEventSequencer } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
@@ -10,8 +10,8 @@ const test = suite('reading a Messages stream')
 function read(content: readonly object[]) {
   const { read: context, responseWarnings } = contexts(messagesTranslator)
   const events: StreamEvent[] = []
-  const sequence = createSequence((event) => events.push(event))
-  const reader = messagesTranslator.createReader(context, sequence.take)
+  const sequence = createEventSequencer((event) => events.push(event))
+  const reader = messagesTranslator.createReader(context, sequence.push)
   for (const event of content) reader.observe({ event: undefined, data: JSON.stringify(event) })
   reader.end()
   sequence.end()

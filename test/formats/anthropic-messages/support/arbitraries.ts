@@ -89,7 +89,7 @@ const exchange = fc
 const turns = fc
   .tuple(fc.array(text, { maxLength: 2 }), list(modelOutput), fc.array(exchange, { maxLength: 3 }))
   .map(([system, first, rest]): Turn[] => [
-    ...system.map((part): Turn => ({ role: 'system', as: 'instructions', content: [part] })),
+    ...system.map((part): Turn => ({ role: 'system', sentAs: 'instructions', content: [part] })),
     { role: 'user', content: first },
     ...rest.flat(),
   ])

@@ -1,5 +1,5 @@
 import { converseTranslator } from '../../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
-import { createSequence } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import { createEventSequencer } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
@@ -14,8 +14,8 @@ const stop = ['messageStop', { stopReason: 'tool_use' }] as const
 function getTypes(...content: ReadonlyArray<readonly [event: string, payload: object]>) {
   const { read } = contexts(converseTranslator, { format: 'bedrock-converse' })
   const events: StreamEvent[] = []
-  const sequence = createSequence((event) => events.push(event))
-  const reader = converseTranslator.createReader(read, sequence.take)
+  const sequence = createEventSequencer((event) => events.push(event))
+  const reader = converseTranslator.createReader(read, sequence.push)
   for (const [event, payload] of content) reader.observe({ event, data: JSON.stringify(payload) })
   reader.end()
   sequence.end()

@@ -14,7 +14,7 @@ turns('system instructions become a turn with one text block per part', () => {
   const expected = [
     {
       role: 'system',
-      as: 'instructions',
+      sentAs: 'instructions',
       content: [
         { type: 'text', text: 'a' },
         { type: 'text', text: 'b' },
@@ -23,7 +23,7 @@ turns('system instructions become a turn with one text block per part', () => {
   ]
   assert.equal(parse({ system_instruction: { parts: [{ text: 'a' }, { text: 'b' }] } }).turns.slice(0, 1), expected)
   assert.equal(parse({ systemInstruction: { parts: { text: 'a' } } }).turns[0], {
-    ...{ role: 'system', as: 'instructions', content: [{ type: 'text', text: 'a' }] },
+    ...{ role: 'system', sentAs: 'instructions', content: [{ type: 'text', text: 'a' }] },
   })
 })
 

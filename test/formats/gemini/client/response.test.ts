@@ -138,7 +138,7 @@ writing('writes a quoted web page like any other web page', () => {
 writing('writes images, audio, and logprobs', () => {
   const { candidates } = write({
     content: [
-      { type: 'text', text: 'a', logprobs: [{ token: 'a', logprob: -1, top: [] }] },
+      { type: 'text', text: 'a', logprobs: [{ token: 'a', logprob: -1, topLogprobs: [] }] },
       { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } },
       { type: 'audio', source: { type: 'base64', mediaType: 'audio/wav', data: 'UklG' }, id: 'x', transcript: 't' },
     ],

@@ -8,7 +8,7 @@ import { call, contents, QUESTION, result, send, text } from '../support/write-r
 const turns = suite('contents for a Gemini provider')
 
 turns('initial instructions have a separate field, and later instructions become part of a user turn', () => {
-  const system = (content: string): Turn => ({ role: 'system', as: 'system', content: [text(content)] })
+  const system = (content: string): Turn => ({ role: 'system', sentAs: 'system', content: [text(content)] })
   const { body } = send({
     turns: [system('a'), system('b'), QUESTION, { role: 'assistant', content: [text('x')] }, system('c'), QUESTION],
   })

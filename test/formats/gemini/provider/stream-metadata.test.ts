@@ -75,7 +75,7 @@ test("logprobs are attached to their chunk's text", () => {
   const { events } = read([text('a', { logprobsResult }), stop])
   const delta = events.find((event) => event.type === 'part-delta')
   assert.equal(delta?.type === 'part-delta' && delta.logprobs, [
-    { token: 'a', logprob: -0.5, top: [{ token: 'b', logprob: -1 }] },
+    { token: 'a', logprob: -0.5, topLogprobs: [{ token: 'b', logprob: -1 }] },
   ])
 })
 

@@ -1,4 +1,4 @@
-import { createSequence } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import { createEventSequencer } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { contexts } from '../../support/contexts.ts'
@@ -7,8 +7,8 @@ import { contexts } from '../../support/contexts.ts'
 export function read(chunks: readonly unknown[]) {
   const { read: context, responseWarnings } = contexts(geminiTranslator)
   const events: StreamEvent[] = []
-  const sequence = createSequence((event) => events.push(event))
-  const reader = geminiTranslator.createReader(context, sequence.take)
+  const sequence = createEventSequencer((event) => events.push(event))
+  const reader = geminiTranslator.createReader(context, sequence.push)
   for (const chunk of chunks)
     reader.observe({ event: undefined, data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) })
   reader.end()

@@ -24,7 +24,7 @@ const reasoning = (traits: Partial<ReasoningTraits>) => ({
 const turns = suite('messages for a Chat Completions provider')
 
 turns('instructions in several blocks become one message', () => {
-  const instructions = (content: string): Turn => ({ role: 'system', as: 'instructions', content: [text(content)] })
+  const instructions = (content: string): Turn => ({ role: 'system', sentAs: 'instructions', content: [text(content)] })
   assert.equal(messages([instructions('a'), instructions('b'), { role: 'user', content: [text('q')] }]), [
     { role: 'system', content: 'a\n\nb' },
     { role: 'user', content: 'q' },
@@ -32,7 +32,7 @@ turns('instructions in several blocks become one message', () => {
 })
 
 turns('a cache breakpoint is written in the form that the vendor accepts', () => {
-  const marked: Turn[] = [{ role: 'system', as: 'system', content: [{ ...text('a'), cache: { ttl: '1h' } }] }]
+  const marked: Turn[] = [{ role: 'system', sentAs: 'system', content: [{ ...text('a'), cache: { ttl: '1h' } }] }]
   const mark = (traits: Partial<Traits>) => Object(messages(marked, traits)).at(0).content
   assert.equal(mark({ cacheBreakpoints: 'cache_control' }), [
     { ...text('a'), cache_control: { type: 'ephemeral', ttl: '1h' } },

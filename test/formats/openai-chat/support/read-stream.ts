@@ -1,4 +1,4 @@
-import { createSequence } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import { createEventSequencer } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { chatTranslator } from '../../../../src/protocols/formats/openai-chat/chat-translator.ts'
 import { contexts } from '../../support/contexts.ts'
@@ -7,8 +7,8 @@ import { contexts } from '../../support/contexts.ts'
 export function read(chunks: readonly (object | '[DONE]')[]) {
   const { read: context, responseWarnings } = contexts(chatTranslator)
   const events: StreamEvent[] = []
-  const sequence = createSequence((event) => events.push(event))
-  const reader = chatTranslator.createReader(context, sequence.take)
+  const sequence = createEventSequencer((event) => events.push(event))
+  const reader = chatTranslator.createReader(context, sequence.push)
   for (const chunk of chunks)
     reader.observe({ event: undefined, data: chunk === '[DONE]' ? chunk : JSON.stringify(chunk) })
   reader.end()

@@ -15,7 +15,7 @@ const PNG = 'iVBORw0KGgoAAAANSUhEUg=='
 
 test('a string becomes one user turn, after the instructions', () => {
   assert.equal(parse({ input: 'hi', instructions: 'be brief' }).turns, [
-    { role: 'system', as: 'instructions', content: [text('be brief')] },
+    { role: 'system', sentAs: 'instructions', content: [text('be brief')] },
     user([text('hi')]),
   ])
 })
@@ -30,8 +30,8 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
       { role: 'assistant', content: 'a' },
     ],
     [
-      { role: 'system', as: 'system', content: [text('s')] },
-      { role: 'system', as: 'developer', content: [text('d')] },
+      { role: 'system', sentAs: 'system', content: [text('s')] },
+      { role: 'system', sentAs: 'developer', content: [text('d')] },
       user([text('u')]),
       assistant([text('a')]),
     ],

@@ -41,7 +41,7 @@ test("a request to OpenAI includes search sources, but a request to a compatible
 
 test('instructions stay in the input for JSON output, because the input must mention JSON', () => {
   const turns: Turn[] = [
-    { role: 'system', as: 'instructions', content: [text('in JSON')] },
+    { role: 'system', sentAs: 'instructions', content: [text('in JSON')] },
     { role: 'user', content: [text('u')] },
   ]
   const { instructions, input } = write({ turns, output: { type: 'json' } }).body
@@ -51,7 +51,7 @@ test('instructions stay in the input for JSON output, because the input must men
 test('instructions return to their field unless they have cache breakpoints', () => {
   const system = (value: string, cache?: object): Turn => ({
     role: 'system',
-    as: 'instructions',
+    sentAs: 'instructions',
     content: [{ ...text(value), ...(cache && { cache }) }],
   })
   const user: Turn = { role: 'user', content: [text('u')] }
@@ -71,9 +71,9 @@ test('instructions return to their field unless they have cache breakpoints', ()
 test('system and developer messages keep their roles and positions', () => {
   assert.equal(
     getItems(
-      { role: 'system', as: 'developer', content: [text('d')] },
+      { role: 'system', sentAs: 'developer', content: [text('d')] },
       { role: 'user', content: [text('u')] },
-      { role: 'system', as: 'system', content: [text('s')] },
+      { role: 'system', sentAs: 'system', content: [text('s')] },
     ),
     [message('developer', 'd'), message('user', 'u'), message('system', 's')],
   )

@@ -87,7 +87,7 @@ const items: Record<string, [output: object[], content: object[], responseWarnin
           { url: 'https://a.example/', title: 'A', start: 1, end: 2 },
           { title: 'f.txt', fileId: 'file_1' },
         ],
-        logprobs: [{ token: 'abc', logprob: -1, bytes: [97], top: [{ token: 'x', logprob: -2, bytes: [98] }] }],
+        logprobs: [{ token: 'abc', logprob: -1, bytes: [97], topLogprobs: [{ token: 'x', logprob: -2, bytes: [98] }] }],
       },
     ],
   ],

@@ -4,7 +4,7 @@ import { encodeUtf8 } from '../../../../src/lib/bytes.ts'
 import { createSseParser } from '../../../../src/lib/sse.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import { type Finish, resolveFinish } from '../../../../src/protocols/formats/canonical/canonical-response.ts'
-import { createSequence } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import { createEventSequencer } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { translateStream } from '../../../../src/protocols/formats/translate-stream.ts'
@@ -44,8 +44,8 @@ export function receivedBy(events: readonly string[]) {
 export function readStream(sse: string) {
   const { read, responseWarnings } = contexts(responsesTranslator, ours)
   const events: StreamEvent[] = []
-  const sequence = createSequence((event) => events.push(event))
-  const reader = responsesTranslator.createReader(read, sequence.take)
+  const sequence = createEventSequencer((event) => events.push(event))
+  const reader = responsesTranslator.createReader(read, sequence.push)
   const parser = createSseParser(reader.observe)
   parser.push(sse)
   parser.end()

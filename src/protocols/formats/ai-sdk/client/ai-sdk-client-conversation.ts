@@ -11,7 +11,7 @@ import type {
   ToolResultContent,
   UserPart,
 } from '../../canonical/canonical-parts.ts'
-import { createHostedPart, type Tool } from '../../canonical/canonical-tools.ts'
+import { createHostedToolPart, type Tool } from '../../canonical/canonical-tools.ts'
 import type { ToolResult, Turn } from '../../canonical/canonical-turns.ts'
 import { omitUndefined, readStringOrEmpty } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
@@ -34,8 +34,8 @@ export function parsePrompt(body: Fields, context: PromptContext): Turn[] {
     const message = readElementFields(entry, `prompt[${index}]`, warnings)
     const turn = parseMessage(message, context)
     message.ignore('providerOptions')
-    message.drop()
-    warnings.setPath(turn, message.at)
+    message.dropUnread()
+    warnings.setPath(turn, message.path)
     const last = turns.at(-1)
     if (turn.role === 'tool' && last?.role === 'tool') last.results.push(...turn.results)
     else if (turn.role !== 'tool' || turn.results.length > 0) turns.push(turn)
@@ -62,7 +62,7 @@ function parseMessage(message: Fields, context: PromptContext): Turn {
   const role = message.string('role')
   switch (role) {
     case 'system':
-      return { role, as: 'system', content: [createText(message.string('content') ?? '', message, warnings)] }
+      return { role, sentAs: 'system', content: [createText(message.string('content') ?? '', message, warnings)] }
     case 'user':
       return { role, content: readParts(message, warnings).flatMap((part) => parseUserPart(part, message, context)) }
     case 'assistant':
@@ -70,13 +70,13 @@ function parseMessage(message: Fields, context: PromptContext): Turn {
     case 'tool':
       return { role, results: readParts(message, warnings).flatMap((part) => parseToolPart(part, message, context)) }
     default:
-      return warnings.reject(message.path('role'), 'must be system, user, assistant, or tool.')
+      return warnings.reject(message.getPath('role'), 'must be system, user, assistant, or tool.')
   }
 }
 
 function readParts(message: Fields, warnings: Warnings): Fields[] {
   const content = message.any('content')
-  const path = message.path('content')
+  const path = message.getPath('content')
   if (typeof content === 'string') return [readElementFields({ type: 'text', text: content }, path, warnings)]
   return (message.list('content') ?? []).map((part, index) => readElementFields(part, `${path}[${index}]`, warnings))
 }
@@ -99,13 +99,13 @@ function parseUserPart(part: Fields, message: Fields, context: FileContext): Use
   const parsed: UserPart = type === 'file' ? parseFile(part, context) : { type, text: part.string('text') ?? '' }
   if (cache && parsed.type !== 'video') parsed.cache = cache
   part.ignore('providerOptions')
-  part.drop()
-  warnings.setPath(parsed, part.at, FILE_FIELD_NAMES)
+  part.dropUnread()
+  warnings.setPath(parsed, part.path, FILE_FIELD_NAMES)
   return [parsed]
 }
 
-const rejectPart = ({ path, value }: Fields, warnings: Warnings): never =>
-  warnings.reject(path('type'), `parts of type "${readStringOrEmpty(value.type)}" are not supported here.`)
+const rejectPart = ({ getPath, value }: Fields, warnings: Warnings): never =>
+  warnings.reject(getPath('type'), `parts of type "${readStringOrEmpty(value.type)}" are not supported here.`)
 
 function parseAssistant(message: Fields, context: PromptContext): AssistantPart[] {
   const { warnings } = context
@@ -113,12 +113,12 @@ function parseAssistant(message: Fields, context: PromptContext): AssistantPart[
   return readParts(message, warnings).flatMap((part) => {
     const parsed = parseAssistantPart(part, calls, context)
     part.ignore('providerOptions', 'title')
-    part.drop()
+    part.dropUnread()
     if (!parsed) return []
     const cache =
       parsed.type === 'text' || parsed.type === 'tool-call' ? readBreakpoint(part, message, warnings) : undefined
     const withCache = cache ? { ...parsed, cache } : parsed
-    warnings.setPath(withCache, part.at)
+    warnings.setPath(withCache, part.path)
     return [withCache]
   })
 }
@@ -148,7 +148,7 @@ function parseAssistantPart(part: Fields, calls: HostedCalls, context: PromptCon
     case 'custom':
     case 'reasoning-file':
       part.ignore(...Object.keys(part.value))
-      return void warnings.recordDrop(part.at)
+      return void warnings.recordDrop(part.path)
     default:
       return rejectPart(part, warnings)
   }
@@ -157,7 +157,7 @@ function parseAssistantPart(part: Fields, calls: HostedCalls, context: PromptCon
 /** Parses a model-generated file. Only images and audio can be sent back to a model. */
 function parseResponseFile(part: Fields, context: FileContext): AssistantPart | undefined {
   const { type, source } = parseFile(part, context)
-  if (type !== 'image' && type !== 'audio') return void context.warnings.recordDrop(part.at)
+  if (type !== 'image' && type !== 'audio') return void context.warnings.recordDrop(part.path)
   const state = parseState(part)
   return type === 'image' && state ? { type, source, state } : { type, source }
 }
@@ -202,10 +202,10 @@ function parseServerResult(
   const result = part.fields('output')?.any('value')
   part.ignore('toolName', 'output')
   const call = calls.get(id)
-  if (call === undefined || result === undefined) return void warnings.recordDrop(part.at)
+  if (call === undefined || result === undefined) return void warnings.recordDrop(part.path)
   const image = parseImageResult(result)
   if (image) return image
-  if (!Array.isArray(result) || !result.every(isPage)) return createHostedPart(id, { ...call, result })
+  if (!Array.isArray(result) || !result.every(isPage)) return createHostedToolPart(id, { ...call, result })
   const results = result.map(({ url, title }) => ({ url: readStringOrEmpty(url), title: readStringOrEmpty(title) }))
   return { type: 'server-tool', tool: 'web-search', id, query: readStringOrEmpty(call.input.query), results }
 }
@@ -217,7 +217,7 @@ function parseToolPart(part: Fields, message: Fields, context: FileContext): Too
   const { warnings } = context
   const type = part.string('type')
   if (type === 'tool-approval-response') {
-    warnings.recordDrop(part.at)
+    warnings.recordDrop(part.path)
     return []
   }
   if (type !== 'tool-result') return rejectPart(part, warnings)
@@ -229,8 +229,8 @@ function parseToolPart(part: Fields, message: Fields, context: FileContext): Too
     cache: readBreakpoint(part, message, warnings) ?? parseBreakpoint(output, warnings),
   })
   part.ignore('providerOptions')
-  part.drop()
-  warnings.setPath(result, part.at)
+  part.dropUnread()
+  warnings.setPath(result, part.path)
   return [result]
 }
 
@@ -253,14 +253,14 @@ function parseOutput(output: Fields, context: FileContext): Output {
     case 'execution-denied':
       return createOutput(output.string('reason') ?? 'The user did not allow this tool call.')
     case 'content': {
-      const path = output.path('value')
+      const path = output.getPath('value')
       const parts = (output.list('value') ?? []).map((entry, index) =>
         readElementFields(entry, `${path}[${index}]`, warnings),
       )
       return { content: parts.flatMap((part) => parseResultPart(part, context)), isError: undefined }
     }
     default:
-      return warnings.reject(output.path('type'), `outputs of type "${type}" are not supported.`)
+      return warnings.reject(output.getPath('type'), `outputs of type "${type}" are not supported.`)
   }
 }
 
@@ -273,7 +273,7 @@ function parseResultPart(part: Fields, context: FileContext): ToolResultContent[
     case 'file':
       return [parseFile(part, context)]
     case 'custom':
-      warnings.recordDrop(part.at)
+      warnings.recordDrop(part.path)
       return []
     default:
       return /^(?:file|image)-(?:data|url|id|file-id)$|^media$/.test(type)

@@ -30,7 +30,7 @@ export function parseFile(file: Fields, context: FileContext): AnyMediaPart {
   const part = addOptions(createPart(source, mediaType, file.string('filename')), file.fields('providerOptions'))
   const cache = parseBreakpoint(file, warnings)
   if (cache && part.type !== 'video') part.cache = cache
-  warnings.setPath(part, file.at, FILE_FIELD_NAMES)
+  warnings.setPath(part, file.path, FILE_FIELD_NAMES)
   return part
 }
 
@@ -85,10 +85,10 @@ function parseSource(file: Fields, context: SourceContext): MediaSource {
   const { warnings, mediaType } = context
   const data = file.any('data')
   if (typeof data === 'string') return URL_SCHEME.test(data) ? parseUrl(data, mediaType) : parseBase64(data, mediaType)
-  if (!isObject(data)) return warnings.reject(file.path('data'), 'must be base64, a URL, or tagged data.')
+  if (!isObject(data)) return warnings.reject(file.getPath('data'), 'must be base64, a URL, or tagged data.')
   const tagged = file.fields('data') ?? file
   const required = (name: string) =>
-    tagged.string(name) ?? warnings.reject(tagged.path(name), 'is required, as a string.')
+    tagged.string(name) ?? warnings.reject(tagged.getPath(name), 'is required, as a string.')
   switch (tagged.string('type')) {
     case 'data':
       return parseBase64(required('data'), mediaType)
@@ -97,9 +97,9 @@ function parseSource(file: Fields, context: SourceContext): MediaSource {
     case 'text':
       return { type: 'text', mediaType: completeMediaType(mediaType, 'text/plain'), text: required('text') }
     case 'reference':
-      return parseReference(tagged.stringsByName('reference') ?? {}, tagged.path('reference'), context)
+      return parseReference(tagged.stringsByName('reference') ?? {}, tagged.getPath('reference'), context)
     default:
-      return warnings.reject(tagged.path('type'), 'must be data, url, text, or reference.')
+      return warnings.reject(tagged.getPath('type'), 'must be data, url, text, or reference.')
   }
 }
 
@@ -116,12 +116,12 @@ export function parseResultFile(part: Fields, type: string, context: FileContext
     if (type.endsWith('-url')) return parseUrl(requireString(part, 'url', warnings), mediaType)
     const id = part.any('fileId')
     if (typeof id === 'string') return { type: 'file-id', id, format: 'openai-responses' }
-    return parseReference(part.stringsByName('fileId') ?? {}, part.path('fileId'), { ...context, mediaType })
+    return parseReference(part.stringsByName('fileId') ?? {}, part.getPath('fileId'), { ...context, mediaType })
   }
   const file = addOptions(createPart(getSource(), mediaType, part.string('filename')), part.fields('providerOptions'))
   const cache = parseBreakpoint(part, warnings)
   if (cache && file.type !== 'video') file.cache = cache
-  warnings.setPath(file, part.at, FILE_FIELD_NAMES)
+  warnings.setPath(file, part.path, FILE_FIELD_NAMES)
   return file
 }
 

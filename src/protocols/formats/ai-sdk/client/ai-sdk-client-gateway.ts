@@ -14,8 +14,8 @@ const APPLIED_OPTIONS = [
 export function noteGatewayOptions(gateway: Fields, warnings: Warnings): void {
   const { sort, tags = [] } = gateway.value
   gateway.ignore(...APPLIED_OPTIONS)
-  if (sort === 'tps') warnings.recordChange(gateway.path('sort'), 'replaced') // sorts by `ttft` instead, because throughput isn't measured
+  if (sort === 'tps') warnings.recordChange(gateway.getPath('sort'), 'replaced') // sorts by `ttft` instead, because throughput isn't measured
   if (!Array.isArray(tags)) return
   if (tags.length > LABEL_LIMITS.most || tags.some((tag) => String(tag).length > LABEL_LIMITS.maxLength))
-    warnings.recordChange(gateway.path('tags'), 'clamped')
+    warnings.recordChange(gateway.getPath('tags'), 'clamped')
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../../../../lib/json.ts'
 import { type Fields, readCacheBreakpoint } from '../../canonical/canonical-fields.ts'
 import type { CacheBreakpoint, TextPart } from '../../canonical/canonical-parts.ts'
-import { type OpaqueState, readEncryptedBody, sealState } from '../../canonical/canonical-state.ts'
+import { type OpaqueState, readSealedState, sealState } from '../../canonical/canonical-state.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import type { WireMetadata } from '../ai-sdk-wire.ts'
 
@@ -38,7 +38,7 @@ export function parseState(part: Fields): OpaqueState | undefined {
     return typeof value === 'string' && value !== '' ? value : undefined
   }
   const sealed = readText('signalbox', 'state')
-  if (sealed !== undefined) return readEncryptedBody(sealed)
+  if (sealed !== undefined) return readSealedState(sealed)
   const signature = readText('anthropic', 'signature')
   if (signature !== undefined) return createUnsealedState('anthropic-messages', 'signature', signature)
   const redacted = readText('anthropic', 'redactedData')

@@ -37,7 +37,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   const providerOptions = body.fields('providerOptions') ?? readFields({}, 'providerOptions', warnings)
   const readFirst = (...names: readonly string[]) =>
     names.map((name) => providerOptions.fields(name)).find((fields) => fields !== undefined) ??
-    readFields({}, providerOptions.path(names[0] ?? ''), warnings)
+    readFields({}, providerOptions.getPath(names[0] ?? ''), warnings)
   const [openai, anthropic, google] = [
     readFirst('openai', 'azure'),
     readFirst('anthropic'),
@@ -81,12 +81,12 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   const vendorOptions = parseVendorOptions({ openai, anthropic, google }, targetFormat)
   for (const name of ['sendReasoning', 'structuredOutputMode', 'toolStreaming', 'includePings']) anthropic.ignore(name) // only affect the client
   for (const name of ['forceReasoning', 'systemMessageMode', 'include']) openai.ignore(name) // only affect OpenAI's own API
-  customer?.drop()
+  customer?.dropUnread()
   noteGatewayOptions(gateway, warnings)
   providerOptions.ignore('azure', 'googleVertex', 'vertex')
-  for (const fields of [openai, anthropic, google, gateway, providerOptions]) fields.drop() // Signalbox's options have already been checked
+  for (const fields of [openai, anthropic, google, gateway, providerOptions]) fields.dropUnread() // Signalbox's options have already been checked
   const instructions: SystemTurn | undefined = text
-    ? { role: 'system', as: 'instructions', content: [{ type: 'text', text }] }
+    ? { role: 'system', sentAs: 'instructions', content: [{ type: 'text', text }] }
     : undefined
   return { options, isStrict, instructions, native: vendorOptions }
 }
@@ -107,7 +107,7 @@ function rejectServerState(
     const value = provider.any(name)
     if (value !== undefined && !(Array.isArray(value) && value.length === 0))
       warnings.reject(
-        provider.path(name),
+        provider.getPath(name),
         'content stored with one vendor cannot be sent to another. Send it with the request.',
       )
   }
@@ -142,7 +142,7 @@ function parseAnthropicOptions(anthropic: Fields): JsonObject {
   const management = anthropic.fields('contextManagement')
   const edits = management?.list('edits')?.filter(isObject)
   const budget = anthropic.object('taskBudget')
-  management?.drop()
+  management?.dropUnread()
   return omitUndefined<JsonObject>({
     context_management: edits && { edits: edits.map(snakeCaseKeys) },
     output_config: budget && { task_budget: budget },
@@ -181,13 +181,13 @@ function parseCacheOptions(openai: Fields, anthropic: Fields, warnings: Warnings
     ttl: options?.string('ttl'),
     auto: parseAnthropicBreakpoint(anthropic, warnings),
   })
-  options?.drop()
+  options?.dropUnread()
   return Object.keys(cacheOptions).length > 0 ? cacheOptions : undefined
 }
 
 function parsePrediction(openai: Fields): string | undefined {
   const prediction = openai.fields('prediction')
-  if (typeof prediction?.value.content !== 'string') prediction?.drop()
+  if (typeof prediction?.value.content !== 'string') prediction?.dropUnread()
   return typeof prediction?.value.content === 'string' ? prediction.value.content : undefined
 }
 
@@ -225,7 +225,7 @@ function parseReasoning(providers: Record<string, Fields>, { warnings, targetFor
   const { body, openai, anthropic, google, signalbox } = providers
   for (const [provider, name] of REASONING_FIELDS) {
     const fields = providers[provider]
-    if (fields?.value[name] !== undefined) warnings.useName('reasoning', fields.path(name))
+    if (fields?.value[name] !== undefined) warnings.setFieldName('reasoning', fields.getPath(name))
   }
   const general = body?.oneOfOrDrop('reasoning', ['provider-default', ...ALL_EFFORTS])
   const thinking = anthropic?.fields('thinking')
@@ -241,8 +241,8 @@ function parseReasoning(providers: Record<string, Fields>, { warnings, targetFor
     anthropic?.oneOfOrDrop('effort', ALL_EFFORTS) ??
     config?.oneOfOrDrop('thinkingLevel', ALL_EFFORTS) ??
     (type === 'disabled' ? 'none' : general === 'provider-default' ? undefined : general)
-  thinking?.drop()
-  config?.drop()
+  thinking?.dropUnread()
+  config?.dropUnread()
   const isSummarized = targetFormat === 'openai-responses' && openai?.value.reasoningSummary === undefined
   const isHidden = isShown === false || display === 'omitted'
   const isShort = targetFormat === 'anthropic-messages' && ![undefined, 'none', 'provider-default'].includes(general)

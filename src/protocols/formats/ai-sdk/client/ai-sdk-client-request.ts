@@ -58,7 +58,7 @@ export function parseRequest(
     client: { ...client },
   })
   body.ignore('headers', 'model', 'stream') // the body's `headers` belong to the client's own request
-  body.drop()
+  body.dropUnread()
   return request
 }
 
@@ -77,8 +77,8 @@ function parseOutput(body: Fields, isStrict: boolean | undefined, warnings: Warn
       })
     : { type: 'json' }
   format.ignore('name', 'description')
-  format.drop()
-  warnings.setPath(output, format.at)
+  format.dropUnread()
+  warnings.setPath(output, format.path)
   return output
 }
 

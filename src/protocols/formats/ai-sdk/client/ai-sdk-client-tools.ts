@@ -36,9 +36,9 @@ export function parseTools(body: Fields, context: FileContext): OfferedTools {
   const allTools = readTools(body, 'tools', warnings).map((fields): OfferedTool => {
     const tool = parseTool(fields, context)
     if (tool.type === 'web-search') search = fields.string('name')
-    if (tool.type === 'function') fields.drop()
+    if (tool.type === 'function') fields.dropUnread()
     if (tool.type === 'function' && tool.isHosted) hosted[tool.name] = fields.string('name') ?? ''
-    warnings.setPath(tool, fields.at, { schema: 'inputSchema', examples: 'inputExamples', kind: 'id' })
+    warnings.setPath(tool, fields.path, { schema: 'inputSchema', examples: 'inputExamples', kind: 'id' })
     return tool
   })
   const hostedChoice =
@@ -61,7 +61,7 @@ function parseTool(tool: Fields, context: FileContext): OfferedTool {
   if (id.startsWith('anthropic.computer_') && targetFormat === 'anthropic-messages')
     return parseComputerTool(id, name, args)
   if (parsedTool) return parsedTool
-  return { type: 'vendor', name, refusal: `the tool "${id}" only works with its own vendor.` }
+  return { type: 'vendor', name, rejectionReason: `the tool "${id}" only works with its own vendor.` }
 }
 
 /** The AI SDK providers' web searches: `openai.web_search`, `anthropic.web_search_20250305`, `google.google_search`, `xai.web_search`. */
@@ -72,7 +72,7 @@ function parseFunction(tool: Fields, name: string, { warnings, targetFormat }: F
     .list('inputExamples')
     ?.flatMap((example) => (isObject(example) && isObject(example.input) ? [example.input] : []))
   const keepsExamples = targetFormat === 'anthropic-messages' && examples && examples.length > 0
-  if (examples?.length && !keepsExamples) warnings.recordDrop(tool.path('inputExamples'))
+  if (examples?.length && !keepsExamples) warnings.recordDrop(tool.getPath('inputExamples'))
   tool.ignore('providerOptions', 'title')
   return omitUndefined<FunctionTool>({
     type: 'function',
@@ -116,7 +116,7 @@ function parseComputerTool(id: string, name: string, args: JsonObject): OfferedT
     : {
         type: 'vendor',
         name,
-        refusal: `the tool "${id}" must be named "computer" and have a version that Signalbox supports.`,
+        rejectionReason: `the tool "${id}" must be named "computer" and have a version that Signalbox supports.`,
       }
 }
 
@@ -144,7 +144,7 @@ function parseSearch(search: Fields): WebSearchTool {
     blockedDomains: args?.strings('blockedDomains') ?? filters?.strings('blockedDomains'),
     location: readLocation(location),
   })
-  for (const fields of [location, filters, args]) fields?.drop()
+  for (const fields of [location, filters, args]) fields?.dropUnread()
   return tool
 }
 

@@ -8,7 +8,7 @@ import { parseBreakpoint } from '../anthropic-fields.ts'
 /** Reads a content field's blocks. A string counts as one text block. */
 export function readBlocks(holder: Fields, name: string, warnings: Warnings): Fields[] {
   const content = holder.any(name)
-  const path = holder.path(name)
+  const path = holder.getPath(name)
   if (content === undefined) return []
   if (typeof content === 'string') return [readElementFields({ type: 'text', text: content }, path, warnings)]
   if (!Array.isArray(content)) return warnings.reject(path, 'must be a string or an array of blocks.')
@@ -20,9 +20,9 @@ const PART_FIELD_NAMES = { name: 'title', citable: 'citations' }
 /** Parses a block of a user message or tool result. Returns no part for empty text. */
 export function parseBlock(block: Fields, warnings: Warnings): UserPart[] {
   const part = parsePart(block, warnings)
-  block.drop()
+  block.dropUnread()
   if (!part) return []
-  warnings.setPath(part, block.at, PART_FIELD_NAMES)
+  warnings.setPath(part, block.path, PART_FIELD_NAMES)
   return [part]
 }
 
@@ -57,10 +57,10 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
         cache: parseBreakpoint(block, warnings),
       })
     case 'tool_reference': // a search found this deferred tool, but all tools are declared anyway
-      warnings.recordChange(block.at, 'replaced')
+      warnings.recordChange(block.path, 'replaced')
       return { type: 'text', text: block.string('tool_name') ?? '' }
     default:
-      return warnings.reject(block.path('type'), `content of type "${type}" is not supported.`)
+      return warnings.reject(block.getPath('type'), `content of type "${type}" is not supported.`)
   }
 }
 
@@ -75,13 +75,13 @@ export function parseTexts(holder: Fields, name: string, warnings: Warnings): Te
   return readBlocks(holder, name, warnings).flatMap((block) => {
     const type = block.string('type')
     if (type === 'tool_addition' || type === 'tool_removal') {
-      warnings.recordDrop(block.at) // the request already declares all tools
+      warnings.recordDrop(block.path) // the request already declares all tools
       return []
     }
-    if (type !== 'text') warnings.reject(block.path('type'), `content of type "${type}" is not allowed here.`)
+    if (type !== 'text') warnings.reject(block.getPath('type'), `content of type "${type}" is not allowed here.`)
     const part = parseText(block, warnings)
     block.ignore('citations')
-    block.drop()
+    block.dropUnread()
     return part ?? []
   })
 }
@@ -107,7 +107,7 @@ export function parseSource(block: Fields, warnings: Warnings): MediaSource {
     case 'content':
       return { type: 'text', mediaType: 'text/plain', text: parseContent(source, warnings) }
     default:
-      return warnings.reject(source.path('type'), 'must be base64, url, file, text, or content.')
+      return warnings.reject(source.getPath('type'), 'must be base64, url, file, text, or content.')
   }
 }
 
@@ -115,8 +115,8 @@ export function parseSource(block: Fields, warnings: Warnings): MediaSource {
 function parseContent(source: Fields, warnings: Warnings): string {
   if (typeof source.any('content') === 'string') return source.string('content') ?? ''
   const texts = (source.list('content') ?? []).map((entry, index) => {
-    const block = readElementFields(entry, `${source.path('content')}[${index}]`, warnings)
-    return block.string('text') ?? warnings.reject(block.at, 'documents can only contain text.')
+    const block = readElementFields(entry, `${source.getPath('content')}[${index}]`, warnings)
+    return block.string('text') ?? warnings.reject(block.path, 'documents can only contain text.')
   })
   return texts.join('\n\n')
 }

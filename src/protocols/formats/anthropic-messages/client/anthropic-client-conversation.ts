@@ -16,34 +16,34 @@ export function parseTurns(body: Fields, warnings: Warnings): Turn[] {
   const messages = body.list('messages') ?? warnings.reject('messages', 'is required.')
   const turns: Turn[] = parseTexts(body, 'system', warnings).map((part) => ({
     role: 'system',
-    as: 'instructions',
+    sentAs: 'instructions',
     content: [part],
   }))
   messages.forEach((entry, index) => {
     const message = readElementFields(entry, `messages[${index}]`, warnings)
     for (const turn of parseMessage(message, warnings)) {
-      warnings.setPath(turn, message.at)
+      warnings.setPath(turn, message.path)
       const last = turns.at(-1)
       if (turn.role === 'tool' && last?.role === 'tool') last.results.push(...turn.results)
       else turns.push(turn)
     }
-    message.drop()
+    message.dropUnread()
   })
   return turns
 }
 
 function parseMessage(message: Fields, warnings: Warnings): Turn[] {
   const role = message.string('role')
-  if (message.any('content') === undefined) warnings.reject(message.path('content'), 'is required.')
+  if (message.any('content') === undefined) warnings.reject(message.getPath('content'), 'is required.')
   switch (role) {
     case 'user':
       return parseUser(message, warnings)
     case 'assistant':
       return [{ role, content: parseAssistant(readBlocks(message, 'content', warnings), warnings) }]
     case 'system':
-      return [{ role, as: 'system', content: parseTexts(message, 'content', warnings) }]
+      return [{ role, sentAs: 'system', content: parseTexts(message, 'content', warnings) }]
     default:
-      return warnings.reject(message.path('role'), 'must be user, assistant, or system.')
+      return warnings.reject(message.getPath('role'), 'must be user, assistant, or system.')
   }
 }
 
@@ -66,8 +66,8 @@ function parseResult(block: Fields, warnings: Warnings): ToolResult {
     isError: block.boolean('is_error') || undefined,
     cache: parseBreakpoint(block, warnings),
   })
-  block.drop()
-  warnings.setPath(result, block.at)
+  block.dropUnread()
+  warnings.setPath(result, block.path)
   return result
 }
 
@@ -76,9 +76,9 @@ function parseAssistant(blocks: readonly Fields[], warnings: Warnings): Assistan
   const inserted = new Set<AssistantPart>()
   const parts = blocks.flatMap((block) => {
     const part = parsePart(block, searches, warnings)
-    block.drop()
+    block.dropUnread()
     if (!part) return []
-    warnings.setPath(part, block.at)
+    warnings.setPath(part, block.path)
     if (part.type === 'text' && block.string('type') !== 'text') inserted.add(part)
     return [part]
   })
@@ -114,12 +114,12 @@ function parsePart(block: Fields, { running, paths }: Searches, warnings: Warnin
       return parseServerResult(ignoreAllFields(block), running, {})
     case 'fallback': // marks where another Anthropic model took over
       ignoreAllFields(block)
-      return void warnings.recordDrop(block.at)
+      return void warnings.recordDrop(block.path)
     case 'server_tool_use':
       if (block.string('name') === 'web_search') {
         const id = block.string('id') ?? ''
         running.set(id, ignoreAllFields(block))
-        paths.set(id, block.at)
+        paths.set(id, block.path)
         return undefined
       }
   }
@@ -141,8 +141,8 @@ function parseCall(block: Fields, warnings: Warnings): ToolCallPart {
 function parseServerBlock(block: Fields, warnings: Warnings): AssistantPart | undefined {
   const text = getServerToolText(ignoreAllFields(block))
   if (text === undefined)
-    return warnings.reject(block.path('type'), `content of type "${block.string('type')}" is not supported.`)
-  warnings.recordChange(block.at, text === '' ? 'dropped' : 'replaced')
+    return warnings.reject(block.getPath('type'), `content of type "${block.string('type')}" is not supported.`)
+  warnings.recordChange(block.path, text === '' ? 'dropped' : 'replaced')
   return text === '' ? undefined : { type: 'text', text }
 }
 

@@ -17,7 +17,7 @@ export function parseReasoning(body: Fields, warnings: Warnings): ReasoningOptio
   const display = thinking.oneOfOrDrop('display', ['summarized', 'omitted'])
   const show = display && (display === 'omitted' ? 'none' : 'summary')
   const budget = thinking.number('budget_tokens')
-  thinking.drop()
+  thinking.dropUnread()
   switch (type) {
     case undefined:
       return warnings.reject('thinking.type', 'is required.')

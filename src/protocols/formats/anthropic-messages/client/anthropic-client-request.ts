@@ -31,7 +31,7 @@ export function parseRequest(json: JsonObject, { warnings, version }: ParseConte
     output: parseOutput(body, warnings),
     options: parallelToolCalls === undefined ? options : { ...options, parallelToolCalls },
   })
-  body.drop()
+  body.dropUnread()
   return request
 }
 
@@ -81,7 +81,7 @@ function parseTier(body: Fields): RequestOptions['serviceTier'] {
 function parseUser(body: Fields): string | undefined {
   const metadata = body.fields('metadata')
   const user = metadata?.string('user_id')
-  metadata?.drop()
+  metadata?.dropUnread()
   return user
 }
 
@@ -90,12 +90,12 @@ function parseOutput(body: Fields, warnings: Warnings): OutputFormat | undefined
   const config = body.fields('output_config')
   config?.ignore('effort')
   const format = config?.fields('format') ?? body.fields('output_format')
-  config?.drop()
+  config?.dropUnread()
   if (!format) return undefined
   format.oneOf('type', ['json_schema'])
-  const schema = format.object('schema') ?? warnings.reject(format.path('schema'), 'is required.')
-  format.drop()
+  const schema = format.object('schema') ?? warnings.reject(format.getPath('schema'), 'is required.')
+  format.dropUnread()
   const output: OutputFormat = { type: 'json-schema', schema }
-  warnings.setPath(output, format.at)
+  warnings.setPath(output, format.path)
   return output
 }

@@ -21,8 +21,8 @@ export function parseTools(body: Fields, choice: ToolChoice | undefined, warning
   const allTools = readTools(body, 'tools', warnings).flatMap((fields) => {
     const tool = parseTool(fields, warnings)
     if (!tool) return []
-    if (tool.type !== 'vendor') fields.drop()
-    warnings.setPath(tool, fields.at, TOOL_FIELD_NAMES)
+    if (tool.type !== 'vendor') fields.dropUnread()
+    warnings.setPath(tool, fields.path, TOOL_FIELD_NAMES)
     return [tool]
   })
   return dropVendorTools(allTools, choice, warnings)
@@ -51,17 +51,17 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool | undefined {
     return omitUndefined<VendorTool>({
       type: 'vendor',
       name: tool.string('name'),
-      refusal: `tools of type "${type}" only work with Anthropic.`,
+      rejectionReason: `tools of type "${type}" only work with Anthropic.`,
     })
-  warnings.recordDrop(tool.at) // the request already declares the tools that a search would find
+  warnings.recordDrop(tool.path) // the request already declares the tools that a search would find
   return undefined
 }
 
 function parseFunction(tool: Fields, warnings: Warnings): FunctionTool {
-  for (const name of ['defer_loading', 'input_examples']) if (tool.any(name)) warnings.recordDrop(tool.path(name))
+  for (const name of ['defer_loading', 'input_examples']) if (tool.any(name)) warnings.recordDrop(tool.getPath(name))
   tool.ignore('eager_input_streaming')
   if (tool.strings('allowed_callers')?.every((caller) => caller !== 'direct'))
-    warnings.recordDrop(tool.path('allowed_callers'))
+    warnings.recordDrop(tool.getPath('allowed_callers'))
   return omitUndefined<FunctionTool>({
     type: 'function',
     name: requireString(tool, 'name', warnings),
@@ -100,7 +100,7 @@ function parseChoice(choice: Fields, warnings: Warnings): ToolChoice {
   const type = choice.oneOf('type', ['auto', 'any', 'tool', 'none'])
   switch (type) {
     case undefined:
-      return warnings.reject(choice.path('type'), 'is required.')
+      return warnings.reject(choice.getPath('type'), 'is required.')
     case 'any':
       return { type: 'required' }
     case 'tool':

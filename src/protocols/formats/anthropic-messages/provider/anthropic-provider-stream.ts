@@ -7,10 +7,10 @@ import { readStringOrEmpty } from '../../canonical/canonical-values.ts'
 import { parseExactObject } from '../../canonical/exact-json.ts'
 import {
   type BlockReader,
-  createBlocks,
+  createBlockCollection,
   createPartEvents,
-  createReasoningPart,
-  createTextPart,
+  createReasoningEmitter,
+  createTextEmitter,
   type PartEvents,
 } from '../../canonical/stream-reader.ts'
 import { restartError } from '../../restart-detector.ts'
@@ -26,7 +26,7 @@ import { createMessageStarts, hasCounts, mergeCounts } from '../anthropic-stream
  * is an error.
  */
 export function createReader(context: ReaderContext, emit: (event: ReaderEvent) => void): StreamReader {
-  const blocks = createBlocks()
+  const blocks = createBlockCollection()
   const counts: JsonObject = {}
   const trackStart = createMessageStarts()
   const blockContext = { ...context, ...createPartEvents(emit), running: new Map<string, JsonObject>() }
@@ -94,9 +94,9 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
   }
 
   function addDelta(index: unknown, delta: JsonObject) {
-    if (blocks.add(index, delta)) return
+    if (blocks.addDelta(index, delta)) return
     startBlock(index, { type: delta.type === 'thinking_delta' ? 'thinking' : 'text' })
-    blocks.add(index, delta)
+    blocks.addDelta(index, delta)
   }
 
   function endMessage(delta: JsonObject, usage: unknown) {
@@ -151,16 +151,16 @@ function createBlockReader(block: JsonObject, context: BlockContext): BlockReade
 }
 
 function createTextReader(block: JsonObject, context: BlockContext): BlockReader {
-  const part = createTextPart(context)
+  const part = createTextEmitter(context)
   const cite = (value: unknown) => {
     const citation = isObject(value) ? parseCitation(value) : undefined
-    if (citation) part.cite(citation)
+    if (citation) part.addCitation(citation)
     else context.responseWarnings.recordDrop('citations')
   }
   part.append(readStringOrEmpty(block.text))
   if (Array.isArray(block.citations)) for (const citation of block.citations) cite(citation)
   return {
-    add(delta) {
+    addDelta(delta) {
       if (delta.type === 'citations_delta') cite(delta.citation)
       else part.append(readStringOrEmpty(delta.text))
     },
@@ -169,12 +169,12 @@ function createTextReader(block: JsonObject, context: BlockContext): BlockReader
 }
 
 function createThinkingReader(block: JsonObject, context: BlockContext): BlockReader {
-  const part = createReasoningPart(context, context.origin)
-  part.sign(readStringOrEmpty(block.signature))
+  const part = createReasoningEmitter(context, context.origin)
+  part.setSignature(readStringOrEmpty(block.signature))
   part.append(readStringOrEmpty(block.thinking))
   return {
-    add(delta) {
-      if (delta.type === 'signature_delta') part.sign(readStringOrEmpty(delta.signature))
+    addDelta(delta) {
+      if (delta.type === 'signature_delta') part.setSignature(readStringOrEmpty(delta.signature))
       else part.append(readStringOrEmpty(delta.thinking))
     },
     end: part.end,
@@ -186,7 +186,7 @@ function createCallReader(block: JsonObject, { start, emit, newId }: BlockContex
   const key = start({ type: 'tool-call', id, name: readStringOrEmpty(block.name), arguments: '' })
   const input = createInputReader(block.input, (piece) => emit({ type: 'part-delta', key, text: piece }))
   return {
-    add: ({ partial_json }) => input.add(readStringOrEmpty(partial_json)),
+    addDelta: ({ partial_json }) => input.add(readStringOrEmpty(partial_json)),
     end() {
       input.end()
       emit({ type: 'part-end', key })
@@ -199,7 +199,7 @@ function createServerCallReader(block: JsonObject, { running }: BlockContext): B
   const pieces: string[] = []
   const reader = createInputReader(block.input, (piece) => void pieces.push(piece))
   return {
-    add: ({ partial_json }) => reader.add(readStringOrEmpty(partial_json)),
+    addDelta: ({ partial_json }) => reader.add(readStringOrEmpty(partial_json)),
     end() {
       reader.end()
       running.set(readStringOrEmpty(block.id), { ...block, input: tryParseJson(pieces.join('')) })
@@ -209,12 +209,12 @@ function createServerCallReader(block: JsonObject, { running }: BlockContext): B
 
 function createCompleteReader(part: AssistantPart, { start, emit }: BlockContext): BlockReader {
   const key = start(part)
-  return { add() {}, end: () => emit({ type: 'part-end', key }) }
+  return { addDelta() {}, end: () => emit({ type: 'part-end', key }) }
 }
 
 function createEmptyReader(type: string, { responseWarnings }: BlockContext): BlockReader {
   responseWarnings.recordDrop(type)
-  return { add() {}, end() {} }
+  return { addDelta() {}, end() {} }
 }
 
 /**

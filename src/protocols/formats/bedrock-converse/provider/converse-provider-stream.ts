@@ -5,10 +5,10 @@ import { readStringOrEmpty } from '../../canonical/canonical-values.ts'
 import { addCharges } from '../../canonical/reported-cost.ts'
 import {
   type BlockReader,
-  createBlocks,
+  createBlockCollection,
   createPartEvents,
-  createReasoningPart,
-  createTextPart,
+  createReasoningEmitter,
+  createTextEmitter,
   type PartEvents,
 } from '../../canonical/stream-reader.ts'
 import { RestartDetector, restartError } from '../../restart-detector.ts'
@@ -19,7 +19,7 @@ import { parseCitation, SERVER_TOOL } from './converse-provider-response.ts'
 
 /** Creates a reader for events from `messageStart` to `metadata`. Only tool calls have a start event. Other blocks start with their first delta. */
 export function createReader(context: ReaderContext, emit: (event: ReaderEvent) => void): StreamReader {
-  const blocks = createBlocks()
+  const blocks = createBlockCollection()
   const starts = new RestartDetector()
   const blockContext = { ...context, ...createPartEvents(emit) }
 
@@ -61,9 +61,9 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
   }
 
   function addDelta(index: unknown, delta: JsonObject) {
-    if (blocks.add(index, delta)) return
+    if (blocks.addDelta(index, delta)) return
     startBlock(index, delta)
-    blocks.add(index, delta)
+    blocks.addDelta(index, delta)
   }
 
   return { observe, end: blocks.endAll }
@@ -78,17 +78,17 @@ function createBlockReader(block: JsonObject, context: ConverseBlockContext): Bl
   if (isObject(block.reasoningContent)) return readReasoning(context)
   if (typeof block.text === 'string' || isObject(block.citation)) return readText(context)
   context.responseWarnings.recordDrop(Object.keys(block)[0] ?? 'content')
-  return { add() {}, end() {} }
+  return { addDelta() {}, end() {} }
 }
 
 function readText(context: ConverseBlockContext): BlockReader {
-  const part = createTextPart(context)
+  const part = createTextEmitter(context)
   return {
-    add(delta) {
+    addDelta(delta) {
       part.append(readStringOrEmpty(delta.text))
       if (delta.citation === undefined) return
       const citation = isObject(delta.citation) ? parseCitation(delta.citation) : undefined
-      if (citation) part.cite(citation)
+      if (citation) part.addCitation(citation)
       else context.responseWarnings.recordDrop('citations')
     },
     end: part.end,
@@ -97,12 +97,12 @@ function readText(context: ConverseBlockContext): BlockReader {
 
 function readReasoning(context: ConverseBlockContext): BlockReader {
   const { start, emit, origin } = context
-  const part = createReasoningPart(context, origin)
+  const part = createReasoningEmitter(context, origin)
   return {
-    add({ reasoningContent }) {
+    addDelta({ reasoningContent }) {
       if (!isObject(reasoningContent)) return
       const { redactedContent } = reasoningContent
-      part.sign(readStringOrEmpty(reasoningContent.signature))
+      part.setSignature(readStringOrEmpty(reasoningContent.signature))
       part.append(readStringOrEmpty(reasoningContent.text))
       if (typeof redactedContent !== 'string') return
       const state = { origin, kind: 'redacted', data: redactedContent } as const
@@ -117,7 +117,7 @@ function readCall(call: JsonObject, { start, emit, newId }: ConverseBlockContext
   const id = readStringOrEmpty(call.toolUseId) || `tooluse_${newId()}`
   const key = start({ type: 'tool-call', id, name: readStringOrEmpty(call.name), arguments: '' })
   return {
-    add({ toolUse }) {
+    addDelta({ toolUse }) {
       const delta = isObject(toolUse) ? readStringOrEmpty(toolUse.input) : ''
       if (delta !== '') emit({ type: 'part-delta', key, text: delta })
     },

@@ -29,7 +29,7 @@ export function moveBlankBreakpoints(turns: readonly Turn[], { traits, warnings 
   let previous: BreakpointCandidate | undefined
   for (const candidate of listBreakpointCandidates(copy)) {
     const { item, part, result } = candidate
-    if (!isBlank(part, traits)) previous = candidate
+    if (!isBlankPart(part, traits)) previous = candidate
     else if (item.cache) {
       const receiver = result ?? previous?.item
       if (receiver) receiver.cache ??= item.cache
@@ -41,12 +41,12 @@ export function moveBlankBreakpoints(turns: readonly Turn[], { traits, warnings 
 }
 
 /** Returns whether this is a text part that will be dropped or that can't have a breakpoint. */
-const isBlank = (part: Part | undefined, { emptyText, cacheBreakpoints }: Traits): boolean =>
+const isBlankPart = (part: Part | undefined, { emptyText, cacheBreakpoints }: Traits): boolean =>
   part !== undefined && !isMeaningful(part, emptyText === 'refused' || cacheBreakpoints === 'cache_control')
 
 /** The items with their breakpoints. `auto` is the breakpoint on the entire request. */
 interface CacheableRequest extends CacheableItems {
-  auto: CacheBreakpoint | undefined
+  autoBreakpoint: CacheBreakpoint | undefined
 }
 
 /**
@@ -55,16 +55,17 @@ interface CacheableRequest extends CacheableItems {
  */
 export function fitCacheBreakpoints(
   request: CacheableRequest,
-  { acceptsAuto, ...target }: TargetContext & { acceptsAuto: boolean },
-): { tools: Tool[]; turns: Turn[]; auto: CacheBreakpoint | undefined } {
-  const { auto } = request
-  if (!auto && !hasBreakpoints(request)) return { tools: [...request.tools], turns: [...request.turns], auto }
+  { acceptsAuto: acceptsAutoBreakpoint, ...target }: TargetContext & { acceptsAuto: boolean },
+): { tools: Tool[]; turns: Turn[]; autoBreakpoint: CacheBreakpoint | undefined } {
+  const { autoBreakpoint } = request
+  if (!autoBreakpoint && !hasBreakpoints(request))
+    return { tools: [...request.tools], turns: [...request.turns], autoBreakpoint }
   const copy = copyItems(request)
   const { traits, warnings } = target
-  const hasLifetimes = traits.cacheBreakpoints === 'cache_control'
+  const supportsTtls = traits.cacheBreakpoints === 'cache_control'
   const candidates = listBreakpointCandidates(copy)
 
-  function drop({ item }: BreakpointCandidate) {
+  function dropBreakpoint({ item }: BreakpointCandidate) {
     if (item.cache) warnings.recordDrop(warnings.getPath(item.cache, 'cache'))
     delete item.cache
   }
@@ -74,44 +75,47 @@ export function fitCacheBreakpoints(
     if (candidate.result && candidate.item.cache && !candidate.result.cache) {
       candidate.result.cache = candidate.item.cache
       delete candidate.item.cache
-    } else drop(candidate)
+    } else dropBreakpoint(candidate)
   }
-  const last = candidates.findLast((candidate) => !isUncacheable(candidate, target) && !isBlank(candidate.part, traits))
-  if (auto && hasLifetimes && !acceptsAuto && last) last.item.cache ??= auto
-  const autoSlots = auto && hasLifetimes && acceptsAuto ? 1 : 0
+  const lastCandidate = candidates.findLast(
+    (candidate) => !isUncacheable(candidate, target) && !isBlankPart(candidate.part, traits),
+  )
+  if (autoBreakpoint && supportsTtls && !acceptsAutoBreakpoint && lastCandidate)
+    lastCandidate.item.cache ??= autoBreakpoint
+  const autoSlots = autoBreakpoint && supportsTtls && acceptsAutoBreakpoint ? 1 : 0
   const slots = traits.cacheBreakpoints === 'none' ? 0 : traits.maxCacheBreakpoints - autoSlots
-  const withBreakpoints = candidates.filter(({ item }) => item.cache)
-  for (const candidate of rankBreakpoints(withBreakpoints).slice(slots)) drop(candidate)
-  if (!hasLifetimes) return { ...copy, auto }
+  const breakpoints = candidates.filter(({ item }) => item.cache)
+  for (const candidate of rankBreakpoints(breakpoints).slice(slots)) dropBreakpoint(candidate)
+  if (!supportsTtls) return { ...copy, autoBreakpoint }
 
-  const autoBreakpoint: { cache?: CacheBreakpoint } = acceptsAuto && auto ? { cache: auto } : {}
-  fitLifetimes([...withBreakpoints.map(({ item }) => item), autoBreakpoint], target)
-  if (autoBreakpoint.cache && last?.item.cache && last.item.cache.ttl !== autoBreakpoint.cache.ttl)
-    autoBreakpoint.cache = last.item.cache // both breakpoints apply to the last block
-  return { ...copy, auto: autoBreakpoint.cache }
+  const autoItem: { cache?: CacheBreakpoint } = acceptsAutoBreakpoint && autoBreakpoint ? { cache: autoBreakpoint } : {}
+  fitTtls([...breakpoints.map(({ item }) => item), autoItem], target)
+  if (autoItem.cache && lastCandidate?.item.cache && lastCandidate.item.cache.ttl !== autoItem.cache.ttl)
+    autoItem.cache = lastCandidate.item.cache // both breakpoints apply to the last block
+  return { ...copy, autoBreakpoint: autoItem.cache }
 }
 
 /**
  * Sorts breakpoints by importance: the last one in each part of the prefix, then the others from last to first, because later ones cover longer
  * prefixes.
  */
-function rankBreakpoints(withBreakpoints: readonly BreakpointCandidate[]): BreakpointCandidate[] {
+function rankBreakpoints(breakpoints: readonly BreakpointCandidate[]): BreakpointCandidate[] {
   const areas = [['tools'], ['instructions'], ['input', 'assistant', 'results', 'result-parts']]
-  const lastOfEach = areas.flatMap((area) => withBreakpoints.findLast(({ within }) => area.includes(within)) ?? [])
-  return [...new Set([...lastOfEach.reverse(), ...withBreakpoints.toReversed()])]
+  const lastOfEachArea = areas.flatMap((area) => breakpoints.findLast(({ within }) => area.includes(within)) ?? [])
+  return [...new Set([...lastOfEachArea.reverse(), ...breakpoints.toReversed()])]
 }
 
 /** Limits the TTLs to the ones that the target supports; Anthropic has two. A longer TTL must not follow a shorter one. */
-function fitLifetimes(items: readonly { cache?: CacheBreakpoint }[], { traits, warnings }: TargetContext): void {
-  let isShort = traits.maxCacheTtl === '5m'
+function fitTtls(items: readonly { cache?: CacheBreakpoint }[], { traits, warnings }: TargetContext): void {
+  let mustBeShort = traits.maxCacheTtl === '5m'
   for (const item of items) {
     const { cache } = item
     if (!cache) continue
-    const isLong = cache.ttl !== undefined && cache.ttl !== '5m'
-    isShort ||= !isLong
-    if (!isLong || (!isShort && cache.ttl === '1h')) continue
+    const isLongTtl = cache.ttl !== undefined && cache.ttl !== '5m'
+    mustBeShort ||= !isLongTtl
+    if (!isLongTtl || (!mustBeShort && cache.ttl === '1h')) continue
     warnings.recordChange(warnings.getPath(cache, 'cache', 'ttl'), 'replaced')
-    item.cache = { ...cache, ttl: isShort ? '5m' : '1h' }
+    item.cache = { ...cache, ttl: mustBeShort ? '5m' : '1h' }
   }
 }
 
@@ -141,18 +145,18 @@ function listBreakpointCandidates({ tools, turns }: CacheableItems): BreakpointC
   const candidates: BreakpointCandidate[] = tools.flatMap((item) =>
     item.type === 'function' ? [{ item, within: 'tools' }] : [],
   )
-  const add = (part: Part, target: Omit<BreakpointCandidate, 'item' | 'part'>) => {
+  const addCandidate = (part: Part, target: Omit<BreakpointCandidate, 'item' | 'part'>) => {
     if (canHaveBreakpoint(part)) candidates.push({ item: part, part, ...target })
   }
   for (const turn of turns) {
     if (turn.role === 'tool')
       for (const result of turn.results) {
-        for (const part of result.content) add(part, { within: 'result-parts', result })
+        for (const part of result.content) addCandidate(part, { within: 'result-parts', result })
         candidates.push({ item: result, within: 'results' })
       }
     else {
       const location = turn.role === 'user' ? 'input' : turn.role === 'system' ? 'instructions' : turn.role
-      for (const part of turn.content) add(part, { within: location })
+      for (const part of turn.content) addCandidate(part, { within: location })
     }
   }
   return candidates
@@ -189,7 +193,7 @@ function copyItems({ tools, turns }: CacheableItems): { tools: Tool[]; turns: Tu
 
 function copyPart<P extends Part>(part: P): P {
   if (part.type !== 'search-result') return { ...part }
-  const inner = part.content.findLast(({ cache }) => cache)?.cache
-  if (!inner) return { ...part }
-  return { ...part, cache: part.cache ?? inner, content: part.content.map(({ cache: _, ...text }) => text) }
+  const nestedBreakpoint = part.content.findLast(({ cache }) => cache)?.cache
+  if (!nestedBreakpoint) return { ...part }
+  return { ...part, cache: part.cache ?? nestedBreakpoint, content: part.content.map(({ cache: _, ...text }) => text) }
 }

@@ -21,17 +21,17 @@ import type { Warnings } from '../canonical-warnings.ts'
  */
 export function fitInputs(turns: readonly Turn[], target: TargetContext): Turn[] {
   const { traits, warnings } = target
-  const pendingImages = traits.assistantImages ? turns : showAssistantImages(turns, warnings)
-  return pendingImages.flatMap((turn): Turn[] => {
+  const visibleTurns = traits.assistantImages ? turns : moveAssistantImages(turns, warnings)
+  return visibleTurns.flatMap((turn): Turn[] => {
     if (turn.role === 'user') return [{ ...turn, content: turn.content.flatMap((part) => fitPart(part, target)) }]
     if (turn.role === 'assistant') for (const part of turn.content) if (part.type === 'image') fitPart(part, target) // `fitPart` rejects the image
     if (turn.role !== 'tool') return [turn]
-    const moved: UserPart[] = []
-    const results = turn.results.map((result) => fitResult(result, moved, target))
-    return moved.length > 0
+    const movedParts: UserPart[] = []
+    const results = turn.results.map((result) => fitResult(result, movedParts, target))
+    return movedParts.length > 0
       ? [
           { ...turn, results },
-          { role: 'user', content: moved },
+          { role: 'user', content: movedParts },
         ]
       : [{ ...turn, results }]
   })
@@ -39,23 +39,26 @@ export function fitInputs(turns: readonly Turn[], target: TargetContext): Turn[]
 
 function fitPart(part: UserPart, target: TargetContext): UserPart[] {
   const { traits, warnings } = target
-  const missing = listInputKinds(part).find((kind) => !traits.inputs.includes(kind))
-  if (part.type === 'search-result' && missing) return toTextParts(part, warnings)
-  if (missing) return warnings.reject(warnings.getPath(part, 'turns'), getRefusalMessage(missing))
+  const unsupportedKind = listInputKinds(part).find((kind) => !traits.inputs.includes(kind))
+  if (part.type === 'search-result' && unsupportedKind) return toTextParts(part, warnings)
+  if (unsupportedKind) return warnings.reject(warnings.getPath(part, 'turns'), getRejectionMessage(unsupportedKind))
   checkFileId(part, target)
   return fitDocument(part, target)
 }
 
-function fitResult(result: ToolResult, moved: UserPart[], target: TargetContext): ToolResult {
+function fitResult(result: ToolResult, movedParts: UserPart[], target: TargetContext): ToolResult {
   const { traits, warnings } = target
   const content = result.content.flatMap((part) => {
-    const fits = listInputKinds(part).every((kind) => traits.toolResultInputs.includes(kind))
-    if (fits) {
+    const isSupported = listInputKinds(part).every((kind) => traits.toolResultInputs.includes(kind))
+    if (isSupported) {
       checkFileId(part, target)
       return fitDocument(part, target)
     }
     if (part.type === 'search-result') return toTextParts(part, warnings)
-    moved.push({ type: 'text', text: `From the result of the tool call ${result.callId}:` }, ...fitPart(part, target))
+    movedParts.push(
+      { type: 'text', text: `From the result of the tool call ${result.callId}:` },
+      ...fitPart(part, target),
+    )
     warnings.recordChange(warnings.getPath(part, 'turns'), 'moved')
     return [{ type: 'text' as const, text: `[${part.type}: see the message after the results]` }]
   })
@@ -97,9 +100,11 @@ function toTextParts(part: UserPart & { type: 'search-result' }, warnings: Warni
   return [part.cache ? { type: 'text', text, cache: part.cache } : { type: 'text', text }]
 }
 
-function getRefusalMessage(missing: InputKind): string {
-  const advice = missing.endsWith('-url') ? 'Send the bytes as base64.' : 'Remove it, or use a model that supports it.'
-  return `the target does not support ${KIND_NAMES[missing]}. ${advice}`
+function getRejectionMessage(unsupportedKind: InputKind): string {
+  const advice = unsupportedKind.endsWith('-url')
+    ? 'Send the bytes as base64.'
+    : 'Remove it, or use a model that supports it.'
+  return `the target does not support ${KIND_NAMES[unsupportedKind]}. ${advice}`
 }
 
 const KIND_NAMES: Readonly<Record<InputKind, string>> = {
@@ -133,45 +138,50 @@ function createTextPart(texts: readonly (string | undefined)[], cache?: FilePart
  * Moves the model's images into the next user turn, or into a new one after the tool results, for targets that don't support images in assistant
  * turns.
  */
-function showAssistantImages(turns: readonly Turn[], warnings: Warnings): Turn[] {
-  const all: Turn[] = []
+function moveAssistantImages(turns: readonly Turn[], warnings: Warnings): Turn[] {
+  const fittedTurns: Turn[] = []
   let pendingImages: UserPart[] = []
 
   function flush() {
-    if (pendingImages.length > 0) all.push({ role: 'user', content: pendingImages })
+    if (pendingImages.length > 0) fittedTurns.push({ role: 'user', content: pendingImages })
     pendingImages = []
   }
 
   for (const turn of turns) {
     if (turn.role === 'user') {
-      all.push(pendingImages.length > 0 ? { ...turn, content: [...pendingImages, ...turn.content] } : turn)
+      fittedTurns.push(pendingImages.length > 0 ? { ...turn, content: [...pendingImages, ...turn.content] } : turn)
       pendingImages = []
       continue
     }
     if (turn.role !== 'tool') flush()
     const images = turn.role === 'assistant' ? turn.content.filter(isImage) : []
     if (turn.role !== 'assistant' || images.length === 0) {
-      all.push(turn)
+      fittedTurns.push(turn)
       continue
     }
     for (const image of images) warnings.recordChange(warnings.getPath(image, 'turns'), 'moved')
-    all.push(removeImages(turn))
+    fittedTurns.push(removeImages(turn))
     pendingImages = [
       { type: 'text', text: 'From your answer before:' },
       ...images.map(({ state: _, ...image }) => image),
     ]
   }
   flush()
-  return all
+  return fittedTurns
 }
 
 const isImage = (part: AssistantPart): part is ImagePart => part.type === 'image'
 
 /** Removes an assistant turn's images. A turn with only images gets text instead, because user and assistant must alternate. */
 function removeImages(turn: AssistantTurn): AssistantTurn {
-  const rest = turn.content.filter((part) => !isImage(part))
-  const hasContent = rest.some((part) => part.type !== 'reasoning' && (part.type !== 'text' || part.text.trim() !== ''))
-  return { ...turn, content: hasContent ? rest : [...rest, { type: 'text', text: '[image: see the next message]' }] }
+  const remainingParts = turn.content.filter((part) => !isImage(part))
+  const hasContent = remainingParts.some(
+    (part) => part.type !== 'reasoning' && (part.type !== 'text' || part.text.trim() !== ''),
+  )
+  return {
+    ...turn,
+    content: hasContent ? remainingParts : [...remainingParts, { type: 'text', text: '[image: see the next message]' }],
+  }
 }
 
 /** An image, document, audio, or video that the client sent as a URL. */
@@ -186,8 +196,8 @@ export function findPartsToDownload(turns: readonly Turn[], traits: Traits): Url
       const parts: readonly Part[] = turn.content // in an assistant turn, only images have URLs
       return parts.filter(canDownload).filter((part) => inputs.includes(part.type) && !acceptsUrl(part, inputs))
     }
-    const inResults = turn.results.flatMap(({ content }) => content.filter(canDownload))
-    return inResults.filter((part) => {
+    const resultParts = turn.results.flatMap(({ content }) => content.filter(canDownload))
+    return resultParts.filter((part) => {
       const isAccepted = acceptsUrl(part, inputs) || acceptsUrl(part, toolResultInputs)
       return !isAccepted && (inputs.includes(part.type) || toolResultInputs.includes(part.type))
     })

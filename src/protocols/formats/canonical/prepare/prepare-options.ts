@@ -21,33 +21,33 @@ export function prepareOptions(
     isAccepted('cacheOptions') &&
     supportedOptions.has('cacheRetention')
   )
-    resolveRetention(acceptedOptions, isAccepted('cacheRetention'), warnings)
+    resolveCacheRetention(acceptedOptions, isAccepted('cacheRetention'), warnings)
   for (const name of Object.keys(acceptedOptions) as OptionName[]) {
     // `RequestOptions` has no other keys
     if (isAccepted(name)) continue
-    if (!isDefault(name, acceptedOptions[name])) {
+    if (!isDefaultValue(name, acceptedOptions[name])) {
       if (ESSENTIAL_OPTIONS.has(name)) warnings.reject(name, 'the target does not support this.')
       warnings.recordDrop(name)
     }
     delete acceptedOptions[name]
   }
-  clamp(acceptedOptions, traits, warnings)
+  clampOptions(acceptedOptions, traits, warnings)
   return acceptedOptions
 }
 
 /** Converts the cache retention to the newer `cacheOptions` if the target supports only those. OpenAI rejects requests with both. */
-function resolveRetention(options: RequestOptions, isAccepted: boolean, warnings: Warnings) {
+function resolveCacheRetention(options: RequestOptions, acceptsRetention: boolean, warnings: Warnings) {
   const { cacheOptions, cacheRetention } = options
   const { mode, ttl } = cacheOptions ?? {}
-  if (isAccepted && (mode ?? ttl) === undefined) return
+  if (acceptsRetention && (mode ?? ttl) === undefined) return
   delete options.cacheRetention
-  if (isAccepted || ttl !== undefined) return // the newer option takes precedence
+  if (acceptsRetention || ttl !== undefined) return // the newer option takes precedence
   options.cacheOptions = { ...cacheOptions, ttl: cacheRetention === '24h' ? '12h' : '30m' }
   warnings.recordChange('cacheRetention', 'replaced')
 }
 
 /** Returns whether this is the option's default value. Some clients send all defaults. */
-const isDefault = (name: OptionName, value: unknown): boolean =>
+const isDefaultValue = (name: OptionName, value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : value === OPTION_DEFAULTS[name]
 
 const OPTION_DEFAULTS: { readonly [Name in OptionName]?: RequestOptions[Name] } = {
@@ -69,7 +69,7 @@ const ESSENTIAL_OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   'moderation',
 ])
 
-function clamp(options: RequestOptions, traits: Traits, warnings: Warnings) {
+function clampOptions(options: RequestOptions, traits: Traits, warnings: Warnings) {
   const { temperature, stop, maxOutputTokens } = options
   if (temperature !== undefined && temperature > traits.maxTemperature) {
     options.temperature = traits.maxTemperature
@@ -80,8 +80,11 @@ function clamp(options: RequestOptions, traits: Traits, warnings: Warnings) {
     warnings.recordChange('stop', 'clamped')
   }
   if (maxOutputTokens === undefined) return
-  const limit = Math.max(traits.minOutputTokens, Math.min(maxOutputTokens, traits.maxOutputTokens ?? maxOutputTokens))
-  if (limit === maxOutputTokens) return
-  options.maxOutputTokens = limit
+  const clampedTokens = Math.max(
+    traits.minOutputTokens,
+    Math.min(maxOutputTokens, traits.maxOutputTokens ?? maxOutputTokens),
+  )
+  if (clampedTokens === maxOutputTokens) return
+  options.maxOutputTokens = clampedTokens
   warnings.recordChange('maxOutputTokens', 'clamped')
 }

@@ -7,7 +7,7 @@ import { flattenSchema } from '../canonical-schema.ts'
 import {
   dropTools,
   type FunctionTool,
-  isHosted,
+  isHostedTool,
   type Tool,
   type ToolChoice,
   type WebSearchTool,
@@ -17,41 +17,41 @@ import type { Warnings } from '../canonical-warnings.ts'
 import type { Renamer } from './tool-calls.ts'
 
 interface ToolContext extends Pick<TargetContext, 'traits' | 'warnings'> {
-  rename: Renamer
+  renameTool: Renamer
   /** The field that the tool choice comes from. An output format may be requested with a tool. */
-  chosenBy?: 'toolChoice' | 'output'
+  choiceField?: 'toolChoice' | 'output'
 }
 
 /**
  * Drops the web search if the target doesn't support it, or doesn't support it together with other tools. In the latter case, a forced search drops
  * the other tools instead.
  */
-export function dropSearch(
+export function dropUnsupportedSearch(
   tools: readonly Tool[],
   choice: ToolChoice | undefined,
   { traits, warnings }: Pick<TargetContext, 'traits' | 'warnings'>,
 ): Tool[] {
   const isForced = choice?.type === 'tool' && !includesTool(tools, choice.name) // a web search has no name
   if (traits.webSearch) {
-    const excludesTools = !traits.searchWithTools && tools.some(isSearch) && !tools.every(isSearch)
-    if (!excludesTools) return [...tools]
-    if (isForced) return keepOnlySearch(tools, warnings)
+    const hasConflict = !traits.searchWithTools && tools.some(isSearchTool) && !tools.every(isSearchTool)
+    if (!hasConflict) return [...tools]
+    if (isForced) return dropOtherTools(tools, warnings)
   }
   return dropTools(tools, {
     choice,
     warnings,
-    isLacking: isSearch,
+    isUnsupported: isSearchTool,
     isForced: () => isForced,
     reject: (tool) => warnings.reject(warnings.getPath(tool, 'tools'), 'the target has no built-in search.'),
   })
 }
 
-const isSearch = (tool: Tool): tool is WebSearchTool => tool.type === 'web-search'
+const isSearchTool = (tool: Tool): tool is WebSearchTool => tool.type === 'web-search'
 
-function keepOnlySearch(tools: readonly Tool[], warnings: Warnings): Tool[] {
+function dropOtherTools(tools: readonly Tool[], warnings: Warnings): Tool[] {
   return tools.filter((tool) => {
-    if (!isSearch(tool)) warnings.recordDrop(warnings.getPath(tool, 'tools'))
-    return isSearch(tool)
+    if (!isSearchTool(tool)) warnings.recordDrop(warnings.getPath(tool, 'tools'))
+    return isSearchTool(tool)
   })
 }
 
@@ -68,7 +68,7 @@ export function dropHostedTools(
   return dropTools(tools, {
     choice,
     warnings,
-    isLacking: isHosted,
+    isUnsupported: isHostedTool,
     isForced: ({ name }) => choice?.type === 'tool' && choice.name === name,
     reject: (tool) => warnings.reject(warnings.getPath(tool, 'tools'), 'the target does not run it.'),
   })
@@ -78,20 +78,20 @@ export function dropHostedTools(
 export const prepareTools = (tools: readonly Tool[], target: ToolContext): Tool[] =>
   tools.map((tool) => prepareTool(tool, target))
 
-function prepareTool(tool: Tool, { traits, warnings, rename }: ToolContext): Tool {
+function prepareTool(tool: Tool, { traits, warnings, renameTool }: ToolContext): Tool {
   if (tool.type === 'web-search') return tool
-  const name = rename(tool.name)
+  const name = renameTool(tool.name)
   if (tool.type === 'free-form') {
     if (traits.freeFormTools) return { ...tool, name }
     if (tool.grammar) warnings.recordDrop(warnings.getPath(tool, 'tools', 'grammar'))
     const { description } = tool
     return { type: 'function', name, schema: FREE_FORM_SCHEMA, ...(description !== undefined && { description }) }
   }
-  const flat = traits.unionTools || !tool.schema ? undefined : flattenSchema(tool.schema)
-  if (flat?.isBroader) warnings.recordChange(warnings.getPath(tool, 'tools', 'schema'), 'replaced')
-  const fitting: FunctionTool = flat ? { ...tool, name, schema: flat.schema } : { ...tool, name }
-  const { strict, ...rest } = fitting
-  if (strict === undefined || (traits.strictTools && !(flat && strict))) return fitting
+  const flatSchema = traits.unionTools || !tool.schema ? undefined : flattenSchema(tool.schema)
+  if (flatSchema?.isBroader) warnings.recordChange(warnings.getPath(tool, 'tools', 'schema'), 'replaced')
+  const fittedTool: FunctionTool = flatSchema ? { ...tool, name, schema: flatSchema.schema } : { ...tool, name }
+  const { strict, ...rest } = fittedTool
+  if (strict === undefined || (traits.strictTools && !(flatSchema && strict))) return fittedTool
   if (strict) warnings.recordDrop(warnings.getPath(tool, 'tools', 'strict'))
   return rest
 }
@@ -111,44 +111,44 @@ const FREE_FORM_SCHEMA: JsonObject = {
 export function prepareToolChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],
-  { traits, warnings, rename, chosenBy = 'toolChoice' }: ToolContext,
+  { traits, warnings, renameTool, choiceField = 'toolChoice' }: ToolContext,
 ): { toolChoice: ToolChoice | undefined; tools: Tool[] } {
-  const all = [...tools]
-  if (!choice) return { toolChoice: undefined, tools: all }
+  const allTools = [...tools]
+  if (!choice) return { toolChoice: undefined, tools: allTools }
   if (tools.length === 0) {
-    if (choice.type !== 'auto' && choice.type !== 'none') warnings.recordDrop(chosenBy) // there are no tools to choose from
-    return { toolChoice: undefined, tools: all }
+    if (choice.type !== 'auto' && choice.type !== 'none') warnings.recordDrop(choiceField) // there are no tools to choose from
+    return { toolChoice: undefined, tools: allTools }
   }
-  const supports = (kind: Traits['toolChoices'][number]) => traits.toolChoices.includes(kind)
+  const supportsChoice = (kind: Traits['toolChoices'][number]) => traits.toolChoices.includes(kind)
   const pickTools = (names: readonly string[]) =>
-    all.filter((tool) => tool.type === 'web-search' || names.includes(tool.name))
+    allTools.filter((tool) => tool.type === 'web-search' || names.includes(tool.name))
   switch (choice.type) {
     case 'auto':
-      return { toolChoice: choice, tools: all }
+      return { toolChoice: choice, tools: allTools }
     case 'none': {
-      const called = all.filter((tool) => tool.type !== 'web-search' && !isHosted(tool)) // a vendor's tools would run despite the choice
-      return supports('none') && called.length > 0
-        ? { toolChoice: choice, tools: called }
+      const clientTools = allTools.filter((tool) => tool.type !== 'web-search' && !isHostedTool(tool)) // a vendor's tools would run despite the choice
+      return supportsChoice('none') && clientTools.length > 0
+        ? { toolChoice: choice, tools: clientTools }
         : { toolChoice: undefined, tools: [] }
     }
     case 'required':
-      if (supports('required')) return { toolChoice: choice, tools: all }
-      warnings.recordChange(chosenBy, 'replaced')
-      return { toolChoice: { type: 'auto' }, tools: all }
+      if (supportsChoice('required')) return { toolChoice: choice, tools: allTools }
+      warnings.recordChange(choiceField, 'replaced')
+      return { toolChoice: { type: 'auto' }, tools: allTools }
     case 'tool': {
-      const name = rename(choice.name)
+      const name = renameTool(choice.name)
       if (!includesTool(tools, name) && tools.some(({ type }) => type === 'web-search')) {
-        if (supports('search')) return { toolChoice: { type: 'tool', name: SEARCH_TOOL_NAME }, tools: all }
-        warnings.recordChange(chosenBy, 'replaced') // the choice was a web search, which has no name in the canonical format
-        return { toolChoice: { type: 'auto' }, tools: all }
+        if (supportsChoice('search')) return { toolChoice: { type: 'tool', name: SEARCH_TOOL_NAME }, tools: allTools }
+        warnings.recordChange(choiceField, 'replaced') // the choice was a web search, which has no name in the canonical format
+        return { toolChoice: { type: 'auto' }, tools: allTools }
       }
-      if (supports('tool')) return { toolChoice: { type: 'tool', name }, tools: all }
-      return prepareToolChoice({ type: 'required' }, pickTools([name]), { traits, warnings, rename, chosenBy })
+      if (supportsChoice('tool')) return { toolChoice: { type: 'tool', name }, tools: allTools }
+      return prepareToolChoice({ type: 'required' }, pickTools([name]), { traits, warnings, renameTool, choiceField })
     }
     case 'allowed': {
-      const names = choice.names.map(rename)
-      if (supports('allowed')) return { toolChoice: { ...choice, names }, tools: all }
-      return prepareToolChoice({ type: choice.mode }, pickTools(names), { traits, warnings, rename, chosenBy })
+      const names = choice.names.map(renameTool)
+      if (supportsChoice('allowed')) return { toolChoice: { ...choice, names }, tools: allTools }
+      return prepareToolChoice({ type: choice.mode }, pickTools(names), { traits, warnings, renameTool, choiceField })
     }
     default:
       return assertNever(choice)
@@ -166,15 +166,15 @@ export const declareTools = (names: Iterable<string>): FunctionTool[] =>
 export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   return turns.map((turn): Turn => {
     if (turn.role !== 'assistant' || !turn.content.some(isServerTool)) return turn
-    const inserted = new Set<AssistantPart>()
+    const insertedParts = new Set<AssistantPart>()
     const content = turn.content.map((part) => {
       if (!isServerTool(part)) return part
       warnings.recordChange(warnings.getPath(part, 'turns'), 'replaced')
       const text = toTextPart(part)
-      inserted.add(text)
+      insertedParts.add(text)
       return text
     })
-    return { ...turn, content: separateParagraphs(content, inserted) }
+    return { ...turn, content: separateParagraphs(content, insertedParts) }
   })
 }
 
@@ -189,11 +189,11 @@ function toTextPart({ query, error, results, hosted }: ServerToolPart): TextPart
     const lines = [`[Ran ${hosted.name}: ${JSON.stringify(hosted.input)}]`, JSON.stringify(hosted.result, replaceBytes)]
     return { type: 'text', text: lines.join('\n') }
   }
-  const found = results.map(({ title, url, text }) =>
+  const resultLines = results.map(({ title, url, text }) =>
     [`- ${title} (${url})`, ...(text ? [`  ${text}`] : [])].join('\n'),
   )
   return {
     type: 'text',
-    text: [`[Searched the web for: ${query}]`, ...(error ? [`Error: ${error}`] : []), ...found].join('\n'),
+    text: [`[Searched the web for: ${query}]`, ...(error ? [`Error: ${error}`] : []), ...resultLines].join('\n'),
   }
 }

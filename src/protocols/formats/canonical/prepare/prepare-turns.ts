@@ -9,8 +9,8 @@ import { CONTINUE_TEXT, type SystemTurn, type Turn, type UserTurn } from '../can
  * and invalidate every cached prefix. A target that only accepts instructions at the start gets them in a user turn, marked as instructions. Some
  * targets only accept them directly before a response.
  */
-export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetContext): Turn[] {
-  const first = turns.findIndex(({ role }) => role !== 'system')
+export function fitSystemTurns(turns: readonly Turn[], { traits, warnings }: TargetContext): Turn[] {
+  const firstTurnIndex = turns.findIndex(({ role }) => role !== 'system')
   const fittedTurns: Turn[] = []
   let pendingTurns: SystemTurn[] = []
   /** Adds the pending instructions. They come as late as possible, but before the response that they apply to. */
@@ -19,28 +19,29 @@ export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetCo
     const isAfterUser = fittedTurns.at(-1)?.role !== 'assistant'
     if (traits.lateSystem && isAfterUser) fittedTurns.push(...pendingTurns)
     else {
-      warn()
+      warnAboutMove()
       fittedTurns.push(wrapInstructions(pendingTurns))
     }
     pendingTurns = []
   }
-  const warn = () => {
+  const warnAboutMove = () => {
     for (const turn of pendingTurns) warnings.recordChange(warnings.getPath(turn, 'turns'), 'moved')
   }
   turns.forEach((turn, index) => {
     if (turn.role === 'system') {
-      const systemTurn: SystemTurn = turn.as === 'developer' && !traits.developerRole ? { ...turn, as: 'system' } : turn
-      if (traits.lateSystem === true || first === -1 || index < first) fittedTurns.push(systemTurn)
+      const systemTurn: SystemTurn =
+        turn.sentAs === 'developer' && !traits.developerRole ? { ...turn, sentAs: 'system' } : turn
+      if (traits.lateSystem === true || firstTurnIndex === -1 || index < firstTurnIndex) fittedTurns.push(systemTurn)
       else pendingTurns.push(systemTurn)
       return
     }
     if (traits.lateSystem === 'before-answer' && turn.role !== 'assistant') {
-      warn()
+      warnAboutMove()
       fittedTurns.push(turn)
       return
     }
     if (turn.role === 'user' && pendingTurns.length > 0) {
-      warn()
+      warnAboutMove()
       fittedTurns.push({ ...turn, content: [...wrapInstructions(pendingTurns).content, ...turn.content] })
       pendingTurns = []
       return
@@ -53,13 +54,13 @@ export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetCo
 }
 
 /** Removes Claude Code's billing line from the first instructions. It isn't content, so no warning names it. */
-export function dropBilling(turns: readonly Turn[]): readonly Turn[] {
-  const [first, ...rest] = turns
-  const [part, ...others] = first?.role === 'system' ? first.content : []
+export function dropBillingLine(turns: readonly Turn[]): readonly Turn[] {
+  const [firstTurn, ...rest] = turns
+  const [part, ...others] = firstTurn?.role === 'system' ? firstTurn.content : []
   const text = part && removeBillingLine(part.text)
-  if (first?.role !== 'system' || !part || text === undefined || text === part.text) return turns
+  if (firstTurn?.role !== 'system' || !part || text === undefined || text === part.text) return turns
   const content = text.trim() === '' ? others : [{ ...part, text }, ...others]
-  return content.length > 0 ? [{ ...first, content }, ...rest] : rest
+  return content.length > 0 ? [{ ...firstTurn, content }, ...rest] : rest
 }
 
 function wrapInstructions(turns: readonly SystemTurn[]): UserTurn {
@@ -77,31 +78,31 @@ function wrapInstructions(turns: readonly SystemTurn[]): UserTurn {
  * Removes empty strings and empty turns, which several providers reject. Keeps an empty user turn unless another user turn is next to it, because the
  * model would otherwise continue its own text. If the target rejects empty text, the turn becomes a request to continue.
  */
-export function dropEmpty(turns: readonly Turn[], target: TargetContext): Turn[] {
-  const retained: Turn[] = []
+export function dropEmptyTurns(turns: readonly Turn[], target: TargetContext): Turn[] {
+  const retainedTurns: Turn[] = []
   turns.forEach((turn, index) => {
-    const rest = dropEmptyParts(turn, target)
-    const hasAdjacentUser = isUserTurn(retained.at(-1)) || isUserTurn(turns[index + 1])
-    const { length } = rest.role === 'tool' ? rest.results : rest.content
-    if (length > 0) retained.push(rest)
-    else if (rest.role === 'user' && !hasAdjacentUser) retained.push(continueTurn(rest, target))
+    const trimmedTurn = dropEmptyParts(turn, target)
+    const hasAdjacentUser = isUserTurn(retainedTurns.at(-1)) || isUserTurn(turns[index + 1])
+    const { length } = trimmedTurn.role === 'tool' ? trimmedTurn.results : trimmedTurn.content
+    if (length > 0) retainedTurns.push(trimmedTurn)
+    else if (trimmedTurn.role === 'user' && !hasAdjacentUser) retainedTurns.push(fillEmptyTurn(trimmedTurn, target))
   })
-  return retained
+  return retainedTurns
 }
 
 function dropEmptyParts(turn: Turn, { traits }: TargetContext): Turn {
-  const isKept = (part: Part) => isMeaningful(part, traits.emptyText === 'refused')
+  const hasContent = (part: Part) => isMeaningful(part, traits.emptyText === 'refused')
   switch (turn.role) {
     case 'system':
-      return { ...turn, content: turn.content.filter(isKept) }
+      return { ...turn, content: turn.content.filter(hasContent) }
     case 'user':
-      return { ...turn, content: turn.content.filter(isKept) }
+      return { ...turn, content: turn.content.filter(hasContent) }
     case 'assistant':
-      return { ...turn, content: turn.content.filter(isKept) }
+      return { ...turn, content: turn.content.filter(hasContent) }
     case 'tool':
       return {
         ...turn,
-        results: turn.results.map((result) => ({ ...result, content: result.content.filter(isKept) })),
+        results: turn.results.map((result) => ({ ...result, content: result.content.filter(hasContent) })),
       }
     default:
       return assertNever(turn)
@@ -109,25 +110,25 @@ function dropEmptyParts(turn: Turn, { traits }: TargetContext): Turn {
 }
 
 /** Returns whether the part has content for a provider. `needsWords` means that the provider rejects blank text. */
-export function isMeaningful(part: Part, needsWords: boolean): boolean {
-  const isText = (text: string) => (needsWords ? text.trim() : text) !== ''
-  if (part.type === 'text') return isText(part.text) || part.state !== undefined
-  return part.type !== 'refusal' || isText(part.text)
+export function isMeaningful(part: Part, rejectsBlankText: boolean): boolean {
+  const hasText = (text: string) => (rejectsBlankText ? text.trim() : text) !== ''
+  if (part.type === 'text') return hasText(part.text) || part.state !== undefined
+  return part.type !== 'refusal' || hasText(part.text)
 }
 
 /** Returns whether the turn is treated as a user turn. Tool results are, because formats with two roles send them as user messages. */
 const isUserTurn = (turn: Turn | undefined): boolean => turn?.role === 'user' || turn?.role === 'tool'
 
-function continueTurn(turn: UserTurn, { traits, warnings }: TargetContext): UserTurn {
+function fillEmptyTurn(turn: UserTurn, { traits, warnings }: TargetContext): UserTurn {
   if (traits.emptyText === 'taken') return turn
   warnings.recordChange(warnings.getPath(turn, 'turns'), 'replaced')
   return { ...turn, content: [{ type: 'text', text: CONTINUE_TEXT }] }
 }
 
 /** Adds a request to continue if the conversation ends with an assistant turn and the target can't continue one. */
-export function fitEnd(turns: readonly Turn[], { traits, warnings }: TargetContext): Turn[] {
-  const last = turns.at(-1)
-  if (traits.prefill || last?.role !== 'assistant' || last.content.some(({ type }) => type === 'tool-call'))
+export function fitLastTurn(turns: readonly Turn[], { traits, warnings }: TargetContext): Turn[] {
+  const lastTurn = turns.at(-1)
+  if (traits.prefill || lastTurn?.role !== 'assistant' || lastTurn.content.some(({ type }) => type === 'tool-call'))
     return [...turns]
   warnings.recordChange('turns', 'added')
   return [...turns, CONTINUE_TURN]

@@ -15,15 +15,15 @@ import { prepareOptions } from './prepare-options.ts'
 import {
   declareTools,
   dropHostedTools,
-  dropSearch,
+  dropUnsupportedSearch,
   fitServerTools,
   prepareToolChoice,
   prepareTools,
 } from './prepare-tools.ts'
-import { dropBilling, dropEmpty, fitEnd, fitSystem } from './prepare-turns.ts'
-import { keepVendorState, resolveReasoning } from './reasoning.ts'
+import { dropBillingLine, dropEmptyTurns, fitLastTurn, fitSystemTurns } from './prepare-turns.ts'
+import { filterVendorState, resolveReasoning } from './reasoning.ts'
 import { collectCalls, createRenamer, fitCalls, type Renamer } from './tool-calls.ts'
-import { makeIdsUnique, pairTools } from './tool-results.ts'
+import { makeIdsUnique, pairToolResults } from './tool-results.ts'
 
 /** A request that is adapted to one target, and the changes to undo in its response. */
 export interface PreparedRequest {
@@ -40,34 +40,44 @@ type PrepareContext = TargetContext & { supportedOptions: ReadonlySet<OptionName
 export function prepareRequest(request: CanonicalRequest, target: PrepareContext): PreparedRequest {
   const { traits, origin, warnings } = target
   rejectForeignCompaction(request.turns, target)
-  const prepared = prepareOutput(request, target)
-  const calls = collectCalls(request.turns)
+  const preparedOutput = prepareOutput(request, target)
+  const earlierCalls = collectCalls(request.turns)
   const names = new Set([
-    ...listNames(request.tools),
-    ...calls.names,
-    ...listNames(prepared.tool ? [prepared.tool] : []),
+    ...listToolNames(request.tools),
+    ...earlierCalls.names,
+    ...listToolNames(preparedOutput.tool ? [preparedOutput.tool] : []),
   ])
-  const rename = createRenamer(names, traits.toolNames)
+  const renameTool = createRenamer(names, traits.toolNames)
 
-  const turnsWithoutBilling = ignoresBilling(origin.format, target.model) ? prepared.turns : dropBilling(prepared.turns)
-  const readableTurns = keepVendorState(fitServerTools(turnsWithoutBilling, warnings), origin, traits.reasoning.replay)
-  const readable = fitInputs(readableTurns, target)
-  const pairedTurns = moveBlankBreakpoints(pairTools(readable, warnings), target)
-  const uniqueTurns = makeIdsUnique(dropEmpty(pairedTurns, target))
+  const turnsWithoutBilling = ignoresBilling(origin.format, target.model)
+    ? preparedOutput.turns
+    : dropBillingLine(preparedOutput.turns)
+  const readableTurns = filterVendorState(
+    fitServerTools(turnsWithoutBilling, warnings),
+    origin,
+    traits.reasoning.replay,
+  )
+  const turnsWithInputs = fitInputs(readableTurns, target)
+  const pairedTurns = moveBlankBreakpoints(pairToolResults(turnsWithInputs, warnings), target)
+  const uniqueTurns = makeIdsUnique(dropEmptyTurns(pairedTurns, target))
   const renameId = createRenamer(collectCalls(uniqueTurns).ids, traits.toolIds)
-  const conversation = fitCalls(uniqueTurns, { renameTool: rename, renameId, freeFormTools: traits.freeFormTools })
+  const conversation = fitCalls(uniqueTurns, { renameTool, renameId, supportsFreeForm: traits.freeFormTools })
 
-  const chosenTools = chooseTools(request, prepared.tool, conversation, { ...target, rename })
+  const chosenTools = chooseTools(request, preparedOutput.tool, conversation, { ...target, renameTool })
   const {
     tools,
     turns: fittedTurns,
-    auto,
+    autoBreakpoint,
   } = fitCacheBreakpoints(
-    { tools: chosenTools.tools, turns: fitSystem(conversation, target), auto: request.options.cacheOptions?.auto },
+    {
+      tools: chosenTools.tools,
+      turns: fitSystemTurns(conversation, target),
+      autoBreakpoint: request.options.cacheOptions?.auto,
+    },
     { ...target, acceptsAuto: target.supportedOptions.has('cacheOptions') && !traits.lacks.includes('cacheOptions') },
   )
-  const turns = fitEnd(fittedTurns, target)
-  const options = prepareOptions(updateAutoBreakpoint(request.options, auto), target)
+  const turns = fitLastTurn(fittedTurns, target)
+  const options = prepareOptions(updateAutoBreakpoint(request.options, autoBreakpoint), target)
   const toolChoice = resolveReasoning({ options, tools, toolChoice: chosenTools.toolChoice }, target)
   if (tools.length === 0) delete options.parallelToolCalls
 
@@ -76,27 +86,29 @@ export function prepareRequest(request: CanonicalRequest, target: PrepareContext
       ...request,
       turns,
       tools,
-      output: prepared.output,
+      output: preparedOutput.output,
       toolChoice,
       options,
     }),
     restoration: {
-      toolNames: new Map([...names].map((name) => [rename(name), name] as const).filter(([to, from]) => to !== from)),
-      freeFormTools: new Set(
-        traits.freeFormTools ? [] : listNames(request.tools.filter(({ type }) => type === 'free-form')),
+      toolNames: new Map(
+        [...names].map((name) => [renameTool(name), name] as const).filter(([newName, from]) => newName !== from),
       ),
-      callIds: calls.ids,
-      ...(prepared.tool && { outputTool: prepared.tool.name }),
-      ...(prepared.isWrapped && { isWrapped: true }),
+      freeFormTools: new Set(
+        traits.freeFormTools ? [] : listToolNames(request.tools.filter(({ type }) => type === 'free-form')),
+      ),
+      callIds: earlierCalls.ids,
+      ...(preparedOutput.tool && { outputTool: preparedOutput.tool.name }),
+      ...(preparedOutput.isWrapped && { isWrapped: true }),
     },
   }
 }
 
 /** Updates the breakpoint on the entire request, which may have moved to the last item. */
-function updateAutoBreakpoint(options: RequestOptions, auto: CacheBreakpoint | undefined): RequestOptions {
-  if (options.cacheOptions?.auto === auto) return options
+function updateAutoBreakpoint(options: RequestOptions, autoBreakpoint: CacheBreakpoint | undefined): RequestOptions {
+  if (options.cacheOptions?.auto === autoBreakpoint) return options
   const { cacheOptions: { auto: _, ...others } = {}, ...rest } = options
-  const cacheOptions = auto ? { ...others, auto } : others
+  const cacheOptions = autoBreakpoint ? { ...others, auto: autoBreakpoint } : others
   return Object.keys(cacheOptions).length > 0 ? { ...rest, cacheOptions } : rest
 }
 
@@ -105,14 +117,18 @@ function chooseTools(
   request: CanonicalRequest,
   outputTool: FunctionTool | undefined,
   turns: readonly Turn[],
-  target: PrepareContext & { rename: Renamer },
+  target: PrepareContext & { renameTool: Renamer },
 ): { tools: Tool[]; toolChoice: ToolChoice | undefined } {
-  const offered = dropSearch(dropHostedTools(request.tools, request.toolChoice, target), request.toolChoice, target)
-  const tools = prepareTools(outputTool ? [...offered, outputTool] : offered, target)
+  const offeredTools = dropUnsupportedSearch(
+    dropHostedTools(request.tools, request.toolChoice, target),
+    request.toolChoice,
+    target,
+  )
+  const tools = prepareTools(outputTool ? [...offeredTools, outputTool] : offeredTools, target)
   const choice = outputTool ? requireOutputTool(outputTool, request) : request.toolChoice
-  const chosen = prepareToolChoice(choice, tools, { ...target, chosenBy: outputTool ? 'output' : 'toolChoice' })
-  if (chosen.tools.length > 0 || !target.traits.declaresTools) return chosen
-  return { ...chosen, tools: declareTools(collectCalls(turns).names) }
+  const chosenTools = prepareToolChoice(choice, tools, { ...target, choiceField: outputTool ? 'output' : 'toolChoice' })
+  if (chosenTools.tools.length > 0 || !target.traits.declaresTools) return chosenTools
+  return { ...chosenTools, tools: declareTools(collectCalls(turns).names) }
 }
 
 /** Forces the output tool. If the client has its own tools, requires a call to any tool. */
@@ -121,5 +137,5 @@ function requireOutputTool({ name }: FunctionTool, { tools, toolChoice }: Canoni
   return tools.length > 0 && toolChoice?.type !== 'none' ? { type: 'required' } : { type: 'tool', name }
 }
 
-const listNames = (tools: readonly Tool[]): string[] =>
+const listToolNames = (tools: readonly Tool[]): string[] =>
   tools.flatMap((tool) => (tool.type === 'web-search' ? [] : [tool.name]))

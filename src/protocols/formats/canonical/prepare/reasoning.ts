@@ -27,30 +27,30 @@ export function resolveReasoning(
 ): ToolChoice | undefined {
   const { traits, warnings } = target
   const { rejectsForcedTool, rejectsTools } = traits.reasoning
-  const requested = options.reasoning
-  if (requested) {
+  const requestedReasoning = options.reasoning
+  if (requestedReasoning) {
     delete options.reasoning
-    const limit = options.maxOutputTokens ?? traits.maxOutputTokens
-    const reasoning = fitReasoning(requested, { traits, warnings, maxOutputTokens: limit })
+    const outputLimit = options.maxOutputTokens ?? traits.maxOutputTokens
+    const reasoning = fitReasoning(requestedReasoning, { traits, warnings, maxOutputTokens: outputLimit })
     if (reasoning) options.reasoning = reasoning
   }
 
   let choice = toolChoice
   const isForced = choice?.type === 'required' || choice?.type === 'tool'
-  const isConflict =
+  const hasConflict =
     (rejectsForcedTool && isForced) || (rejectsTools && tools.some(({ type }) => type !== 'web-search'))
-  if (isConflict && isReasoning(options.reasoning, traits)) {
-    if (rejectsTools || requested?.budget === undefined) disableReasoning(options, target)
+  if (hasConflict && reasonsByTraits(options.reasoning, traits)) {
+    if (rejectsTools || requestedReasoning?.budget === undefined) disableReasoning(options, target)
     else {
       warnings.recordChange('toolChoice', 'replaced')
       choice = { type: 'auto' }
     }
   }
-  if (isReasoning(options.reasoning, traits)) dropExcluded(options, target)
+  if (reasonsByTraits(options.reasoning, traits)) dropExcludedOptions(options, target)
   return choice
 }
 
-function isReasoning(reasoning: ReasoningOptions | undefined, { reasoning: { isDefault } }: Traits): boolean {
+function reasonsByTraits(reasoning: ReasoningOptions | undefined, { reasoning: { isDefault } }: Traits): boolean {
   const { effort, budget } = reasoning ?? {}
   return effort === undefined && budget === undefined ? isDefault : effort !== 'none'
 }
@@ -64,7 +64,7 @@ function disableReasoning(options: RequestOptions, { traits, warnings }: TargetC
   if (isDefault && efforts.includes('none')) options.reasoning = { effort: 'none', budget: 0 }
 }
 
-function dropExcluded(options: RequestOptions, { traits, warnings }: TargetContext) {
+function dropExcludedOptions(options: RequestOptions, { traits, warnings }: TargetContext) {
   for (const name of traits.reasoning.excludes) {
     if (options[name] === undefined) continue
     warnings.recordDrop(name)
@@ -79,28 +79,30 @@ interface BudgetTarget {
 }
 
 /** Reconciles effort and budget with each other and with the target. Both are absent if the client only chose whether to show reasoning. */
-function fitReasoning(requested: ReasoningOptions, target: BudgetTarget): ReasoningOptions | undefined {
+function fitReasoning(requestedReasoning: ReasoningOptions, target: BudgetTarget): ReasoningOptions | undefined {
   const { traits, warnings } = target
   const { reasoning } = traits
-  const isShown = requested.show !== undefined && requested.show !== 'none'
-  if (requested.effort === undefined && requested.budget === undefined) {
-    if (reasoning.control !== 'none') return requested
-    if (isShown) warnings.recordDrop('show')
+  const showsReasoning = requestedReasoning.show !== undefined && requestedReasoning.show !== 'none'
+  if (requestedReasoning.effort === undefined && requestedReasoning.budget === undefined) {
+    if (reasoning.control !== 'none') return requestedReasoning
+    if (showsReasoning) warnings.recordDrop('show')
     return undefined
   }
   if (reasoning.control === 'none') {
-    if (requested.effort !== 'none' && requested.budget !== 0) warnings.recordDrop('reasoning')
-    if (isShown) warnings.recordDrop('show')
+    if (requestedReasoning.effort !== 'none' && requestedReasoning.budget !== 0) warnings.recordDrop('reasoning')
+    if (showsReasoning) warnings.recordDrop('show')
     return undefined
   }
-  const isAuto = requested.effort === undefined && requested.budget === 'auto'
-  const canBeAuto = reasoning.isDefault || reasoning.control !== 'effort' // the model reasons by default, or can decide for itself
-  if (isAuto && reasoning.control !== 'budget' && canBeAuto) return requested
-  const wanted = requested.effort ?? (typeof requested.budget === 'number' ? toEffort(requested.budget) : 'medium')
-  const effort = findNearestEffort(wanted, reasoning.efforts)
-  if (effort !== wanted) warnings.recordChange('reasoning', 'clamped')
-  const budget = effort === 'none' ? 0 : fitBudget(effort, requested.budget, target)
-  if (budget !== undefined) return omitUndefined<ReasoningOptions>({ effort, budget, show: requested.show })
+  const isAutoBudget = requestedReasoning.effort === undefined && requestedReasoning.budget === 'auto'
+  const supportsAutoBudget = reasoning.isDefault || reasoning.control !== 'effort' // the model reasons by default, or can decide for itself
+  if (isAutoBudget && reasoning.control !== 'budget' && supportsAutoBudget) return requestedReasoning
+  const wantedEffort =
+    requestedReasoning.effort ??
+    (typeof requestedReasoning.budget === 'number' ? toEffort(requestedReasoning.budget) : 'medium')
+  const effort = findNearestEffort(wantedEffort, reasoning.efforts)
+  if (effort !== wantedEffort) warnings.recordChange('reasoning', 'clamped')
+  const budget = effort === 'none' ? 0 : fitBudget(effort, requestedReasoning.budget, target)
+  if (budget !== undefined) return omitUndefined<ReasoningOptions>({ effort, budget, show: requestedReasoning.show })
   warnings.recordDrop('reasoning') // the output limit leaves no room for reasoning
   return reasoning.efforts.includes('none') ? { effort: 'none', budget: 0 } : undefined
 }
@@ -113,11 +115,11 @@ export function toEffort(budget: number): Effort {
   return budget < 24_000 ? 'high' : 'xhigh'
 }
 
-function findNearestEffort(requested: Effort, efforts: readonly Effort[]): Effort {
-  if (efforts.length === 0 || efforts.includes(requested)) return requested
-  const index = ALL_EFFORTS.indexOf(requested)
+function findNearestEffort(requestedEffort: Effort, efforts: readonly Effort[]): Effort {
+  if (efforts.length === 0 || efforts.includes(requestedEffort)) return requestedEffort
+  const index = ALL_EFFORTS.indexOf(requestedEffort)
   // `none` isn't close to any other effort. A request for reasoning must get some.
-  const others = requested === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
+  const others = requestedEffort === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
   const candidates = others.length > 0 ? others : efforts
   const getDistance = (effort: Effort) => Math.abs(ALL_EFFORTS.indexOf(effort) - index)
   return candidates.reduce((best, effort) => (getDistance(effort) < getDistance(best) ? effort : best))
@@ -126,21 +128,21 @@ function findNearestEffort(requested: Effort, efforts: readonly Effort[]): Effor
 /** Fits the reasoning tokens into the target's range and the output limit. Returns `undefined` if none fit. */
 function fitBudget(
   effort: Effort,
-  requested: ReasoningOptions['budget'],
+  requestedBudget: ReasoningOptions['budget'],
   target: BudgetTarget,
 ): number | 'auto' | undefined {
   const { traits, warnings, maxOutputTokens = Number.POSITIVE_INFINITY } = target
   const { control, budgets, minBudget, maxBudget } = traits.reasoning
-  if (requested === 'auto' && control !== 'budget') return 'auto'
-  const wanted = typeof requested === 'number' ? requested : budgets[effort]
-  const room =
-    typeof requested === 'number'
+  if (requestedBudget === 'auto' && control !== 'budget') return 'auto'
+  const wantedTokens = typeof requestedBudget === 'number' ? requestedBudget : budgets[effort]
+  const availableTokens =
+    typeof requestedBudget === 'number'
       ? maxOutputTokens - 1
       : Math.max(minBudget, Math.floor(maxOutputTokens * REASONING_SHARE))
-  const budget = Math.min(Math.max(wanted, minBudget), maxBudget, room)
+  const budget = Math.min(Math.max(wantedTokens, minBudget), maxBudget, availableTokens)
   if (control !== 'budget') return budget
   if (budget < minBudget || budget >= maxOutputTokens) return undefined
-  if (typeof requested === 'number' && budget !== requested) warnings.recordChange('reasoning', 'clamped')
+  if (typeof requestedBudget === 'number' && budget !== requestedBudget) warnings.recordChange('reasoning', 'clamped')
   return budget
 }
 
@@ -151,25 +153,25 @@ const REASONING_SHARE = 0.8
  * Keeps reasoning and signatures only if this target produced them and accepts them. Drops all others without a warning, because no other provider
  * can read them.
  */
-export function keepVendorState(turns: readonly Turn[], origin: Origin, replay: ReasoningTraits['replay']): Turn[] {
+export function filterVendorState(turns: readonly Turn[], origin: Origin, replay: ReasoningTraits['replay']): Turn[] {
   const loopStart = turns.findLastIndex(({ role }) => role === 'user')
   return turns.map((turn, index) => {
-    if (turn.role === 'user') return { ...turn, content: turn.content.map((part) => keepPartState(part, origin)) }
+    if (turn.role === 'user') return { ...turn, content: turn.content.map((part) => filterPartState(part, origin)) }
     if (turn.role !== 'assistant') return turn
-    const isKept = replay === 'always' || (replay === 'tool-loop' && index > loopStart)
-    return keepTurnState(turn, origin, isKept)
+    const keepsReasoning = replay === 'always' || (replay === 'tool-loop' && index > loopStart)
+    return filterTurnState(turn, origin, keepsReasoning)
   })
 }
 
-function keepTurnState(turn: AssistantTurn, origin: Origin, keepsReasoning: boolean): AssistantTurn {
+function filterTurnState(turn: AssistantTurn, origin: Origin, keepsReasoning: boolean): AssistantTurn {
   const content = turn.content.flatMap((part): AssistantPart[] => {
-    if (part.type !== 'reasoning') return [keepPartState(part, origin)]
+    if (part.type !== 'reasoning') return [filterPartState(part, origin)]
     return keepsReasoning && part.state && belongsTo(part.state, origin) ? [part] : []
   })
   return { ...turn, content }
 }
 
-function keepPartState<P extends UserPart | AssistantPart>(part: P, origin: Origin): P {
+function filterPartState<P extends UserPart | AssistantPart>(part: P, origin: Origin): P {
   if (!('state' in part) || !part.state || belongsTo(part.state, origin)) return part
   const { state: _, ...rest } = part
   return rest as P // every part's state is optional, so the rest is still a `P`

@@ -3,37 +3,43 @@ import type { ToolCallPart } from '../canonical-parts.ts'
 import type { ToolResult, Turn } from '../canonical-turns.ts'
 import { hashToHex } from '../ids.ts'
 
-interface CallNames {
+interface CallFitting {
   renameTool: Renamer
   renameId: Renamer
-  freeFormTools: boolean
+  supportsFreeForm: boolean
 }
 
 /** Gives calls and results the IDs and names that the target accepts. Free-form calls become function calls if the target only supports functions. */
-export function fitCalls(turns: readonly Turn[], names: CallNames): Turn[] {
+export function fitCalls(turns: readonly Turn[], fitting: CallFitting): Turn[] {
   return turns.map((turn): Turn => {
-    if (turn.role === 'tool') return { ...turn, results: turn.results.map((result) => fitResult(result, names)) }
+    if (turn.role === 'tool') return { ...turn, results: turn.results.map((result) => fitResult(result, fitting)) }
     if (turn.role !== 'assistant') return turn
-    return { ...turn, content: turn.content.map((part) => (part.type === 'tool-call' ? fitCall(part, names) : part)) }
+    return { ...turn, content: turn.content.map((part) => (part.type === 'tool-call' ? fitCall(part, fitting) : part)) }
   })
 }
 
 function fitCall(
   { isFreeForm, ...call }: ToolCallPart,
-  { renameTool, renameId, freeFormTools }: CallNames,
+  { renameTool, renameId, supportsFreeForm }: CallFitting,
 ): ToolCallPart {
-  const fitted = { ...call, id: renameId(call.id), name: renameTool(call.name) }
-  if (!isFreeForm) return fitted
-  return freeFormTools ? { ...fitted, isFreeForm } : { ...fitted, arguments: JSON.stringify({ input: call.arguments }) }
+  const fittedCall = { ...call, id: renameId(call.id), name: renameTool(call.name) }
+  if (!isFreeForm) return fittedCall
+  return supportsFreeForm
+    ? { ...fittedCall, isFreeForm }
+    : { ...fittedCall, arguments: JSON.stringify({ input: call.arguments }) }
 }
 
 function fitResult(
   { isFreeForm, ...result }: ToolResult,
-  { renameTool, renameId, freeFormTools }: CallNames,
+  { renameTool, renameId, supportsFreeForm }: CallFitting,
 ): ToolResult {
   const { name } = result
-  const fitted = { ...result, callId: renameId(result.callId), ...(name !== undefined && { name: renameTool(name) }) }
-  return isFreeForm && freeFormTools ? { ...fitted, isFreeForm } : fitted
+  const fittedResult = {
+    ...result,
+    callId: renameId(result.callId),
+    ...(name !== undefined && { name: renameTool(name) }),
+  }
+  return isFreeForm && supportsFreeForm ? { ...fittedResult, isFreeForm } : fittedResult
 }
 
 /** Collects the tool names of a conversation's calls, and the call IDs of its calls and results. */
@@ -57,32 +63,33 @@ export type Renamer = (name: string) => string
 
 /** Creates a renamer that keeps acceptable names. A new name depends only on the old one, unless two would collide. */
 export function createRenamer(names: Iterable<string>, alphabet: Alphabet): Renamer {
-  const fits = toPattern(alphabet)
+  const namePattern = toPattern(alphabet)
   const newNames = new Map<string, string>()
   const usedNames = new Set<string>()
-  const all = new Set(names)
-  for (const name of all) if (fits.test(name)) usedNames.add(name)
-  for (const name of all) newNames.set(name, fits.test(name) ? name : createReplacement(name, alphabet, usedNames))
-  return (name) => newNames.get(name) ?? (fits.test(name) ? name : createReplacement(name, alphabet, usedNames))
+  const uniqueNames = new Set(names)
+  for (const name of uniqueNames) if (namePattern.test(name)) usedNames.add(name)
+  for (const name of uniqueNames)
+    newNames.set(name, namePattern.test(name) ? name : createReplacement(name, alphabet, usedNames))
+  return (name) => newNames.get(name) ?? (namePattern.test(name) ? name : createReplacement(name, alphabet, usedNames))
 }
 
 function createReplacement(name: string, alphabet: Alphabet, usedNames: Set<string>): string {
-  const baseName = alphabet.isExact ? hashName(name, 0, alphabet) : cleanName(name, alphabet)
-  let found = baseName
-  for (let seed = 1; usedNames.has(found); seed++) {
+  const baseName = alphabet.isExact ? hashName(name, 0, alphabet) : sanitizeName(name, alphabet)
+  let replacement = baseName
+  for (let seed = 1; usedNames.has(replacement); seed++) {
     const hash = hashName(name, seed, alphabet)
-    found = alphabet.isExact ? hash : baseName.slice(0, alphabet.maxLength - hash.length) + hash
+    replacement = alphabet.isExact ? hash : baseName.slice(0, alphabet.maxLength - hash.length) + hash
   }
-  usedNames.add(found)
-  return found
+  usedNames.add(replacement)
+  return replacement
 }
 
-function cleanName(name: string, { characters, first = characters, maxLength }: Alphabet): string {
-  const cleaned = name.replace(new RegExp(`[^${characters}]`, 'g'), '_')
-  const started = new RegExp(`^[${first}]`).test(cleaned) ? cleaned : `_${cleaned}`
-  if (started.length <= maxLength) return started
+function sanitizeName(name: string, { characters, first = characters, maxLength }: Alphabet): string {
+  const sanitizedName = name.replace(new RegExp(`[^${characters}]`, 'g'), '_')
+  const prefixedName = new RegExp(`^[${first}]`).test(sanitizedName) ? sanitizedName : `_${sanitizedName}`
+  if (prefixedName.length <= maxLength) return prefixedName
   const hash = hashToHex(name, HASH_SEED)
-  return `${started.slice(0, maxLength - hash.length)}${hash}`
+  return `${prefixedName.slice(0, maxLength - hash.length)}${hash}`
 }
 
 /** Creates a hexadecimal name, which every alphabet allows. */
@@ -94,6 +101,6 @@ function hashName(name: string, seed: number, { isExact, maxLength }: Alphabet):
 const HASH_SEED = 0x811c9dc5
 
 function toPattern({ characters, first = characters, maxLength, isExact }: Alphabet): RegExp {
-  const rest = isExact ? `{${maxLength - 1}}` : `{0,${maxLength - 1}}`
-  return new RegExp(`^[${first}][${characters}]${rest}$`)
+  const quantifier = isExact ? `{${maxLength - 1}}` : `{0,${maxLength - 1}}`
+  return new RegExp(`^[${first}][${characters}]${quantifier}$`)
 }

@@ -28,9 +28,9 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
     const parts = readParts(content, warnings)
     const role = content.string('role') || 'user'
     if (role === 'model') addModel(parts)
-    else if (role === 'user' || role === 'function') addUser(parts, content.at)
-    else warnings.reject(content.path('role'), 'must be "user" or "model".')
-    content.drop()
+    else if (role === 'user' || role === 'function') addUser(parts, content.path)
+    else warnings.reject(content.getPath('role'), 'must be "user" or "model".')
+    content.dropUnread()
   })
   addToAssistant(assembler.flush().map((call) => createCallPart(call, undefined)))
   return turns
@@ -43,7 +43,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
       const result = parseResult(part, calls, warnings)
       if (result) results.push(result)
       else content.push(...parseUserPart(part, warnings))
-      part.drop()
+      part.dropUnread()
     }
     addResults(results)
     if (content.length === 0 && results.length > 0) return
@@ -57,7 +57,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
       const call = part.fields('functionCall')
       const isCall = call !== undefined
       call?.ignore('id', 'name', 'args', 'partialArgs', 'willContinue')
-      call?.drop()
+      call?.dropUnread()
       const completeCall = isCall ? assembler.take(part.value) : assembler.flush()
       addToAssistant(completeCall.map((call) => createCallPart(call, isCall ? part : undefined)))
       if (isCall) part.ignore('thought', 'thoughtSignature')
@@ -66,7 +66,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
         if (result) addResults([result])
         else addToAssistant(parseModelPart(part, warnings))
       }
-      part.drop()
+      part.dropUnread()
     }
   }
 
@@ -77,7 +77,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
     const part: ToolCallPart = { type: 'tool-call', id: calls.addCall(id, name), name, arguments: args }
     const state = parseSignature(signature)
     if (state) part.state = state
-    if (location) warnings.setPath(part, location.at)
+    if (location) warnings.setPath(part, location.path)
     return part
   }
 
@@ -104,19 +104,19 @@ export function parseSystem(body: Fields, warnings: Warnings): SystemTurn[] {
   const content = body.fields('systemInstruction')
   if (!content) return []
   const texts = readParts(content, warnings).map((part): TextPart => {
-    const text = part.string('text') ?? warnings.reject(part.at, 'system instructions must be text.')
-    part.drop()
+    const text = part.string('text') ?? warnings.reject(part.path, 'system instructions must be text.')
+    part.dropUnread()
     return { type: 'text', text }
   })
   return texts.length > 0 ? [toSystemTurn(texts)] : []
 }
 
-const toSystemTurn = (content: TextPart[]): SystemTurn => ({ role: 'system', as: 'instructions', content })
+const toSystemTurn = (content: TextPart[]): SystemTurn => ({ role: 'system', sentAs: 'instructions', content })
 
 function readParts(content: Fields, warnings: Warnings): Fields[] {
   const value = content.any('parts')
   const parts = isObject(value) ? [value] : (content.list('parts') ?? [])
-  return parts.map((entry, index) => readElementFields(entry, `${content.path('parts')}[${index}]`, warnings))
+  return parts.map((entry, index) => readElementFields(entry, `${content.getPath('parts')}[${index}]`, warnings))
 }
 
 /** Adds a part, joining the small pieces of streamed text. A signature is on the last piece of the text that it signs. */
@@ -137,8 +137,8 @@ function parseUserPart(part: Fields, warnings: Warnings): UserPart[] {
   const media = parseMedia(part, warnings) ?? rejectPart(part, warnings)
   const detail = readDetail(part)
   if (media.type === 'image' && detail) media.detail = detail
-  else if (part.any('mediaResolution') !== undefined) warnings.recordDrop(part.path('mediaResolution'))
-  warnings.setPath(media, part.at, MEDIA_FIELD_NAMES)
+  else if (part.any('mediaResolution') !== undefined) warnings.recordDrop(part.getPath('mediaResolution'))
+  warnings.setPath(media, part.path, MEDIA_FIELD_NAMES)
   return [media]
 }
 
@@ -156,7 +156,7 @@ function parseModelPart(part: Fields, warnings: Warnings): AssistantPart[] {
     return [omitUndefined<ReasoningPart>({ type: 'reasoning', text: text ?? '', isSummary: true, state })]
   if (text !== undefined) return text || state ? [omitUndefined<TextPart>({ type: 'text', text, state })] : []
   const serverParts = parseServerPart(part)
-  if (serverParts?.length === 0) warnings.recordDrop(part.at)
+  if (serverParts?.length === 0) warnings.recordDrop(part.path)
   if (serverParts) return serverParts
   const media = parseMedia(part, warnings)
   if (!media)
@@ -164,8 +164,8 @@ function parseModelPart(part: Fields, warnings: Warnings): AssistantPart[] {
       ? [omitUndefined<TextPart>({ type: 'text', text: '', state })]
       : rejectPart(part, warnings)
   if (media.type !== 'image' && media.type !== 'audio')
-    return warnings.reject(part.at, 'model messages cannot contain files.')
-  warnings.setPath(media, part.at)
+    return warnings.reject(part.path, 'model messages cannot contain files.')
+  warnings.setPath(media, part.path)
   return [media.type === 'image' && state ? { ...media, state } : media]
 }
 
@@ -188,21 +188,21 @@ function parseResult(part: Fields, calls: CallRegistry, warnings: Warnings): Too
   const content: ToolResultContent[] = text === '' ? [] : [{ type: 'text', text }]
   const list = response.list('parts') ?? []
   list.forEach((entry, index) => {
-    const inner = readElementFields(entry, `${response.path('parts')}[${index}]`, warnings)
+    const inner = readElementFields(entry, `${response.getPath('parts')}[${index}]`, warnings)
     const media = parseMedia(inner, warnings) ?? rejectPart(inner, warnings)
-    warnings.setPath(media, inner.at)
+    warnings.setPath(media, inner.path)
     content.push(media)
   })
-  response.drop()
+  response.dropUnread()
   part.ignore('thoughtSignature')
   const result = omitUndefined<ToolResult>({ callId: id, name, content, isError: isError || undefined })
-  warnings.setPath(result, part.at)
+  warnings.setPath(result, part.path)
   return result
 }
 
-function rejectPart({ at, value }: Fields, warnings: Warnings): never {
+function rejectPart({ path, value }: Fields, warnings: Warnings): never {
   const [kind = 'empty'] = Object.keys(value)
-  return warnings.reject(at, `parts of type "${kind}" are not supported.`)
+  return warnings.reject(path, `parts of type "${kind}" are not supported.`)
 }
 
 /** Gives IDs to calls and results, which may have none in this format. */

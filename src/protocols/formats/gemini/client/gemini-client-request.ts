@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { type Fields, readEntries, readFields } from '../../canonical/canonical-fields.ts'
+import { type Fields, readFields, readObjectList } from '../../canonical/canonical-fields.ts'
 import type { CanonicalRequest, OutputFormat, RequestOptions } from '../../canonical/canonical-request.ts'
 import type { Turn } from '../../canonical/canonical-turns.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
@@ -16,7 +16,7 @@ import { parseToolChoice, parseTools } from './gemini-client-tools.ts'
 export function parseRequest(json: JsonObject, { warnings, route }: ParseContext): CanonicalRequest {
   const spelling = new Map<string, string>()
   const body = readFields(toCamelCase(json, spelling), '', warnings)
-  warnings.spell(spelling)
+  warnings.setSpelling(spelling)
   recordFieldNames(json, FIELD_SYNONYMS, warnings)
   rejectServerState(body, warnings)
   const config = body.fields('generationConfig') ?? readFields({}, 'generationConfig', warnings)
@@ -40,8 +40,8 @@ export function parseRequest(json: JsonObject, { warnings, route }: ParseContext
     client: route?.isArray ? { isArray: true } : undefined,
   })
   body.ignore('model')
-  config.drop()
-  body.drop()
+  config.dropUnread()
+  body.dropUnread()
   return request
 }
 
@@ -59,7 +59,7 @@ function rejectServerState(body: Fields, warnings: Warnings) {
 function addDetail(turns: readonly Turn[], config: Fields, warnings: Warnings): Turn[] {
   const resolution = config.string('mediaResolution')
   if (resolution === undefined) return [...turns]
-  const path = config.path('mediaResolution')
+  const path = config.getPath('mediaResolution')
   const detail = toDetail(resolution)
   const parts = turns.flatMap((turn) => (turn.role === 'user' ? turn.content : []))
   const images = parts.filter((part) => part.type === 'image' && part.detail === undefined)
@@ -113,7 +113,7 @@ function parseOutput(config: Fields, warnings: Warnings): OutputFormat | undefin
   const text = parseFormats(config, warnings)
   if (text) {
     const output = toOutputFormat(text.object('schema'), text, 'mimeType', warnings)
-    text.drop()
+    text.dropUnread()
     return output
   }
   const older = config.object('responseSchema')
@@ -124,9 +124,9 @@ function parseOutput(config: Fields, warnings: Warnings): OutputFormat | undefin
 
 /** Parses `responseFormat` and uses the text format. Drops the image, audio, and video formats with a warning. */
 function parseFormats(config: Fields, warnings: Warnings): Fields | undefined {
-  const formats = readEntries(config, 'responseFormat', warnings).map((format) => {
+  const formats = readObjectList(config, 'responseFormat', warnings).map((format) => {
     const text = format.fields('text')
-    format.drop()
+    format.dropUnread()
     return text
   })
   return formats.find((text) => text !== undefined)
@@ -141,7 +141,7 @@ function toOutputFormat(
   const mediaType = fields.string(name)?.toLowerCase().replace('_', '/') // Google's enums are words such as APPLICATION_JSON
   if (mediaType === 'text/plain' || (mediaType === undefined && !schema)) return undefined
   if (mediaType !== undefined && mediaType !== 'application/json')
-    warnings.reject(fields.path(name), 'must be "text/plain" or "application/json".')
+    warnings.reject(fields.getPath(name), 'must be "text/plain" or "application/json".')
   return schema ? { type: 'json-schema', schema } : { type: 'json' }
 }
 
@@ -156,7 +156,7 @@ function parseModalities(config: Fields, warnings: Warnings): RequestOptions['mo
   return modalities.map((modality) =>
     modality === 'text' || modality === 'image' || modality === 'audio'
       ? modality
-      : warnings.reject(config.path('responseModalities'), 'must be TEXT, IMAGE, or AUDIO.'),
+      : warnings.reject(config.getPath('responseModalities'), 'must be TEXT, IMAGE, or AUDIO.'),
   )
 }
 
@@ -171,7 +171,7 @@ function parseSpeech(config: Fields, warnings: Warnings): RequestOptions['speech
   const speech = config.fields('speechConfig')
   if (!speech) return undefined
   const voice = speech.fields('voiceConfig')?.fields('prebuiltVoiceConfig')?.string('voiceName')
-  if (voice === undefined) warnings.reject(speech.at, 'only one prebuilt voice is supported.')
-  speech.drop()
+  if (voice === undefined) warnings.reject(speech.path, 'only one prebuilt voice is supported.')
+  speech.dropUnread()
   return { voice }
 }

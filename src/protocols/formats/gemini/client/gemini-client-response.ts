@@ -2,7 +2,12 @@ import { assertNever } from '../../../../lib/assert-never.ts'
 import type { JsonObject } from '../../../../lib/json.ts'
 import { parseArguments } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart } from '../../canonical/canonical-parts.ts'
-import { type CanonicalResponse, type Choice, type Finish, warnAboutEnd } from '../../canonical/canonical-response.ts'
+import {
+  type CanonicalResponse,
+  type Choice,
+  type Finish,
+  warnAboutFinish,
+} from '../../canonical/canonical-response.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { WriterContext } from '../../translator.ts'
 import { writeGrounding } from '../gemini-citations.ts'
@@ -43,7 +48,7 @@ function writeChoice({ content, finish }: Choice, index: number, context: Writer
 /** Writes how a response finished. A refusal becomes a finish reason, because the format has no part for it. */
 export function writeFinish(finish: Finish, hasRefused: boolean, { request, responseWarnings }: WriterContext) {
   const { explanation, ...end } = finish
-  warnAboutEnd(end, request, responseWarnings)
+  warnAboutFinish(end, request, responseWarnings)
   const finishReason = writeFinishReason(hasRefused && end.reason === 'stop' ? 'content-filter' : end.reason)
   return { finishReason, finishMessage: explanation }
 }

@@ -1,4 +1,4 @@
-import { type Fields, readEntries } from '../../canonical/canonical-fields.ts'
+import { type Fields, readObjectList } from '../../canonical/canonical-fields.ts'
 import {
   dropVendorTools,
   type FunctionTool,
@@ -14,8 +14,8 @@ import { toJsonSchema } from './gemini-client-schema.ts'
 
 /** Parses `tools`. Each entry may contain functions and Google's own tools. Google's web search is the only one of those that can be translated. */
 export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
-  const offered = readEntries(body, 'tools', warnings).flatMap((tool) => {
-    const functions = readEntries(tool, 'functionDeclarations', warnings).map((declaration) => {
+  const offered = readObjectList(body, 'tools', warnings).flatMap((tool) => {
+    const functions = readObjectList(tool, 'functionDeclarations', warnings).map((declaration) => {
       labelTool(declaration, warnings)
       return parseFunction(declaration, warnings)
     })
@@ -29,13 +29,13 @@ function parseVendorTools(entry: Fields, warnings: Warnings): OfferedTool[] {
   const names = Object.keys(entry.value).filter((name) => entry.any(name) !== undefined)
   return names.flatMap((name): OfferedTool[] => {
     if (name === 'functionDeclarations') return []
-    const path = names.length === 1 ? entry.at : entry.path(name)
-    const toolPath = entry.path(name)
-    warnings.label(toolPath, `tool "${name}"`)
-    warnings.label(path, `tool "${name}"`)
+    const path = names.length === 1 ? entry.path : entry.getPath(name)
+    const toolPath = entry.getPath(name)
+    warnings.setLabel(toolPath, `tool "${name}"`)
+    warnings.setLabel(path, `tool "${name}"`)
     const tool: OfferedTool = SEARCH_TOOLS.has(name)
       ? parseSearch(entry.fields(name))
-      : { type: 'vendor', refusal: 'this tool only works with Google.' }
+      : { type: 'vendor', rejectionReason: 'this tool only works with Google.' }
     warnings.setPath(tool, path, { kind: `/${toolPath}`, blockedDomains: `/${toolPath}.excludeDomains` })
     return [tool]
   })
@@ -48,13 +48,13 @@ function parseFunction(declaration: Fields, warnings: Warnings): FunctionTool {
   const response = declaration.object('response')
   const tool = omitUndefined<FunctionTool>({
     type: 'function',
-    name: declaration.string('name') ?? warnings.reject(declaration.path('name'), 'is required.'),
+    name: declaration.string('name') ?? warnings.reject(declaration.getPath('name'), 'is required.'),
     description: declaration.string('description'),
     schema: declaration.object('parametersJsonSchema') ?? (parameters && toJsonSchema(parameters)),
     outputSchema: declaration.object('responseJsonSchema') ?? (response && toJsonSchema(response)),
   })
-  declaration.drop()
-  warnings.setPath(tool, declaration.at, {
+  declaration.dropUnread()
+  warnings.setPath(tool, declaration.path, {
     schema: parameters ? 'parameters' : 'parametersJsonSchema',
     outputSchema: response ? 'response' : 'responseJsonSchema',
   })
@@ -63,7 +63,7 @@ function parseFunction(declaration: Fields, warnings: Warnings): FunctionTool {
 
 function parseSearch(search: Fields | undefined): WebSearchTool {
   const blockedDomains = search?.strings('excludeDomains')
-  search?.drop()
+  search?.dropUnread()
   return omitUndefined<WebSearchTool>({ type: 'web-search', blockedDomains })
 }
 
@@ -72,12 +72,12 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
   const config = body.fields('toolConfig')
   const calling = config?.fields('functionCallingConfig')
   config?.ignore('includeServerSideToolInvocations')
-  config?.drop()
+  config?.dropUnread()
   if (!calling) return undefined
   const names = calling.strings('allowedFunctionNames') ?? []
   const mode = calling.string('mode')?.toUpperCase()
   calling.ignore('streamFunctionCallArguments') // calls are always written in full
-  calling.drop()
+  calling.dropUnread()
   switch (mode) {
     case undefined:
     case 'MODE_UNSPECIFIED':
@@ -93,6 +93,6 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
       return others.length === 0 ? { type: 'tool', name } : { type: 'allowed', mode: 'required', names }
     }
     default:
-      return warnings.reject(calling.path('mode'), 'must be AUTO, ANY, NONE, or VALIDATED.')
+      return warnings.reject(calling.getPath('mode'), 'must be AUTO, ANY, NONE, or VALIDATED.')
   }
 }

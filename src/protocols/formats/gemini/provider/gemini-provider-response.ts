@@ -26,13 +26,13 @@ export function parseResponse(body: JsonObject, context: ReaderContext): Canonic
     else if (event.type === 'error') {
       const { message, status, code } = event.error
       throw gatewayError('UPSTREAM_FAILED', { message, status, ...(code !== undefined && { data: { code } }) })
-    } else if ('key' in event) parts.take(event)
+    } else if ('key' in event) parts.push(event)
   }
 
   const reader = createResponseReader(context, take)
   reader.observe(body)
   reader.end()
-  const contents = parts.contents()
+  const contents = parts.getContents()
   const hasCandidates = Array.isArray(body.candidates) && body.candidates.length > 0
   const length = Math.max(contents.length, finishes.length, hasCandidates ? 1 : 0)
   if (length === 0)

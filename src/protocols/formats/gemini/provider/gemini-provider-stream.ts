@@ -5,7 +5,7 @@ import { createBase64Source } from '../../canonical/canonical-media.ts'
 import type { AssistantPart, ReasoningPart, TextPart, ToolCallPart } from '../../canonical/canonical-parts.ts'
 import type { OpaqueState } from '../../canonical/canonical-state.ts'
 import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
-import { createHostedPart } from '../../canonical/canonical-tools.ts'
+import { createHostedToolPart } from '../../canonical/canonical-tools.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import { parseExactly } from '../../canonical/exact-json.ts'
 import { readCandidateIndex } from '../../canonical/stream-reader.ts'
@@ -128,7 +128,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
       }
       if (hasHosted && isObject(part.codeExecutionResult)) {
         const call = { name: 'code_execution', input: code, result: part.codeExecutionResult }
-        addComplete(createHostedPart(`call_${newId()}`, call))
+        addComplete(createHostedToolPart(`call_${newId()}`, call))
         continue
       }
       const parsed = parsePart(part, context)

@@ -1,7 +1,7 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
 import {
   type FunctionTool,
-  isHosted,
+  isHostedTool,
   type Tool,
   type ToolChoice,
   type WebSearchTool,
@@ -18,7 +18,7 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): WireT
   const wireTools: WireTool[] = [
     ...(functions.length > 0 ? [{ functionDeclarations: functions }] : []),
     ...(search ? [writeSearch(search, target)] : []),
-    ...tools.flatMap((tool) => (isHosted(tool) && tool.native ? [tool.native.value as WireTool] : [])),
+    ...tools.flatMap((tool) => (isHostedTool(tool) && tool.native ? [tool.native.value as WireTool] : [])),
   ]
   return wireTools.length > 0 ? wireTools : undefined
 }
@@ -74,7 +74,7 @@ function writeToolChoice(
 ): WireCallingConfig | undefined {
   if (!choice) return undefined
   const hasFunctions = tools.some(isFunction)
-  const isOwn = choice.type === 'tool' && tools.some((tool) => isHosted(tool) && tool.name === choice.name)
+  const isOwn = choice.type === 'tool' && tools.some((tool) => isHostedTool(tool) && tool.name === choice.name)
   if (!hasFunctions || isOwn) {
     if (choice.type !== 'auto') warnings.recordDrop('toolChoice')
     return hasFunctions ? { mode: 'AUTO' } : undefined

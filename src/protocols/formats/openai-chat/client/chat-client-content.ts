@@ -65,7 +65,7 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
     case 'video_url': // OpenRouter's name for a video by URL
       return { type: 'video', source: parseMediaUrl(readUrl(fields, 'video_url'), 'video/mp4') }
     default:
-      return warnings.reject(fields.path('type'), `content of type "${type}" is not supported.`)
+      return warnings.reject(fields.getPath('type'), `content of type "${type}" is not supported.`)
   }
 }
 
@@ -75,7 +75,7 @@ export function parseImage(fields: Fields, cache: CacheBreakpoint | undefined): 
   const image = typeof fields.any('image_url') === 'string' ? undefined : fields.fields('image_url')
   const detail = image?.oneOfOrDrop('detail', DETAIL_LEVELS)
   image?.ignore('url')
-  image?.drop()
+  image?.dropUnread()
   return omitUndefined<ImagePart>({ type: 'image', source, detail, cache })
 }
 
@@ -83,11 +83,11 @@ function parseFile(file: Fields, cache: CacheBreakpoint | undefined, warnings: W
   const data = file.string('file_data')
   const id = file.string('file_id')
   const part = { type: 'file', name: file.string('filename'), cache } as const
-  file.drop()
+  file.dropUnread()
   if (data !== undefined) return omitUndefined<FilePart>({ ...part, source: parseFileSource(data) })
   if (id !== undefined)
     return omitUndefined<FilePart>({ ...part, source: { type: 'file-id', id, format: 'openai-chat' } })
-  return warnings.reject(file.path('file_data'), 'is required unless "file_id" is set.')
+  return warnings.reject(file.getPath('file_data'), 'is required unless "file_id" is set.')
 }
 
 /** Parses a data URL, a URL (OpenRouter), or bare base64. */

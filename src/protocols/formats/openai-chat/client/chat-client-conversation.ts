@@ -24,8 +24,8 @@ export function parseTurns(messages: readonly unknown[], warnings: Warnings): Tu
     const message = readElementFields(entry, `messages[${index}]`, warnings)
     const turn = parseTurn(message, calls, warnings)
     markTurn(turn, parseBreakpoint(message, warnings), warnings)
-    message.drop()
-    warnings.setPath(turn, message.at)
+    message.dropUnread()
+    warnings.setPath(turn, message.path)
     const last = turns.at(-1)
     if (turn.role === 'tool' && last?.role === 'tool') last.results.push(...turn.results)
     else turns.push(turn)
@@ -40,7 +40,7 @@ function parseTurn(message: Fields, calls: LegacyCalls, warnings: Warnings): Tur
     case 'developer':
       return {
         role: 'system',
-        as: role,
+        sentAs: role,
         content: parseTexts(message, warnings, contentSyntax),
         ...readName(message),
       }
@@ -52,7 +52,7 @@ function parseTurn(message: Fields, calls: LegacyCalls, warnings: Warnings): Tur
     case 'function':
       return { role: 'tool', results: [parseResult(message, role, calls, warnings)] }
     default:
-      return warnings.reject(message.path('role'), 'must be system, developer, user, assistant, or tool.')
+      return warnings.reject(message.getPath('role'), 'must be system, developer, user, assistant, or tool.')
   }
 }
 
@@ -70,13 +70,13 @@ function markTurn(turn: Turn, cache: CacheBreakpoint | undefined, warnings: Warn
 function parseResult(message: Fields, role: 'tool' | 'function', calls: LegacyCalls, warnings: Warnings): ToolResult {
   const callId = role === 'tool' ? message.string('tool_call_id') : calls.last
   if (callId === undefined)
-    warnings.reject(message.path('tool_call_id'), 'is required: the ID of the call that this result belongs to.')
+    warnings.reject(message.getPath('tool_call_id'), 'is required: the ID of the call that this result belongs to.')
   const result: ToolResult = {
     callId,
     content: parseContent(message, 'content', warnings, contentSyntax),
     ...readName(message),
   }
-  warnings.setPath(result, message.at)
+  warnings.setPath(result, message.path)
   return result
 }
 
@@ -98,7 +98,9 @@ function parseAssistant(message: Fields, calls: LegacyCalls, warnings: Warnings)
   if (refusal) parts.push({ type: 'refusal', text: refusal })
   const images = message.list('images') ?? [] // OpenRouter's field for generated images
   images.forEach((entry, index) => {
-    parts.push(parseGeneratedImage(readElementFields(entry, `${message.path('images')}[${index}]`, warnings), warnings))
+    parts.push(
+      parseGeneratedImage(readElementFields(entry, `${message.getPath('images')}[${index}]`, warnings), warnings),
+    )
   })
   const audioId = message.fields('audio')?.string('id')
   if (audioId !== undefined) {
@@ -107,13 +109,13 @@ function parseAssistant(message: Fields, calls: LegacyCalls, warnings: Warnings)
       id: audioId,
       source: { type: 'file-id', id: audioId, format: 'openai-chat' },
     }
-    warnings.setPath(audio, message.path('audio'))
+    warnings.setPath(audio, message.getPath('audio'))
     parts.push(audio)
   }
   const list = message.list('tool_calls') ?? []
   list.forEach((entry, index) => {
     parts.push(
-      parseCall(readElementFields(entry, `${message.path('tool_calls')}[${index}]`, warnings), calls, warnings),
+      parseCall(readElementFields(entry, `${message.getPath('tool_calls')}[${index}]`, warnings), calls, warnings),
     )
   })
   const legacy = message.fields('function_call')
@@ -133,7 +135,7 @@ function parseContentParts(message: Fields, warnings: Warnings): AssistantPart[]
   const content = message.any('content')
   if (content === undefined || content === '') return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  const path = message.path('content')
+  const path = message.getPath('content')
   if (!Array.isArray(content)) return warnings.reject(path, 'must be a string, an array of parts, or null.')
   return content.flatMap((entry: unknown, index): AssistantPart[] => {
     const part = readElementFields(entry, `${path}[${index}]`, warnings)
@@ -145,10 +147,10 @@ function parseContentParts(message: Fields, warnings: Warnings): AssistantPart[]
     }
     if (type === 'image_url') return [parseGeneratedImage(part, warnings)]
     if (type !== 'text' && type !== 'refusal')
-      return warnings.reject(part.path('type'), `content of type "${type}" is not allowed in an assistant message.`)
+      return warnings.reject(part.getPath('type'), `content of type "${type}" is not allowed in an assistant message.`)
     const text = part.string(type) ?? ''
     const cache = parseBreakpoint(part, warnings)
-    part.drop()
+    part.dropUnread()
     if (text === '') return []
     return type === 'text' ? [{ type, text, ...(cache && { cache }) }] : [{ type, text }]
   })
@@ -156,10 +158,10 @@ function parseContentParts(message: Fields, warnings: Warnings): AssistantPart[]
 
 function parseGeneratedImage(fields: Fields, warnings: Warnings): ImagePart {
   const { detail, ...image } = parseImage(fields, undefined)
-  if (detail) warnings.recordDrop(fields.path('image_url.detail')) // the detail only applies to input images
+  if (detail) warnings.recordDrop(fields.getPath('image_url.detail')) // the detail only applies to input images
   fields.ignore('type', 'index')
-  fields.drop()
-  warnings.setPath(image, fields.at)
+  fields.dropUnread()
+  warnings.setPath(image, fields.path)
   return image
 }
 
@@ -167,7 +169,7 @@ function parseCall(call: Fields, calls: LegacyCalls, warnings: Warnings): ToolCa
   const id = call.string('id') || `call_${calls.count}`
   calls.count++
   const kind = getToolType(call.value)
-  const callee = call.fields(kind) ?? warnings.reject(call.path('function'), 'is required.')
+  const callee = call.fields(kind) ?? warnings.reject(call.getPath('function'), 'is required.')
   const name = requireString(callee, 'name', warnings)
   call.ignore('type', 'index', 'extra_content')
   ignoreUnusedField(call, kind)
@@ -177,9 +179,9 @@ function parseCall(call: Fields, calls: LegacyCalls, warnings: Warnings): ToolCa
       : { type: 'tool-call', id, name, arguments: stringifyArguments(callee.any('arguments') ?? '') }
   const signature = readGoogleSignature(call.any('extra_content'))
   if (signature !== undefined) part.state = { origin: UNKNOWN_ORIGIN, kind: 'thought-signature', data: signature }
-  callee.drop()
-  call.drop()
-  warnings.setPath(part, call.at)
+  callee.dropUnread()
+  call.dropUnread()
+  warnings.setPath(part, call.path)
   return part
 }
 

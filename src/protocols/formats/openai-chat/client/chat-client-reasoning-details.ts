@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import type { Fields } from '../../canonical/canonical-fields.ts'
 import type { AssistantPart, ReasoningPart } from '../../canonical/canonical-parts.ts'
-import { type OpaqueState, type Origin, readEncryptedBody, sealState } from '../../canonical/canonical-state.ts'
+import { type OpaqueState, type Origin, readSealedState, sealState } from '../../canonical/canonical-state.ts'
 import { parseDetail } from '../chat-fields.ts'
 import type { WireDetail } from '../chat-wire.ts'
 
@@ -60,7 +60,7 @@ export function parseReasoning(message: Fields): IndexedReasoning[] {
   return details.map((detail) => {
     const { signature, data, index } = detail
     const state = [signature, data]
-      .map((field) => (typeof field === 'string' ? readEncryptedBody(field) : undefined))
+      .map((field) => (typeof field === 'string' ? readSealedState(field) : undefined))
       .find(Boolean)
     if (!state) return { part: parseDetail(detail, UNKNOWN_ORIGIN), index: undefined }
     return { part: toReasoningPart(detail, state), index: typeof index === 'number' ? index : undefined }

@@ -8,7 +8,7 @@ import type {
   RequestOptions,
 } from '../../canonical/canonical-request.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
-import { recordFieldNames, type Synonyms, type Warnings } from '../../canonical/canonical-warnings.ts'
+import { type FieldSynonyms, recordFieldNames, type Warnings } from '../../canonical/canonical-warnings.ts'
 import { parseCacheOptions, parseEndUser, parseJsonSchema, parseServiceTier } from '../../openai-fields.ts'
 import type { ParseContext } from '../../translator.ts'
 import { parseTurns } from './chat-client-conversation.ts'
@@ -33,7 +33,7 @@ export function parseRequest(json: JsonObject, { warnings }: ParseContext): Cano
     options: parseOptions(body, warnings),
     client: json.functions ? { functions: true } : undefined,
   })
-  body.drop()
+  body.dropUnread()
   return request
 }
 
@@ -44,7 +44,7 @@ function parseOutput(body: Fields, warnings: Warnings): OutputFormat | undefined
   if (type === 'json_object') return { type: 'json' }
   if (type !== 'json_schema') return undefined
   const output = parseJsonSchema(requireFields(format, 'json_schema', warnings), warnings)
-  format.drop()
+  format.dropUnread()
   return output
 }
 
@@ -124,7 +124,7 @@ function parseVendorReasoning(body: Fields): { [K in keyof ReasoningOptions]: Re
   const isOn = object?.boolean('enabled') || type === 'enabled' || type === 'adaptive' || isEnabled
   const budget = object?.number('max_tokens') ?? thinking?.number('budget_tokens') ?? body.number('thinking_budget')
   const effort = object?.oneOfOrDrop('effort', ALL_EFFORTS)
-  for (const switches of [object, thinking, template]) switches?.drop()
+  for (const switches of [object, thinking, template]) switches?.dropUnread()
   return {
     effort: effort ?? (isOff ? 'none' : undefined),
     budget: budget ?? (isOn && !isOff && effort === undefined ? 'auto' : undefined),
@@ -133,7 +133,7 @@ function parseVendorReasoning(body: Fields): { [K in keyof ReasoningOptions]: Re
 }
 
 /** Each option's names in order of precedence: OpenAI's, older ones, and other vendors'. */
-const synonyms: Synonyms = {
+const synonyms: FieldSynonyms = {
   endUser: ['safety_identifier', 'user'],
   maxOutputTokens: ['max_completion_tokens', 'max_tokens'],
   reasoning: [

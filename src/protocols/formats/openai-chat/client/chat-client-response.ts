@@ -5,7 +5,7 @@ import {
   type CanonicalResponse,
   type Choice,
   type Finish,
-  warnAboutEnd,
+  warnAboutFinish,
   warnAboutPause,
 } from '../../canonical/canonical-response.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
@@ -54,7 +54,7 @@ function writeChoice(
 
 /** Writes a choice's finish reason, and warns if the format can't express how the response ended. */
 export function writeFinish(finish: Finish, { request, responseWarnings }: WriterContext): WireFinish {
-  warnAboutEnd(finish, request, responseWarnings)
+  warnAboutFinish(finish, request, responseWarnings)
   warnAboutPause(finish, responseWarnings)
   const reason = wireFinishReasons[finish.reason]
   return request.client?.functions === true && reason === 'tool_calls' ? 'function_call' : reason

@@ -20,12 +20,12 @@ import { ignoreUnusedField } from './chat-client-conversation.ts'
 export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
   const tools = readTools(body, 'tools', warnings).map((fields) => {
     const tool = parseTool(fields, warnings)
-    warnings.setPath(tool, fields.at, TOOL_FIELD_NAMES)
+    warnings.setPath(tool, fields.path, TOOL_FIELD_NAMES)
     return tool
   })
   const functions = readTools(body, 'functions', warnings).map((fields) => {
     const tool = parseFunction(fields, warnings)
-    warnings.setPath(tool, fields.at, { schema: 'parameters' })
+    warnings.setPath(tool, fields.path, { schema: 'parameters' })
     return tool
   })
   const search = body.fields('web_search_options')
@@ -43,17 +43,17 @@ const TOOL_FIELD_NAMES = {
 function parseTool(tool: Fields, warnings: Warnings): OfferedTool {
   const type = tool.string('type') ?? 'function'
   if (type !== 'function' && type !== 'custom')
-    return { type: 'vendor', refusal: `tools of type "${type}" only work with one vendor.` }
+    return { type: 'vendor', rejectionReason: `tools of type "${type}" only work with one vendor.` }
   const callee = requireFields(tool, type, warnings)
   ignoreUnusedField(tool, type)
   if (type === 'custom') {
     const parsed = parseCustom(callee, warnings)
-    tool.drop()
+    tool.dropUnread()
     return parsed
   }
   const cache = parseBreakpoint(tool, warnings)
   const parsed = parseFunction(callee, warnings)
-  tool.drop()
+  tool.dropUnread()
   return cache ? { ...parsed, cache } : parsed
 }
 
@@ -65,7 +65,7 @@ function parseFunction(callee: Fields, warnings: Warnings): FunctionTool {
     schema: callee.object('parameters'),
     strict: callee.boolean('strict'),
   })
-  callee.drop()
+  callee.dropUnread()
   return tool
 }
 
@@ -76,7 +76,7 @@ function parseCustom(custom: Fields, warnings: Warnings): FreeFormTool {
     description: custom.string('description'),
     grammar: parseGrammar(custom.fields('format'), warnings),
   })
-  custom.drop()
+  custom.dropUnread()
   return tool
 }
 
@@ -85,7 +85,7 @@ function parseGrammar(format: Fields | undefined, warnings: Warnings): FreeFormT
   const grammar = format.fields('grammar')
   const definition = grammar?.string('definition')
   return definition === undefined
-    ? warnings.reject(format.path('grammar'), 'must have a definition.')
+    ? warnings.reject(format.getPath('grammar'), 'must have a definition.')
     : { syntax: grammar?.oneOf('syntax', ['lark', 'regex']) ?? 'lark', definition }
 }
 
@@ -95,8 +95,8 @@ function parseSearch(search: Fields, warnings: Warnings): WebSearchTool {
     contextSize: search.oneOfOrDrop('search_context_size', ['low', 'medium', 'high']),
     location: readLocation(search.fields('user_location')?.fields('approximate')),
   })
-  search.drop()
-  warnings.setPath(tool, search.at, { contextSize: 'search_context_size', location: 'user_location' })
+  search.dropUnread()
+  warnings.setPath(tool, search.path, { contextSize: 'search_context_size', location: 'user_location' })
   return tool
 }
 
@@ -120,7 +120,7 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
 
 function parseAllowedTools(allowed: Fields, warnings: Warnings): ToolChoice {
   const names = (allowed.list('tools') ?? []).map((entry, index) => {
-    const tool = readElementFields(entry, `${allowed.path('tools')}[${index}]`, warnings)
+    const tool = readElementFields(entry, `${allowed.getPath('tools')}[${index}]`, warnings)
     const callee = getCallee(tool)
     return requireString(callee, 'name', warnings)
   })

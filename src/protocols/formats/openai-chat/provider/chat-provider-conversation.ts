@@ -36,7 +36,7 @@ function writeTurn(turn: Turn, target: TargetContext): WireMessage[] {
     case 'system':
       return [
         omitUndefined<WireSystemMessage>({
-          role: turn.as === 'developer' ? 'developer' : 'system',
+          role: turn.sentAs === 'developer' ? 'developer' : 'system',
           content: writeTexts(turn.content, target, '\n\n'),
           name: turn.name,
         }),
@@ -79,7 +79,10 @@ function joinInstructions(turns: readonly Turn[]): Turn[] {
   for (const turn of turns) {
     const last = joined.at(-1)
     const isMore =
-      turn.role === 'system' && last?.role === 'system' && turn.as === 'instructions' && last.as === 'instructions'
+      turn.role === 'system' &&
+      last?.role === 'system' &&
+      turn.sentAs === 'instructions' &&
+      last.sentAs === 'instructions'
     if (isMore) joined.splice(-1, 1, { ...last, content: [...last.content, ...turn.content] })
     else joined.push(turn)
   }

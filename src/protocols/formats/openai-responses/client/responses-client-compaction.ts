@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { getKeptTokens, keepLast } from '../../canonical/canonical-compaction.ts'
+import { getRetentionBudget, retainLast } from '../../canonical/canonical-compaction.ts'
 import type { CompactionPart } from '../../canonical/canonical-parts.ts'
 import type { CanonicalResponse } from '../../canonical/canonical-response.ts'
 import type { WriterContext } from '../../translator.ts'
@@ -21,7 +21,7 @@ export function writeCompaction(
 ): JsonObject {
   const items: unknown[] = typeof input === 'string' ? [{ role: 'user', content: input }] : []
   const messages = (Array.isArray(input) ? input : items).filter(isObject).filter(isClientMessage)
-  const lastMessages = keepLast(messages, getKeptTokens('now'), ({ role }) => role === 'user')
+  const lastMessages = retainLast(messages, getRetentionBudget('now'), ({ role }) => role === 'user')
   const content = choices[0]?.content ?? []
   const compactions = content.flatMap((part) => (part.type === 'compaction' ? [part] : []))
   return {

@@ -36,13 +36,13 @@ export function parseAssistantItem(
       return [parseCall(item, namespaces, warnings)]
     case 'web_search_call': {
       const search = parseSearch(item.value)
-      warnings.setPath(search, item.at)
+      warnings.setPath(search, item.path)
       return [search]
     }
     case 'image_generation_call': {
       const image = parseGeneratedImage(item.value)
-      if (image) warnings.setPath(image, item.at)
-      else warnings.recordDrop(item.at) // if there is an image, it is stored at OpenAI
+      if (image) warnings.setPath(image, item.path)
+      else warnings.recordDrop(item.path) // if there is an image, it is stored at OpenAI
       return image ? [image] : []
     }
     default:
@@ -53,9 +53,9 @@ export function parseAssistantItem(
 function parseClientRunCall(item: Fields, warnings: Warnings): ToolCallPart[] | undefined {
   const call = parseClientCall(item.value)
   if (!call) return undefined
-  const id = item.string('call_id') || item.string('id') || warnings.reject(item.path('call_id'), 'is required.')
+  const id = item.string('call_id') || item.string('id') || warnings.reject(item.getPath('call_id'), 'is required.')
   const part = { ...call, id }
-  warnings.setPath(part, item.at)
+  warnings.setPath(part, item.path)
   return [part]
 }
 
@@ -63,14 +63,14 @@ function parseOutputMessage(item: Fields, warnings: Warnings): AssistantPart[] {
   const content = item.any('content')
   const phase = item.oneOfOrDrop('phase', ['commentary', 'final_answer'])
   item.ignore('id', 'status', 'type', 'role')
-  item.drop()
+  item.dropUnread()
   if (content === undefined || content === '') return []
   const place = (part: TextPart, index: number) => {
-    warnings.setPath(part, item.at, { citations: `content[${index}].annotations` })
+    warnings.setPath(part, item.path, { citations: `content[${index}].annotations` })
     return part
   }
   if (typeof content === 'string') return [place(omitUndefined<TextPart>({ type: 'text', text: content, phase }), 0)]
-  const path = item.path('content')
+  const path = item.getPath('content')
   if (!Array.isArray(content)) return warnings.reject(path, 'must be a string or an array of parts.')
   return content.flatMap((entry: unknown, index): AssistantPart[] => {
     const part = readElementFields(entry, `${path}[${index}]`, warnings)
@@ -78,10 +78,10 @@ function parseOutputMessage(item: Fields, warnings: Warnings): AssistantPart[] {
     const citations = parseAnnotations(part.any('annotations'))
     const text = part.string(type === 'refusal' ? 'refusal' : 'text')
     part.ignore('logprobs')
-    part.drop()
+    part.dropUnread()
     if (type === 'refusal') return [{ type, text: text ?? '' }]
     if (type !== 'output_text' && type !== 'input_text' && type !== 'text')
-      return warnings.reject(part.path('type'), `content of type "${type}" is not allowed in an assistant message.`)
+      return warnings.reject(part.getPath('type'), `content of type "${type}" is not allowed in an assistant message.`)
     if (!text) return []
     const cited = citations.length > 0 ? citations : undefined
     return [place(omitUndefined<TextPart>({ type: 'text', text, phase, citations: cited }), index)]
@@ -91,14 +91,14 @@ function parseOutputMessage(item: Fields, warnings: Warnings): AssistantPart[] {
 /** Parses reasoning. Drops an item that only refers to reasoning stored by OpenAI, because nothing else depends on it. */
 function parseReasoning(item: Fields, warnings: Warnings): AssistantPart[] {
   const part = parseReasoningInput(item.value)
-  if (!part) warnings.recordDrop(item.at)
+  if (!part) warnings.recordDrop(item.path)
   return part ? [part] : []
 }
 
 function parseCall(item: Fields, namespaces: Namespaces, warnings: Warnings): ToolCallPart {
   const isFreeForm = item.string('type') === 'custom_tool_call'
-  const id = item.string('call_id') || item.string('id') || warnings.reject(item.path('call_id'), 'is required.')
-  const shortName = item.string('name') || warnings.reject(item.path('name'), 'is required.')
+  const id = item.string('call_id') || item.string('id') || warnings.reject(item.getPath('call_id'), 'is required.')
+  const shortName = item.string('name') || warnings.reject(item.getPath('name'), 'is required.')
   const namespace = item.string('namespace')
   const fullName = namespace === undefined ? shortName : joinNames(namespace, shortName)
   const name = Object.hasOwn(namespaces, fullName) ? fullName : shortName // tools found by a search have an undeclared namespace
@@ -106,8 +106,8 @@ function parseCall(item: Fields, namespaces: Namespaces, warnings: Warnings): To
     ? { type: 'tool-call', id, name, arguments: item.string('input') ?? '', isFreeForm }
     : { type: 'tool-call', id, name, arguments: stringifyArguments(item.any('arguments') ?? '') }
   item.ignore('id', 'status', 'caller')
-  item.drop()
-  warnings.setPath(part, item.at)
+  item.dropUnread()
+  warnings.setPath(part, item.path)
   return part
 }
 
@@ -164,7 +164,7 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
     case 'input_audio':
       return parseAudio(fields, cache, warnings)
     default:
-      return warnings.reject(fields.path('type'), `content of type "${type}" is not supported.`)
+      return warnings.reject(fields.getPath('type'), `content of type "${type}" is not supported.`)
   }
 }
 
@@ -175,7 +175,7 @@ function parseImage(fields: Fields, cache: CacheBreakpoint | undefined, warnings
   const part = { type: 'image', detail: detail === 'auto' ? undefined : detail, cache } as const
   if (url !== undefined) return omitUndefined<ImagePart>({ ...part, source: parseMediaUrl(url, 'image/png') })
   if (id !== undefined) return omitUndefined<ImagePart>({ ...part, source: createFileSource(id) })
-  return warnings.reject(fields.path('image_url'), 'is required unless "file_id" is set.')
+  return warnings.reject(fields.getPath('image_url'), 'is required unless "file_id" is set.')
 }
 
 function parseFile(fields: Fields, cache: CacheBreakpoint | undefined, warnings: Warnings): FilePart {
@@ -186,7 +186,7 @@ function parseFile(fields: Fields, cache: CacheBreakpoint | undefined, warnings:
   if (data !== undefined) return omitUndefined<FilePart>({ ...part, source: parseFileSource(data) })
   if (url !== undefined) return omitUndefined<FilePart>({ ...part, source: parseMediaUrl(url, 'application/pdf') })
   if (id !== undefined) return omitUndefined<FilePart>({ ...part, source: createFileSource(id) })
-  return warnings.reject(fields.path('file_data'), 'is required unless "file_url" or "file_id" is set.')
+  return warnings.reject(fields.getPath('file_data'), 'is required unless "file_url" or "file_id" is set.')
 }
 
 /** Parses a data URL or, from some vendors, bare base64. */

@@ -1,4 +1,4 @@
-import { compactTurns, getKeptTokens } from '../../canonical/canonical-compaction.ts'
+import { compactTurns, getRetentionBudget } from '../../canonical/canonical-compaction.ts'
 import { type Fields, readElementFields } from '../../canonical/canonical-fields.ts'
 import type { AssistantPart } from '../../canonical/canonical-parts.ts'
 import type { CompactionMode } from '../../canonical/canonical-request.ts'
@@ -71,7 +71,7 @@ class InputReader {
     switch (type) {
       case 'message': {
         const turn = parseMessage(item, warnings)
-        warnings.setPath(turn, item.at)
+        warnings.setPath(turn, item.path)
         this.#turns.push(turn)
         return
       }
@@ -91,7 +91,7 @@ class InputReader {
         return this.#addCompaction(item)
       case 'compaction_trigger': // if it is the last item, `readCompactionMode` reads it
         if (isLast) return
-        return warnings.reject(item.path('type'), 'must be the last item of the input.')
+        return warnings.reject(item.getPath('type'), 'must be the last item of the input.')
       default: {
         const result = parseClientResult(item.value)
         if (!result) return rejectType(item, type, warnings)
@@ -105,10 +105,11 @@ class InputReader {
   /** Adds a compaction. The gateway's own compaction replaces all earlier turns, except instructions and user messages. */
   #addCompaction(item: Fields) {
     const { warnings, compact } = this.#context
-    const content = item.string('encrypted_content') || warnings.reject(item.path('encrypted_content'), 'is required.')
+    const content =
+      item.string('encrypted_content') || warnings.reject(item.getPath('encrypted_content'), 'is required.')
     const summary = readSummary(content)
     if (summary !== undefined) {
-      this.#turns.splice(0, this.#turns.length, ...compactTurns(this.#turns, summary, getKeptTokens(compact)))
+      this.#turns.splice(0, this.#turns.length, ...compactTurns(this.#turns, summary, getRetentionBudget(compact)))
       return this.#openCalls.clear()
     }
     const id = item.string('id')
@@ -117,14 +118,14 @@ class InputReader {
       text: '',
       encrypted: id === undefined ? { data: content } : { data: content, id },
     }
-    warnings.setPath(part, item.at)
+    warnings.setPath(part, item.path)
     this.#addParts([part])
   }
 
   /** Adds the call and the output of an OpenAI-run tool as text, for models that don't have the tool. */
   #addHosted(text: string, item: Fields): void {
     const { warnings } = this.#context
-    warnings.recordChange(item.at, text === '' ? 'dropped' : 'replaced')
+    warnings.recordChange(item.path, text === '' ? 'dropped' : 'replaced')
     if (text === '') return
     const part: AssistantPart = { type: 'text', text }
     this.#hostedTexts.add(part)
@@ -146,14 +147,14 @@ class InputReader {
       fallbackId ||
       next ||
       this.#context.warnings.reject(
-        item.path('call_id'),
+        item.getPath('call_id'),
         'is required: the ID of the call that this result belongs to.',
       )
     )
   }
 
   #addResult(item: Fields, result: ToolResult): void {
-    this.#context.warnings.setPath(result, item.at)
+    this.#context.warnings.setPath(result, item.path)
     this.#openCalls.delete(result.callId)
     const last = this.#turns.at(-1)
     if (last?.role === 'tool') last.results.push(result)
@@ -175,14 +176,14 @@ class InputReader {
 function resolveReference(item: Fields, { warnings, getItem }: InputContext): Fields | undefined {
   const id = item.string('id') ?? ''
   const storedItem = getItem?.(id)
-  if (storedItem) return readElementFields(storedItem, item.at, warnings)
-  if (id.startsWith('rs_')) return void warnings.recordDrop(item.at)
+  if (storedItem) return readElementFields(storedItem, item.path, warnings)
+  if (id.startsWith('rs_')) return void warnings.recordDrop(item.path)
   const reason = `this gateway does not store the item "${id}" or no longer has it. Send the items themselves, as clients do with "store": false.`
-  return warnings.reject(item.path('type'), reason)
+  return warnings.reject(item.getPath('type'), reason)
 }
 
 const rejectType = (item: Fields, type: string, warnings: Warnings): never =>
-  warnings.reject(item.path('type'), `items of type "${type}" only work with one vendor.`)
+  warnings.reject(item.getPath('type'), `items of type "${type}" only work with one vendor.`)
 
 function parseOutput(item: Fields, callId: string, warnings: Warnings): ToolResult {
   const result = omitUndefined<ToolResult>({
@@ -192,21 +193,21 @@ function parseOutput(item: Fields, callId: string, warnings: Warnings): ToolResu
     isFreeForm: item.string('type') === 'custom_tool_call_output' || undefined,
   })
   item.ignore('id', 'status')
-  item.drop()
+  item.dropUnread()
   return result
 }
 
 function parseMessage(item: Fields, warnings: Warnings): SystemTurn | UserTurn {
   const role = item.string('role')
   item.ignore('id', 'status', 'type', 'content')
-  item.drop()
+  item.dropUnread()
   switch (role) {
     case 'system':
     case 'developer':
-      return { role: 'system', as: role, content: parseTexts(item, warnings, contentSyntax) }
+      return { role: 'system', sentAs: role, content: parseTexts(item, warnings, contentSyntax) }
     case 'user':
       return { role: 'user', content: parseContent(item, 'content', warnings, contentSyntax) }
     default:
-      return warnings.reject(item.path('role'), 'must be system, developer, user, or assistant.')
+      return warnings.reject(item.getPath('role'), 'must be system, developer, user, or assistant.')
   }
 }

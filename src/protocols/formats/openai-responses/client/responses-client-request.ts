@@ -10,7 +10,7 @@ import type {
 import { dropVendorTools, type OfferedTool } from '../../canonical/canonical-tools.ts'
 import type { SystemTurn } from '../../canonical/canonical-turns.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
-import { recordFieldNames, type Synonyms, type Warnings } from '../../canonical/canonical-warnings.ts'
+import { type FieldSynonyms, recordFieldNames, type Warnings } from '../../canonical/canonical-warnings.ts'
 import { parseCacheOptions, parseEndUser, parseJsonSchema, parseServiceTier } from '../../openai-fields.ts'
 import type { ParseContext } from '../../translator.ts'
 import { readCompactionMode } from '../compaction-mode.ts'
@@ -50,12 +50,12 @@ export function parseRequest(original: JsonObject, context: ParseContext): Canon
     compact,
     client: { echo: getEchoedFields(json), namespaces, ownTools: vendorTools, isKept: json.store !== false },
   })
-  text?.drop()
+  text?.dropUnread()
   body.ignore('stream_options')
   if ((body.list('context_management') ?? []).some((entry) => !isObject(entry) || entry.type !== 'compaction'))
     warnings.recordDrop('context_management')
   if (json.truncation === 'disabled') body.ignore('truncation')
-  body.drop()
+  body.dropUnread()
   return request
 }
 
@@ -80,7 +80,7 @@ function rejectState(body: Fields, warnings: Warnings) {
 
 function parseInstructions(body: Fields): SystemTurn[] {
   const text = body.string('instructions')
-  return text ? [{ role: 'system', as: 'instructions', content: [{ type: 'text', text }] }] : []
+  return text ? [{ role: 'system', sentAs: 'instructions', content: [{ type: 'text', text }] }] : []
 }
 
 /** Keeps the first declaration of each tool. Clients repeat declarations from the input. */
@@ -139,7 +139,7 @@ function parseReasoning(body: Fields): ReasoningOptions | undefined {
   if (value.context === 'auto') reasoning.ignore('context')
   if (value.mode === 'standard') reasoning.ignore('mode')
   reasoning.ignore('generate_summary')
-  reasoning.drop()
+  reasoning.dropUnread()
   const show = summary === undefined ? undefined : summary === 'detailed' ? 'full' : 'summary'
   return effort === undefined && show === undefined ? undefined : omitUndefined<ReasoningOptions>({ effort, show })
 }
@@ -160,7 +160,7 @@ function parseOutput(text: Fields | undefined, warnings: Warnings): OutputFormat
 }
 
 /** Each option's names in order of precedence: newer names, older names, and fields that set a part of the option. */
-const synonyms: Synonyms = {
+const synonyms: FieldSynonyms = {
   endUser: ['safety_identifier', 'user'],
   logprobs: ['top_logprobs', 'include'],
   reasoning: ['reasoning.effort', 'reasoning'],

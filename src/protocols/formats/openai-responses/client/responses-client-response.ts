@@ -14,7 +14,7 @@ import {
   type CanonicalResponse,
   type Finish,
   type TokenUsage,
-  warnAboutEnd,
+  warnAboutFinish,
   warnAboutPause,
 } from '../../canonical/canonical-response.ts'
 import { sealSummary } from '../../canonical/canonical-state.ts'
@@ -70,7 +70,7 @@ export function writeOutcome(
   { now, request, responseWarnings }: WriterContext,
 ): WireOutcome {
   const { status, incomplete_details } = wireEndings[finish.reason]
-  if (status !== 'failed') warnAboutEnd(finish, request, responseWarnings)
+  if (status !== 'failed') warnAboutFinish(finish, request, responseWarnings)
   warnAboutPause(finish, responseWarnings)
   return {
     ...inProgress,

@@ -51,7 +51,7 @@ export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warn
     if (fields.string('type') === 'namespace') return parseNamespace(fields, namespaces, warnings)
     const tool = parseTool(fields, warnings)
     if (!tool) return []
-    warnings.setPath(tool, fields.at, TOOL_FIELD_NAMES)
+    warnings.setPath(tool, fields.path, TOOL_FIELD_NAMES)
     return [tool]
   })
 }
@@ -60,7 +60,7 @@ function parseNamespace(group: Fields, namespaces: Namespaces, warnings: Warning
   const namespace = requireString(group, 'name', warnings)
   const tools = parseTools(group, namespaces, warnings)
   group.ignore('type')
-  group.drop()
+  group.dropUnread()
   for (const tool of tools) {
     if (tool.type === 'web-search' || tool.type === 'vendor') continue
     const { name } = tool
@@ -76,13 +76,13 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool | undefined {
   if (type === 'custom') return parseCustom(tool, warnings)
   if (type.startsWith('web_search')) return parseSearch(tool)
   // The request declares all tools, so the provider doesn't have to search for any.
-  if (type === 'tool_search' && tool.any('execution') !== 'client') return void warnings.recordDrop(tool.at)
+  if (type === 'tool_search' && tool.any('execution') !== 'client') return void warnings.recordDrop(tool.path)
   const clientTool = parseClientTool(tool)
   if (clientTool) return clientTool
   return {
     type: 'vendor',
     name: type,
-    refusal: `tools of type "${type}" only work with one vendor.`,
+    rejectionReason: `tools of type "${type}" only work with one vendor.`,
   }
 }
 
@@ -119,7 +119,7 @@ function parseGrammar(format: Fields | undefined, warnings: Warnings): FreeFormT
 /** Warns about unsupported fields, except for a `defer_loading` that is off. */
 function dropUnknownFields(fields: Fields) {
   if (fields.value.defer_loading === false) fields.ignore('defer_loading')
-  fields.drop()
+  fields.dropUnread()
 }
 
 function parseSearch(fields: Fields): WebSearchTool {
@@ -131,8 +131,8 @@ function parseSearch(fields: Fields): WebSearchTool {
     allowedDomains: filters?.strings('allowed_domains'),
     blockedDomains: filters?.strings('blocked_domains'),
   })
-  filters?.drop()
-  fields.drop()
+  filters?.dropUnread()
+  fields.dropUnread()
   return tool
 }
 
@@ -151,10 +151,10 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
 /** Parses the functions among the allowed tools. Drops the vendor's own tools, or rejects them if there are no functions. */
 function parseAllowedTools(choice: Fields, warnings: Warnings): ToolChoice {
   const tools = (choice.list('tools') ?? []).map((entry, index) =>
-    readElementFields(entry, `${choice.path('tools')}[${index}]`, warnings),
+    readElementFields(entry, `${choice.getPath('tools')}[${index}]`, warnings),
   )
   const functions = tools.filter(isChosenByName)
-  if (functions.length > 0) for (const tool of tools) if (!isChosenByName(tool)) warnings.recordDrop(tool.at)
+  if (functions.length > 0) for (const tool of tools) if (!isChosenByName(tool)) warnings.recordDrop(tool.path)
   const names = (functions.length > 0 ? functions : tools).map((tool) => readToolName(tool, warnings))
   return { type: 'allowed', mode: choice.oneOf('mode', ['auto', 'required']) ?? 'auto', names }
 }
@@ -166,7 +166,10 @@ const isChosenByName = (tool: Fields): boolean => {
 
 function readToolName(tool: Fields, warnings: Warnings): string {
   if (!isChosenByName(tool))
-    warnings.reject(tool.path('type'), `tools of type "${tool.string('type')}" cannot be selected with other vendors.`)
+    warnings.reject(
+      tool.getPath('type'),
+      `tools of type "${tool.string('type')}" cannot be selected with other vendors.`,
+    )
   const type = tool.string('type')
   if (isClientTool(type)) return type
   return requireString(tool, 'name', warnings)

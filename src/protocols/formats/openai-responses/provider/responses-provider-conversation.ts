@@ -52,8 +52,8 @@ function writeTurn(turn: Turn, target: TargetContext): Item[] {
 }
 
 /** Writes instructions as a message, with the role that the target accepts for them. */
-function writeSystem({ as, content }: SystemTurn, target: TargetContext): WireInputItem {
-  const isDeveloper = as === 'developer' || (as === 'instructions' && target.traits.developerRole)
+function writeSystem({ sentAs, content }: SystemTurn, target: TargetContext): WireInputItem {
+  const isDeveloper = sentAs === 'developer' || (sentAs === 'instructions' && target.traits.developerRole)
   return { type: 'message', role: isDeveloper ? 'developer' : 'system', content: writeContent(content, target) }
 }
 

@@ -7,7 +7,7 @@ import {
   type ReasoningOptions,
   type RequestOptions,
 } from '../../canonical/canonical-request.ts'
-import { isHosted } from '../../canonical/canonical-tools.ts'
+import { isHostedTool } from '../../canonical/canonical-tools.ts'
 import type { SystemTurn, Turn } from '../../canonical/canonical-turns.ts'
 import { deleteUndefined, omitUndefined } from '../../canonical/canonical-values.ts'
 import { writeCacheOptions, writeEndUser } from '../../openai-fields.ts'
@@ -48,7 +48,7 @@ function writeInclude({ options, tools }: CanonicalRequest, { traits }: TargetCo
   if (traits.reasoning.control !== 'none') include.push('reasoning.encrypted_content')
   if (options.logprobs !== undefined) include.push('message.output_text.logprobs')
   if (traits.ownTools && tools.some(({ type }) => type === 'web-search')) include.push('web_search_call.action.sources')
-  if (traits.ownTools && tools.some((tool) => isHosted(tool) && tool.name === 'code_interpreter'))
+  if (traits.ownTools && tools.some((tool) => isHostedTool(tool) && tool.name === 'code_interpreter'))
     include.push('code_interpreter_call.outputs')
   return include.length > 0 ? include : undefined
 }
@@ -61,7 +61,7 @@ function moveInstructions({ turns, output }: CanonicalRequest): {
   instructions: string | undefined
   turns: readonly Turn[]
 } {
-  const end = turns.findIndex((turn) => turn.role !== 'system' || turn.as !== 'instructions')
+  const end = turns.findIndex((turn) => turn.role !== 'system' || turn.sentAs !== 'instructions')
   const leading = turns.slice(0, end === -1 ? turns.length : end).filter(isSystem)
   const texts = leading.flatMap(({ content }) => content)
   if (texts.length === 0 || output?.type === 'json' || texts.some(({ cache }) => cache))

@@ -4,7 +4,7 @@ import type { SseEvent } from '../../../../lib/sse.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart, HostedCall, TextPart, ToolCallPart } from '../../canonical/canonical-parts.ts'
 import { type CanonicalResponse, resolveFinish } from '../../canonical/canonical-response.ts'
-import { createHostedPart } from '../../canonical/canonical-tools.ts'
+import { createHostedToolPart } from '../../canonical/canonical-tools.ts'
 import { omitUndefined, readString } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { parseExactly } from '../../canonical/exact-json.ts'
@@ -72,7 +72,7 @@ export function createOutputParser({ origin, newId, responseWarnings, hasHosted 
         const call = parseClientCall(item)
         if (call) return [{ ...call, id: readCallId(item) }]
         const hosted = hasHosted ? parseHostedCall(item) : undefined
-        if (hosted) return [createHostedPart(readString(item.id) ?? `call_${newId()}`, hosted)]
+        if (hosted) return [createHostedToolPart(readString(item.id) ?? `call_${newId()}`, hosted)]
         responseWarnings.recordDrop(readString(item.type) ?? 'item')
         return []
       }

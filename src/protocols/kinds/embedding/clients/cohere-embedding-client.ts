@@ -15,7 +15,7 @@ export const cohere: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   read(body, { warnings }) {
     const { texts, images, inputs, embedding_types: types, output_dimension: dimensions, truncate } = body
     const name = ['texts', 'images', 'inputs'].find((field) => body[field] !== undefined) ?? 'texts'
-    warnings.useName('inputs', name)
+    warnings.setFieldName('inputs', name)
     const parsedInputs = readInputs(texts, readText) ?? readInputs(images, readImage) ?? readInputs(inputs, readInput)
     if (!parsedInputs) return warnings.reject('inputs', 'must be a non-empty array')
     const request: EmbeddingRequest = { inputs: parsedInputs, encoding: 'float' }

@@ -22,7 +22,7 @@ export const openai: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
     if (!inputs) return warnings.reject('inputs', 'must be a string, tokens, or a non-empty array of either')
     const response = (field: string, names: readonly string[]) => {
       const name = names.find((name) => (body[name] ?? null) !== null)
-      if (name !== undefined) warnings.useName(field, name)
+      if (name !== undefined) warnings.setFieldName(field, name)
       return name === undefined ? undefined : body[name]
     }
     const request: EmbeddingRequest = { inputs, encoding: readEncoding(body) }

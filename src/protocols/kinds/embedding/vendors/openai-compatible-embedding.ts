@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { readTokenCount } from '../../../formats/canonical/canonical-values.ts'
 import { readCost } from '../../../formats/canonical/reported-cost.ts'
-import { isBlank } from '../../../formats/canonical/reported-usage.ts'
+import { isBlankUsage } from '../../../formats/canonical/reported-usage.ts'
 import type { VendorAdapter, VendorContext } from '../../kind-adapters.ts'
 import { encodeVector } from '../clients/openai-embedding-client.ts'
 import {
@@ -143,7 +143,7 @@ function readOpenaiResponse(
     vectors,
     ...(typeof model === 'string' && { model }),
     ...(typeof id === 'string' && { id }),
-    ...(!isBlank(used) && { usage: used }),
+    ...(!isBlankUsage(used) && { usage: used }),
   }
 }
 

@@ -105,9 +105,9 @@ function readOptions(fieldSets: readonly Fields[], warnings: Warnings): JsonObje
     for (const [camel, value] of Object.entries(fields.value)) {
       const name = camel.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
       if (value === null || NON_OPTIONS.has(name) || Object.hasOwn(options, name)) continue
-      if (GATEWAY_OPTIONS.has(fields.at) && name !== 'user') continue
+      if (GATEWAY_OPTIONS.has(fields.path) && name !== 'user') continue
       fields.ignore(camel)
-      warnings.useName(name, fields.path(camel))
+      warnings.setFieldName(name, fields.getPath(camel))
       options[name] = value
     }
   return options

@@ -80,7 +80,7 @@ function readRequest(body: JsonObject, { warnings }: ClientReadContext): FetchRe
     includeImages: fields.boolean('include_images') || undefined,
     options: fields.object('provider_options'),
   }
-  fields.drop()
+  fields.dropUnread()
   return { ...request, ...omitUndefined<Partial<FetchRequest>>(extra) }
 }
 

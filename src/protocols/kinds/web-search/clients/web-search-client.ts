@@ -101,7 +101,7 @@ function readRequest(body: JsonObject, { warnings, now }: ClientReadContext): Se
     serverTime: fields.boolean('display_server_time') || undefined,
     options: fields.object('provider_options'),
   }
-  fields.drop()
+  fields.dropUnread()
   return { ...request, ...omitUndefined<Partial<SearchRequest>>(extra) }
 }
 
@@ -180,6 +180,6 @@ function readPage(fields: Fields, warnings: Warnings): SearchRequest['page'] {
   const format = options.oneOf('format', ['markdown', 'html', 'text']) ?? 'markdown'
   const maxCharacters = readInteger(options, 'max_characters', [1, 1_000_000], warnings)
   if (options.boolean('snippet') === false) warnings.recordDrop('content_options.snippet')
-  options.drop()
+  options.dropUnread()
   return isWanted ? { format, ...(maxCharacters !== undefined && { maxCharacters }) } : undefined
 }

@@ -34,7 +34,7 @@ export const result = (callId: string, ...content: (string | ToolResultContent)[
 export const tool = (...results: ToolResult[]): ToolTurn => ({ role: 'tool', results })
 export const system = (content: string, as: 'instructions' | 'system' | 'developer' = 'system'): Turn => ({
   role: 'system',
-  as,
+  sentAs: as,
   content: [text(content)],
 })
 
