@@ -13,7 +13,7 @@ const respond = () =>
 
 const getId = (response: Response) => response.headers.get('x-signalbox-request-id')
 
-test("every model endpoint response, including errors, has its record's unique id", async () => {
+test('every model endpoint response, including errors, returns the ID of its request record', async () => {
   const world = await openWorld({ fetch: respond(), limits: { maxBodyBytes: 1_000 } })
   const asking = [
     () => world.chat({}),
@@ -55,7 +55,7 @@ test("every model endpoint response, including errors, has its record's unique i
   )
 })
 
-test('a request rejected because of its key has a record, which identifies the key if it is known', async () => {
+test('a request rejected because of its key is recorded, with the key ID if known', async () => {
   const world = await openWorld({ fetch: respond() })
   const { key, id } = await world.api.keys.create({ name: 'team' })
   await world.api.keys.update(id, { isActive: false })
@@ -81,7 +81,7 @@ test('a request rejected because of its key has a record, which identifies the k
   )
 })
 
-test('listings, probes, preflights, and unknown paths have no id or record', async () => {
+test('listings, probes, preflights, and unknown paths have no request ID or record', async () => {
   const world = await openWorld({ allowedOrigins: ['https://page.test'] })
   const headers = { origin: 'https://page.test', 'access-control-request-method': 'POST' }
   for (const [method, path] of [
@@ -116,13 +116,16 @@ test('requests rejected by the concurrency limit or a closed gateway each have a
   )
 })
 
-test('a broken stream is recorded as cut, and a client disconnect as aborted, each with the usage so far', async () => {
-  const cut = [...chatEvents().slice(0, 3)]
-  const world = await openWorld({ fetch: fakeUpstream(() => sse(cut, 'error')) })
+test('a broken stream is recorded as cut, and a client disconnect as aborted', async () => {
+  const events = chatEvents().slice(0, 3)
+  const world = await openWorld({ fetch: fakeUpstream((_, index) => sse(events, index === 1 ? 'error' : 'hang')) })
   await (await world.chat({ stream: true })).text()
-  const left = await world.chat({ stream: true })
-  await left.body?.getReader().read()
-  await left.body?.cancel().catch(() => {})
-  assert.is(world.recorded.requests[0]?.end, 'cut')
+  const reader = (await world.chat({ stream: true })).body?.getReader()
+  await reader?.read()
+  await reader?.cancel()
+  assert.equal(
+    world.recorded.requests.map(({ end }) => end),
+    ['cut', 'aborted'],
+  )
   assert.is(world.recorded.requests[0]?.attempts[0]?.outcome, 'answered')
 })
