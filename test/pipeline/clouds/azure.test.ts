@@ -72,7 +72,7 @@ for (const [settings, url, model = 'gpt-x'] of addresses) {
   })
 }
 
-test("Azure's filter results before and after the response neither start nor end a client's stream", async () => {
+test("Azure's content filter events neither start nor end a client's stream", async () => {
   const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
   const behind = { choices: [{ index: 0, finish_reason: null, content_filter_offsets: { end_offset: 5 } }] }
   const events = chatEvents()
@@ -87,7 +87,7 @@ test("Azure's filter results before and after the response neither start nor end
   assert.match(translated, /event: message_stop\n/)
 })
 
-test("a response with nothing but Azure's filter results is empty", async () => {
+test("a stream with only Azure's filter results fails with a 502", async () => {
   const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
   const { world } = await open({ resource: 'mine' }, { respond: () => sse(`data: ${JSON.stringify(results)}\n\n`) })
   const response = await world.chat({ ...hello, stream: true })
@@ -95,7 +95,7 @@ test("a response with nothing but Azure's filter results is empty", async () => 
   assert.match((await response.json()).error.message, /before it sent any content/)
 })
 
-test('an Azure OpenAI cooldown lasts as long as "retry-after-ms" says', async () => {
+test('the cooldown after an Azure OpenAI 429 follows "retry-after-ms"', async () => {
   const error = { error: { code: '429', message: 'slow down' } }
   const respond: Respond = (_, index) =>
     index === 1 ? json(error, 429, { 'retry-after-ms': '2500', 'retry-after': '60' }) : json(chatResponse())
@@ -123,7 +123,7 @@ test("the error for a connection without a URL doesn't contain its credential", 
   assert.is(upstream.calls.length, 0)
 })
 
-test("a key that Azure quotes isn't passed to the client", async () => {
+test("a key that Azure echoes in an error isn't passed to the client", async () => {
   const respond: Respond = () => json({ error: { message: 'bad azure-key-0123456789' } }, 400)
   const { world } = await open({ resource: 'mine' }, { respond })
   const text = await (await world.chat(hello)).text()

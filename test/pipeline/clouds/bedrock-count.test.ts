@@ -104,19 +104,19 @@ const count = async (body: object, reply?: Respond) => {
   return { response, call: upstream.calls[0], requested: JSON.parse(upstream.calls[0]?.body ?? '{}').input?.converse }
 }
 
-test("tokens aren't estimated if the request itself is invalid", async () => {
+test("an invalid request returns Bedrock's error instead of an estimated token count", async () => {
   const rejectWith = () => json({ message: 'user messages must have non-empty content' }, 400)
   const { response } = await count({}, rejectWith)
   assert.is(response.status, 400)
   assert.match((await response.json()).error.message, /non-empty content/)
 })
 
-test('a response without a token count is a failure', async () => {
+test('a Bedrock response without a token count causes a 502', async () => {
   const { response } = await count({}, () => json({ hello: 1 }))
   assert.is(response.status, 502)
 })
 
-test('calls the model of the inference profile', async () => {
+test('counts tokens with the model behind an inference profile', async () => {
   const account = 'arn:aws:bedrock:us-east-1:123456789012'
   for (const [model, requested] of [
     ['anthropic.claude-haiku-4-5-20251001-v1:0', 'anthropic.claude-haiku-4-5-20251001-v1:0'],
@@ -133,7 +133,7 @@ test('calls the model of the inference profile', async () => {
   }
 })
 
-test('a request with reasoning is counted with the smallest budget, and without fields that only affect the response', async () => {
+test('counting tokens uses the smallest reasoning budget and omits fields that only affect the response', async () => {
   const thinking = { type: 'enabled', budget_tokens: 20_000 }
   const { requested, response } = await count({ thinking, temperature: 1, max_tokens: 30_000 })
   assert.equal(Object.keys(requested).sort(), ['additionalModelRequestFields', 'messages'])
@@ -141,7 +141,7 @@ test('a request with reasoning is counted with the smallest budget, and without 
   assert.is(response.headers.get('x-signalbox-warning'), null)
 })
 
-test("the response format isn't counted, and the client is notified", async () => {
+test('counting tokens drops the response format and warns the client', async () => {
   const format = { type: 'json_schema', schema: { ...schema, additionalProperties: false } }
   const { requested, response } = await count({ output_config: { format } })
   assert.equal(Object.keys(requested), ['messages'])

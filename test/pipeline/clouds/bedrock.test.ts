@@ -43,7 +43,7 @@ async function open({
 const MODEL = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const hello = { model: `bedrock/${MODEL}`, messages: [{ role: 'user', content: 'Hi' }] }
 
-test("a chat client gets a response from AWS Bedrock, called in the connection's region with the connection's key", async () => {
+test("AWS Bedrock is called in the connection's region, with the connection's key", async () => {
   const { upstream, world } = await open()
   const response = await world.chat(hello)
   assert.is(response.status, 200)
@@ -96,7 +96,7 @@ for (const [model, segment] of Object.entries(signedNames))
       assert.is(call.headers.has('x-amz-security-token'), token !== undefined)
     })
 
-test('a stream reaches Chat and Messages clients as events in their own format', async () => {
+test('a Converse stream is translated for Chat and Messages clients', async () => {
   const { upstream, world } = await open()
   const chat = await (await world.chat({ ...hello, stream: true, stream_options: { include_usage: true } })).text()
   assert.match(chat, /"content":"Hello "/)
@@ -108,7 +108,7 @@ test('a stream reaches Chat and Messages clients as events in their own format',
   assert.is(upstream.open, 0)
 })
 
-test('a stream cut off at any point ends with an error', async () => {
+test('a Converse stream that is cut off ends with an error', async () => {
   const bytes = concatBytes(converseFrames())
   const ended = bytes.length - (converseFrames().at(-1)?.length ?? 0)
   const { world } = await open({ respond: (_, index) => frames([bytes.subarray(0, index * 7)]) })
@@ -120,14 +120,14 @@ test('a stream cut off at any point ends with an error', async () => {
   }
 })
 
-test('corrupt frames end with an error', async () => {
+test('a Converse stream with a corrupt frame ends with an error', async () => {
   const chunks = converseFrames()
   chunks[2] = Uint8Array.from(chunks[2] ?? [], (byte, index) => (index === 40 ? byte ^ 1 : byte))
   const { world } = await open({ respond: () => frames(chunks) })
   assert.match(await (await world.chat({ ...hello, stream: true })).text(), /corrupt event stream/)
 })
 
-test('an exception before the response causes a fallback to the next target', async () => {
+test('a Bedrock exception before the first content causes a fallback to the next target', async () => {
   const respond: Respond = ({ provider }) => {
     if (provider === 'one') return json({ choices: [{ index: 0, message: { content: 'one' }, finish_reason: 'stop' }] })
     return frames([
@@ -141,13 +141,13 @@ test('an exception before the response causes a fallback to the next target', as
 })
 
 /** Errors with a status that would suggest a client error. */
-const ofBedrock: [status: number, type: string, failure: string][] = [
+const bedrockErrors: [status: number, type: string, failure: string][] = [
   [400, 'ServiceQuotaExceededException', 'rate-limit'],
   [424, 'ModelErrorException:http://internal.amazon.com/coral/com.amazon.bedrock/', 'server'],
 ]
 
-for (const [status, type, failure] of ofBedrock) {
-  test(`the exception ${type} causes a fallback to the next target`, async () => {
+for (const [status, type, failure] of bedrockErrors) {
+  test(`the Bedrock exception ${type} causes a fallback to the next target`, async () => {
     const respond: Respond = ({ provider }) =>
       provider === 'one'
         ? json({ choices: [{ index: 0, message: { content: 'one' }, finish_reason: 'stop' }] })
@@ -159,13 +159,13 @@ for (const [status, type, failure] of ofBedrock) {
   })
 }
 
-test('an exception after the first content is reported to the client', async () => {
+test('a Bedrock exception after the first content is reported to the client', async () => {
   const chunks = [...converseFrames().slice(0, 2), exceptionFrame('modelStreamErrorException', 'the model failed')]
   const { world } = await open({ respond: () => frames(chunks) })
   assert.match(await (await world.messages({ ...hello, stream: true })).text(), /event: error\n.*the model failed/)
 })
 
-test('an error is reported in the client’s format', async () => {
+test("a Bedrock error is reported in the client's format", async () => {
   const body = { message: 'Input is too long for requested model.' }
   const { world } = await open({ respond: () => json(body, 400, { 'x-amzn-errortype': 'ValidationException' }) })
   const response = await world.chat(hello)
@@ -175,7 +175,7 @@ test('an error is reported in the client’s format', async () => {
   assert.match(error.message, /^prompt is too long: /)
 })
 
-test('calls to a custom URL are signed for the region too', async () => {
+test("calls to a custom Bedrock URL are signed for the connection's region", async () => {
   const settings = { region: 'eu-west-1', baseUrl: 'https://vpce-1.bedrock.test/' }
   const { upstream, world } = await open({ apiKey: ACCESS, settings })
   await world.chat(hello)
@@ -183,7 +183,7 @@ test('calls to a custom URL are signed for the region too', async () => {
   assert.match(upstream.calls[0]?.headers.get('authorization') ?? '', /\/eu-west-1\/bedrock\/aws4_request/)
 })
 
-test("a secret that AWS quotes isn't exposed", async () => {
+test("a session token that AWS echoes in an error isn't exposed", async () => {
   const respondQuoting: Respond = ({ headers }) => json({ message: `bad ${headers.get('x-amz-security-token')}` }, 400)
   const { world } = await open({ respond: respondQuoting, apiKey: `${ACCESS}:${TOKEN}` })
   const text = await (await world.chat(hello)).text()

@@ -78,7 +78,7 @@ const places: Record<string, Place> = {
 }
 
 /** Removes thought texts, which are meant for people. A Gemini client may send them back. */
-const withoutThoughtsOfGemini = (_: string, value: unknown) =>
+const omitGeminiThoughts = (_: string, value: unknown) =>
   Array.isArray(value) ? value.filter((part) => part.thought !== true) : value
 
 for (const [model, { whole, stream, turn }] of Object.entries(places)) {
@@ -91,7 +91,7 @@ for (const [model, { whole, stream, turn }] of Object.entries(places)) {
         const received = await (isStream ? answerOf[client](first) : first.json())
         const response = await request(world, { client, model, body: followUps[client](received) })
         assert.is(response.status, 200, await response.clone().text())
-        const { messages, contents } = JSON.parse(upstream.calls[1]?.body ?? '', withoutThoughtsOfGemini)
+        const { messages, contents } = JSON.parse(upstream.calls[1]?.body ?? '', omitGeminiThoughts)
         assert.equal((messages ?? contents)[1], turn, isStream ? 'streamed' : 'whole')
       }
     })

@@ -20,7 +20,7 @@ const keyFile = JSON.stringify({
   client_email: 'me@theirs.iam.gserviceaccount.com',
 })
 
-test('a service account uses one token for many requests, and provides its project', async () => {
+test("requests with a service account share one token and use the account's project", async () => {
   const respond: Respond = (call, index) =>
     call.url.pathname === '/token' ? json({ access_token: TOKEN, expires_in: 3_600 }) : all(call, index)
   const { upstream, world } = await open({ respond, apiKey: keyFile, data: {} })
@@ -53,7 +53,7 @@ test("an access token that Google echoes in an error isn't passed to the client"
   assert.ok(!text.includes(TOKEN), text)
 })
 
-test('if the client disconnects while waiting for a token, the next request gets the token', async () => {
+test("a client disconnect doesn't cancel a token request that another client is waiting for", async () => {
   let giveToken = () => {}
   const given = new Promise<void>((resolve) => {
     giveToken = resolve
@@ -78,7 +78,7 @@ test('if the client disconnects while waiting for a token, the next request gets
   )
 })
 
-test('a request stops waiting for a token after the timeout', async () => {
+test('a request that waits too long for an access token returns a 504', async () => {
   const { upstream, world } = await open({ respond: never, apiKey: keyFile, data: {} })
   const pending = world.chat(hello)
   while (upstream.calls.length === 0) await world.clock.advance(0)

@@ -85,7 +85,7 @@ test('a stream from Claude is passed through byte for byte', async () => {
   assert.equal(getBody(upstream.calls[0]).stream, true)
 })
 
-test('Claude tokens are counted by a separate model, without betas', async () => {
+test('Claude tokens are counted with the count-tokens model, without beta headers', async () => {
   const { upstream, world } = await open()
   const response = await world.post('/v1/messages/count_tokens', { ...hello, model: CLAUDE }, { headers })
   assert.equal(await response.json(), { input_tokens: 12 })
@@ -96,7 +96,7 @@ test('Claude tokens are counted by a separate model, without betas', async () =>
   assert.is(call?.headers.get('anthropic-beta'), null)
 })
 
-test("Gemini tokens are counted from the request's contents", async () => {
+test('counting Gemini tokens sends only the contents and the system instruction', async () => {
   const { upstream, world } = await open()
   const systemInstruction = { parts: [{ text: 'Be brief.' }] }
   const generateContentRequest = { model: 'models/x', ...requestOptions, systemInstruction, safetySettings: [] }
@@ -125,7 +125,7 @@ test("a Gemini client's request is passed through, except for fields that only t
   assert.equal(getBody(upstream.calls[1]), { contents: [...requestOptions.contents, ...parts({})] })
 })
 
-test('calls are matched by function name, and labels are sent', async () => {
+test('Vertex AI gets tool results matched by function name, and metadata as labels', async () => {
   const { upstream, world } = await open()
   const messages = [
     ...hello.messages,
@@ -176,7 +176,7 @@ for (const [model, status, body, [expected, words]] of errors) {
   })
 }
 
-test('a stream that is cut off ends with an error', async () => {
+test('a Claude stream from Vertex AI that is cut off ends with an error', async () => {
   const { world } = await open({ respond: () => sse(messageEvents().slice(0, -3)) })
   const response = await world.chat({ ...hello, model: CLAUDE, stream: true })
   assert.match(await response.text(), /"error":\{[^\n]*before the response was complete/)
