@@ -44,7 +44,7 @@ for (const path of ['/v1/chat/completions', '/api/keys']) {
     return new Request(`http://gateway${path}`, init)
   }
 
-  test(`a request to ${path} ends immediately when the client disconnects while sending a small body`, async () => {
+  test(`a request to ${path} ends with a 499 when the client disconnects while sending a small body`, async () => {
     const world = await openWorld()
     const controller = new AbortController()
     const request = createStalled(controller.signal, () => {})

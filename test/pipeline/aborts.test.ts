@@ -68,15 +68,15 @@ const streams = {
 } as const
 
 for (const [name, [path, body, events]] of Object.entries(streams)) {
-  for (const way of ['the signal', 'the reader']) {
-    test(`disconnecting mid-stream by ${way} aborts the provider call (${name})`, async () => {
+  for (const way of ['abort signal', 'reader cancel']) {
+    test(`a client that disconnects mid-stream aborts the provider call (${way}, ${name})`, async () => {
       const { upstream, world, controller, init } = await openAborting(() => sse(events, 'hang'))
       const response = await world.post(path, body, init)
       const reader = response.body?.getReader()
       await reader?.read()
       const reading = reader?.read()
       await world.clock.advance(0)
-      if (way === 'the signal') controller.abort()
+      if (way === 'abort signal') controller.abort()
       else await reader?.cancel('enough')
       assert.is(upstream.calls[0]?.signal.aborted, true)
       assert.is(upstream.open, 0)
@@ -103,7 +103,7 @@ test('an unread stream ends when the client disconnects', async () => {
   assert.is(world.clock.pending(), 0)
 })
 
-test('a client that disconnected before its request causes no provider call', async () => {
+test('a request with an already aborted signal causes no provider call', async () => {
   const { upstream, world, controller, init } = await openAborting(() => json(chatResponse()))
   const request = new Request('http://gateway/v1/chat/completions', {
     ...init,

@@ -28,7 +28,7 @@ const preflight = (origin: string, path = '/v1/chat/completions') =>
     },
   })
 
-test('pages on allowed origins can send requests to every model path after a preflight', async () => {
+test('a preflight from an allowed origin returns the CORS headers for model paths', async () => {
   const { gateway } = await open()
   for (const path of ['/v1/chat/completions', '/v1beta/models/one/m:generateContent', '/v1/models', '/v1/nothing']) {
     const response = await gateway.fetch(preflight(APP, path))
@@ -66,7 +66,7 @@ test('a browser extension can be an allowed origin', async () => {
   assert.is(response.headers.get('access-control-allow-origin'), 'chrome-extension://abcdefgh')
 })
 
-test('similar but not identical origins are rejected', async () => {
+test('an origin that only resembles an allowed one gets no CORS headers', async () => {
   const { chat, gateway } = await open()
   for (const origin of [OTHER, 'https://app.example:444', 'http://app.example', `${APP}.evil.example`, 'null', '']) {
     assert.equal(getCors(await gateway.fetch(preflight(origin))), {}, origin)

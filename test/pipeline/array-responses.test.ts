@@ -59,7 +59,7 @@ test('a Google client that requests a JSON array gets the whole array, even if i
   assert.equal(await response.json(), chunks)
 })
 
-test('a JSON array is passed through as it arrives', async () => {
+test('streams the elements of a JSON array as they arrive', async () => {
   const world = await open(() => typed('application/json', elements.slice(0, 2), 'hang'))
   const response = await world.post(...questions.gemini('google/g', true))
   const reader = response.body?.getReader()
@@ -124,7 +124,7 @@ for (const [status, outcome] of [
           }
   })
 
-test('reads the elements of a JSON array in a stream event, before and after the first content', async () => {
+test('detects an error in a JSON array within a stream event, before or after the first content', async () => {
   const error = `data: ${JSON.stringify([{ error: { code: 429, message: 'Slow down.', status: 'SO' } }])}\n\n`
   const messages = [{ role: 'user', content: 'Hi' }]
   for (const path of ['/v1/chat/completions', '/v1/messages']) {

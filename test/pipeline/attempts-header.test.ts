@@ -6,7 +6,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('the attempts header')
 
-test('connections with the same name are distinguishable', async () => {
+test('the attempts header tells apart two connections to the same provider by ID', async () => {
   const upstream = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
   const connections = [{ provider: 'one', name: 'a' }, { provider: 'one', name: 'b' }, 'two']
   const world = await openWorld({ fetch: upstream, connections, combos: { chain: ['one/m', 'two/m'] } })
@@ -23,7 +23,7 @@ test('connections with the same name are distinguishable', async () => {
   )
 })
 
-test("a name can't be mistaken for another part of the list", async () => {
+test('delimiters in a model name are escaped in the attempts header', async () => {
   const upstream = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
   const world = await openWorld({ fetch: upstream, combos: { chain: ['one/a=200;via=b, two/c'] } })
   const list = (await world.chat({ model: 'chain' })).headers.get('x-signalbox-attempts') ?? ''

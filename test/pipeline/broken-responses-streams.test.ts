@@ -60,7 +60,7 @@ test('the failure event contains a complete response that matches the schema', a
   assert.equal(problems('ResponseResource', recorded.at(-1)?.response), [])
 })
 
-test("a provider's failure event is completed and continues the sequence numbers", async () => {
+test("a provider's error event is followed by a failure event that continues the sequence numbers", async () => {
   const error = { type: 'error', sequence_number: 4, code: 'server_error', message: 'boom', param: null }
   const { recorded } = await truncate([...numbered.slice(0, 4), ...getEvents('openai-responses', [error])])
   const [failed] = recorded.slice(-1)

@@ -28,7 +28,7 @@ for (const [label, choice] of Object.entries({
   })
 
 for (const extra of [{ error }, {}])
-  test(`an error in a choice of the first event counts as a target failure: ${JSON.stringify(extra)}`, async () => {
+  test(`an error in the first event's choice counts as a target failure: ${'error' in extra ? 'with a message' : 'with only a finish reason'}`, async () => {
     const chunk = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'error', ...extra }] })
     const events = [`data: ${chunk}\n\n`, 'data: [DONE]\n\n']
     assert.match(String(await getAttempts(() => sse(events), true)), /^one\/m=502:\w+, two\/m=200$/)

@@ -14,7 +14,7 @@ async function waitForCalls(
   await world.clock.advance(0)
 }
 
-test("a closing gateway rejects new requests with a 503 in the client's format", async () => {
+test("a closed gateway rejects new requests with a 503 in the client's format", async () => {
   const world = await openWorld()
   await world.gateway.close()
   const chat = await world.chat({})
@@ -97,16 +97,16 @@ for (const stream of [false, true]) {
   })
 }
 
-for (const reading of ['is waiting', 'is busy']) {
-  test(`after the grace period, a stream ends with an error, never normally, while its client ${reading}`, async () => {
+for (const reading of ['waits for the next event', 'is busy']) {
+  test(`after the grace period, a stream ends with an error while its client ${reading}`, async () => {
     const upstream = fakeUpstream(() => sse(chatEvents().slice(0, 3), 'hang'))
     const world = await openWorld({ fetch: upstream })
     const response = await world.chat({ stream: true })
     const reader = response.body?.getReader()
     const read = async () => new TextDecoder().decode((await reader?.read())?.value)
     await read()
-    if (reading === 'is waiting') await read()
-    const waiting = reading === 'is waiting' ? read() : undefined
+    if (reading === 'waits for the next event') await read()
+    const waiting = reading === 'waits for the next event' ? read() : undefined
     const closing = world.gateway.close({ graceMs: 100 })
     await world.clock.advance(100)
     await closing
@@ -174,7 +174,7 @@ test('close waits at most ten seconds for a hook that never finishes', async () 
   assert.is(world.clock.pending(), 0)
 })
 
-test('close immediately ends an unread stream, translated or not', async () => {
+test('close with no grace period ends an unread stream, translated or not', async () => {
   for (const model of ['one/m', 'claude/c']) {
     const upstream = fakeUpstream(({ provider }) =>
       sse((provider === 'one' ? chatEvents() : messageEvents()).slice(0, 4), 'hang'),

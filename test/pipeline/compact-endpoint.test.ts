@@ -92,7 +92,7 @@ test('the official client compacts a conversation, and continues with any target
   }
 })
 
-test("compacting a conversation again includes the earlier summary in the new one, and keeps the user's messages", async () => {
+test("compacting again summarizes the earlier summary too, and keeps the user's messages", async () => {
   const { world, sent } = await open()
   const first = (await answerOf(await world.post(PATH, { model: models.chat, input: conversation }))).output
   const input = [...(first as JsonObject[]), { role: 'user', content: 'Go on.' }]
@@ -154,7 +154,7 @@ test("falls back to the next target if the gateway can't summarize a conversatio
   assert.equal(upstream.providers, ['responses', 'openai'])
 })
 
-test("after a 404 about the model, the target isn't asked for a summary", async () => {
+test('after a model_not_found error, no summary is requested', async () => {
   const error = { message: 'The model `m` does not exist.', type: 'invalid_request_error', code: 'model_not_found' }
   const { world, upstream } = await open(() => json({ error }, 404))
   const response = await world.post(PATH, { model: models.responses, ...requestOptions })
@@ -163,7 +163,7 @@ test("after a 404 about the model, the target isn't asked for a summary", async 
   assert.is(upstream.calls.length, 1)
 })
 
-test('falls back to the next target after one fails', async () => {
+test('compaction falls back to the next target after one fails', async () => {
   const { world, upstream } = await open(
     (call) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 500) : obliging(call, 1)),
     { combos: { chain: [models.chat, models.messages] } },
@@ -221,7 +221,7 @@ test("the client gets the provider's rejection in the client's own format", asyn
   assert.equal([error.type, error.code], ['rate_limit_error', 'rate_limit_exceeded'])
 })
 
-test('references to stored state and requests without an input are rejected', async () => {
+test('compaction rejects references to stored responses and requests without an input', async () => {
   const { world, upstream } = await open()
   for (const [body, param] of [
     [{ ...requestOptions, previous_response_id: 'resp_1' }, 'previous_response_id'],

@@ -64,7 +64,7 @@ test('a response without a summary fails the request, or ends a stream with an e
   assert.not.match(text, /response\.completed/)
 })
 
-test('an empty summary counts as a target failure, and never reaches the client', async () => {
+test('an empty summary fails the request with a 502', async () => {
   for (const text of ['', ' ']) {
     const { world } = await open((call) => respondWith(call, text))
     const response = await world.post(PATH, { model: models.chat, ...createManaged(40) })
@@ -73,7 +73,7 @@ test('an empty summary counts as a target failure, and never reaches the client'
   }
 })
 
-test('an option that the target rejects is dropped from both calls', async () => {
+test('an option that the target rejects is dropped from the summary call and the response call', async () => {
   const { world, upstream, sent } = await open((call, index) =>
     call.body.includes('"metadata"')
       ? json({ error: { message: 'Unrecognized request argument supplied: metadata' } }, 400)
@@ -144,7 +144,7 @@ for (const [phase, respond] of Object.entries({
     assert.is(world.clock.pending(), 0)
   })
 
-test('a client that disconnects during the second call aborts that call', async () => {
+test('a client that disconnects after the summary aborts the response call', async () => {
   const { world, upstream } = await open((call, index) => (index === 1 ? obliging(call, index) : never()))
   const controller = new AbortController()
   const pending = world.post(PATH, { model: models.messages, ...createManaged(40) }, { signal: controller.signal })
@@ -154,7 +154,7 @@ test('a client that disconnects during the second call aborts that call', async 
   assert.is(upstream.open, 0)
 })
 
-test('each call of an attempt gets the full time limit, and a slow summary times out', async () => {
+test('a summary call times out after two minutes', async () => {
   const { world, upstream } = await open(never, { limits: { maxAttempts: 1 } })
   const pending = world.post(PATH, { model: models.messages, ...createManaged(40) })
   while (upstream.calls.length === 0) await world.clock.advance(0)

@@ -71,7 +71,7 @@ for (const [name, model] of Object.entries(models))
     })
   }
 
-test('a conversation continues from a compaction in the middle, without the earlier items that the client still sends', async () => {
+test('a conversation continues from a compaction, without the earlier items that the client still sends', async () => {
   const { world, sent } = await open()
   const output = await getOutput(await world.post(PATH, { model: models.chat, ...createManaged(40) }))
   const input = [...conversation, ...output, { role: 'user', content: 'Go on.' }]
@@ -97,7 +97,7 @@ test('a conversation that is compacted again contains only the last summary', as
   assert.match(JSON.stringify(sent(4)), 'Summary 3.')
 })
 
-test('calls and their results stay together after a compaction', async () => {
+test('tool calls and their results stay together after a compaction', async () => {
   const { world, sent } = await open()
   const compaction = getCompaction(await getOutput(await world.post(PATH, { model: models.chat, ...triggered })))
   const call = { type: 'function_call', call_id: 'call_lake_0815', name: 'look', arguments: '{"at":"lake"}' }
@@ -158,7 +158,7 @@ test('the official client streams a compaction and a response', async () => {
   )
 })
 
-test("keeps the user's last message whatever its size, and earlier messages up to half of the threshold", async () => {
+test("keeps the user's last message whatever its size, and earlier messages up to half the threshold", async () => {
   const { world, sent } = await open()
   const words = (name: string) => ({ role: 'user', content: `${name} ${'quack '.repeat(1_500)}` })
   const names = ['first', 'second', 'third', 'fourth', 'fifth']
@@ -184,7 +184,7 @@ test('the threshold applies only to the part of the conversation since the last 
   assert.is(upstream.calls.length, 2)
 })
 
-test('without a threshold, a conversation is compacted at 80% of the context window if the window is known', async () => {
+test('without a threshold, a conversation is compacted at 80% of a known context window', async () => {
   const { world, upstream } = await open()
   const send = async (model: string, tokens: number) => {
     const input = [{ role: 'user', content: 'quack '.repeat((tokens * 4) / 6) }]
@@ -196,7 +196,7 @@ test('without a threshold, a conversation is compacted at 80% of the context win
   assert.is(upstream.calls.length, 4)
 })
 
-for (const [name, body] of Object.entries({ triggered, managed: createManaged(40) }))
+for (const [name, body] of Object.entries({ compaction_trigger: triggered, context_management: createManaged(40) }))
   test(`a provider with built-in compaction gets the request unchanged: ${name}`, async () => {
     const { world, upstream } = await open((call) => respondWith(call, '3 more'))
     const text = JSON.stringify({ model: 'openai/m', ...body })
@@ -253,7 +253,7 @@ test("a combo skips targets that can't read an OpenAI compaction", async () => {
   assert.equal(sent(0).input, input)
 })
 
-test('an OpenAI compaction goes back to a Responses provider even if the request must be translated', async () => {
+test('an OpenAI compaction is passed back to a Responses provider even if the request is translated', async () => {
   const { world, sent } = await open()
   const input = [foreign, { role: 'user', content: 'What does signalbox-1: mean?' }]
   await getOutput(await world.post(PATH, { model: 'openai/m', input }))

@@ -55,14 +55,14 @@ test('ignores the context window in an error if the catalog has one', async () =
   )
 })
 
-test("the context window in an error isn't assumed to be larger than an unknown one", async () => {
+test('after a context overflow, a target with an unknown context window is skipped', async () => {
   assert.is(
     await getAttempts(output, { three: 8_000 }),
     '400 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=skipped:context-overflow',
   )
 })
 
-test("if an error only states the request's size, no other window is assumed to be larger", async () => {
+test("an overflow error that states only the request's size causes no fallback", async () => {
   assert.is(
     await getAttempts('Your input of 9000 tokens exceeds the context window of this model.', { two: 1_000_000 }),
     '400 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=skipped:context-overflow',

@@ -42,7 +42,7 @@ test('among several targets in cooldown, the first one due to recover gets the r
   assert.is(await send('all'), `502 ${skipped}, one/m=503:server, two/m=503:server`)
 })
 
-test('a wait requested by the provider is respected even if the other target fails', async () => {
+test("a target's retry-after is honored even if the other target fails", async () => {
   const { down, send, pass } = await openFailing()
   down.one = rejectWith(429, { 'retry-after': '20' })
   down.two = rejectWith(500)
@@ -54,7 +54,7 @@ test('a wait requested by the provider is respected even if the other target fai
 })
 
 for (const status of [401, 404])
-  test(`a target that failed with ${status} isn't retried when the other target fails, because a retry wouldn't help`, async () => {
+  test(`a target that failed with ${status} isn't retried when the other target fails`, async () => {
     const { down, send } = await openFailing()
     down.one = () => json({ error: { message: 'no', code: status === 404 ? 'model_not_found' : 'no' } }, status)
     await send()
@@ -62,7 +62,7 @@ for (const status of [401, 404])
     assert.match(await send(), /^500 one\/m=skipped:[a-z-]+, two\/m=500:server$/)
   })
 
-test('all requests call a single occasionally failing target without waiting for each other', async () => {
+test('concurrent requests call the only target in cooldown without waiting for each other', async () => {
   const { down, send, upstream } = await openCooling()
   const before = upstream.calls.length
   const responses = await Promise.all(Array.from({ length: 10 }, () => send('one/m')))
@@ -72,7 +72,7 @@ test('all requests call a single occasionally failing target without waiting for
   assert.match(await send('one/m'), /^200 /)
 })
 
-test('a connection that is refused once is skipped immediately, and called again if the other target fails', async () => {
+test('a target with a refused connection is skipped, then called again if the other target fails', async () => {
   const { down, send } = await openFailing()
   down.one = () => {
     throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) })
@@ -87,7 +87,7 @@ test('a connection that is refused once is skipped immediately, and called again
   )
 })
 
-test("an occasional failure of the last resort doesn't fail the requests waiting for it", async () => {
+test("a failed probe doesn't fail the requests that wait for it", async () => {
   const clock = fakeClock()
   const responses = [rejectWith(429, { 'retry-after': '5' }), rejectWith(503)]
   let release = () => {}

@@ -93,7 +93,7 @@ for (const client of ['claude', 'responses', 'google'] as const) {
   })
 }
 
-test("a complete nested request gets the provider's model name, and is otherwise unchanged", async () => {
+test("a nested countTokens request gets the provider's model name, and is otherwise unchanged", async () => {
   const upstream = fakeUpstream(counting)
   const world = await openWorld({ fetch: upstream, catalog, connections: Object.keys(catalog) })
   const createNested = (model: string) =>
@@ -119,7 +119,7 @@ test('a token count request has only the fields that the provider accepts', asyn
   assert.equal(await getRequested('google'), ['generateContentRequest'])
 })
 
-test("tokens aren't estimated if a provider rejects the request to count them", async () => {
+test("a rejected token count request returns the provider's error instead of an estimate", async () => {
   const { response, body } = await count('google', 'claude/m', () =>
     json({ type: 'error', error: { type: 'invalid_request_error', message: 'messages: at least one' } }, 400),
   )

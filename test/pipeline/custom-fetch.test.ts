@@ -69,7 +69,7 @@ test('a custom fetch that returns an object without a readable body counts as a 
   assert.is((await world.chat({ model: 'one/m' })).status, 502)
 })
 
-test('a custom fetch that returns more than the limit counts as a provider failure, whatever the declared length', async () => {
+test('a custom fetch response over the size limit counts as a provider failure, whatever its declared length', async () => {
   const text = JSON.stringify({ ...chatResponse(), padding: 'x'.repeat(1_000) })
   for (const length of [undefined, String(text.length), '10']) {
     const headers = { 'content-type': 'application/json', ...(length && { 'content-length': length }) }

@@ -19,7 +19,7 @@ for (const [output, reply] of Object.entries(responses)) {
   const [provider = ''] = output.split(',')
   for (const client of wireFormats) {
     for (const stream of [false, true]) {
-      test(`JSON with 800,000 levels in a ${stream ? 'stream' : 'response'} takes little time (${output} provider, ${client} client)`, async () => {
+      test(`JSON with 800,000 levels in a ${stream ? 'stream' : 'response'} is handled quickly (${output} provider, ${client} client)`, async () => {
         const bodies: Response[] = []
         const upstream = fakeUpstream(() => bodies.shift() ?? json({}))
         const world = await openWorld({ fetch: upstream, catalog, connections })

@@ -126,7 +126,7 @@ async function open(provider: Name) {
 
 for (const provider of names)
   for (const kind of cases)
-    test(`an error in a 200 from ${provider} counts like status ${kind.status} (${kind.openai.type})`, async () => {
+    test(`an error in a 200 from ${provider} has the same effect as status ${kind.status} (${kind.openai.type})`, async () => {
       const error = getError(provider, kind)
       const status = getStatus(provider, kind)
       const send = await open(provider)

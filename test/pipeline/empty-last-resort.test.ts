@@ -148,7 +148,7 @@ test('an empty response to a probe ends the cooldown of its target', async () =>
   assert.equal(seen(await send('pair')), [200, 'two/m', 'one/m=200:content, two/m=200'])
 })
 
-test('a probe with an empty response is released if the client disconnects before another target responds', async () => {
+test('a client disconnect after an empty probe response releases the probe', async () => {
   let isDown = true
   const controller = new AbortController()
   const { send, seen, world, upstream } = await open({
@@ -167,7 +167,7 @@ test('a probe with an empty response is released if the client disconnects befor
   assert.equal(seen(await send('one/m')), [200, 'one/m', 'one/m=200:content'])
 })
 
-test('an empty response follows the keep-alives of a stream that had already started', async () => {
+test('a stream that started with keep-alives ends with the empty response', async () => {
   const { world } = await open({ one: () => world.clock.sleep(20_000).then(() => blank('a', true)) })
   const pending = world.messages({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
   await world.clock.advance(15_000)
@@ -179,7 +179,7 @@ test('an empty response follows the keep-alives of a stream that had already sta
   assert.equal([world.recorded.usages[0]?.inputTokens, world.recorded.requests[0]?.status], [7, 200])
 })
 
-test('a client that reads arrays gets an empty response as an array', async () => {
+test('a Gemini client that requests a JSON array gets an empty response as an array', async () => {
   const chunk = { candidates: [{ content: { role: 'model' }, finishReason: 'STOP' }] }
   const upstream = fakeUpstream(() => sse([`data: ${JSON.stringify(chunk)}\n\n`]))
   const world = await openWorld({ fetch: upstream, connections: ['google'] })

@@ -201,7 +201,7 @@ for (const [name, body] of blank)
   })
 
 for (const [name, body] of answered)
-  test(`a response with a reason or any content isn't empty: ${name}, ${JSON.stringify(body)}`, async () => {
+  test(`a response with any content or an explanatory finish reason isn't empty: ${name}, ${JSON.stringify(body)}`, async () => {
     const { status, attempts } = await send(name, () => json(body), false)
     assert.equal([status, attempts.length, attempts[0]?.outcome], [200, 1, 'answered'])
   })
@@ -220,7 +220,7 @@ for (const [name, events] of blankStreams)
   })
 
 for (const [name, events] of answeredStreams)
-  test(`a stream with any content isn't empty: ${name}, ${events.join('')}`, async () => {
+  test(`a stream with any content or an explanatory finish reason isn't empty: ${name}, ${events.join('')}`, async () => {
     const { status, attempts, text } = await send(name, () => sse(events), true)
     assert.equal([status, attempts.length, attempts[0]?.outcome], [200, 1, 'answered'])
     assert.is(text, events.join(''))

@@ -42,7 +42,7 @@ test('reads at most 64 kB of a large error body', async () => {
 })
 
 for (const body of ['{}', '[]', 'null', '""']) {
-  test(`an error body without a message (${body}) is reported by its status, to clients of any format`, async () => {
+  test(`an error body without a message (${body}) is reported with its status`, async () => {
     for (const request of ['chat', 'messages'] as const) {
       for (const model of ['one/m', 'claude/c']) {
         const world = await openWorld({ fetch: fakeUpstream(() => json(body, 400)) })

@@ -57,7 +57,7 @@ function getAttempt(world: World) {
   return { source: attempt?.costSource, usage: attempt?.usage, costUsd: attempt?.costUsd, end: request?.end }
 }
 
-const isNear = (tokens: number | undefined, wanted: number, label: string) =>
+const assertNear = (tokens: number | undefined, wanted: number, label: string) =>
   assert.ok(
     tokens !== undefined && tokens > wanted * 0.7 && tokens < wanted * 1.5,
     `${label}: ${tokens} instead of about ${wanted}`,
@@ -103,7 +103,7 @@ for (const [mode, sent, tokens] of [
     200,
   ],
 ] as const)
-  for (const request of ['passed through', 'unasked', 'translated'])
+  for (const request of ['passed through', 'unrequested', 'translated'])
     test(`usage is estimated if a Responses stream has no deltas and its text ${mode} (${request})`, async () => {
       const isCut = mode.includes('breaks off')
       if (isCut && request !== 'passed through') return
@@ -118,10 +118,10 @@ for (const [mode, sent, tokens] of [
       const model = 'one/m'
       if (request === 'translated')
         await (await world.post('/v1/chat/completions', { model, messages, stream: true })).text()
-      else await (await world.post('/v1/responses', { model, input, stream: request !== 'unasked' })).text()
+      else await (await world.post('/v1/responses', { model, input, stream: request !== 'unrequested' })).text()
       const { source, usage } = getAttempt(world)
       assert.is(source, 'estimated')
-      isNear(usage?.outputTokens, tokens, 'output')
+      assertNear(usage?.outputTokens, tokens, 'output')
     })
 
 for (const [name, path, body, events] of streams) {
@@ -139,7 +139,7 @@ for (const [name, path, body, events] of streams) {
     await (await send(world)).text()
     const { source, usage, costUsd, end } = getAttempt(world)
     assert.equal([source, end], ['estimated', 'cut'])
-    isNear(usage?.outputTokens, name === 'gemini' ? 180 : 200, 'output')
+    assertNear(usage?.outputTokens, name === 'gemini' ? 180 : 200, 'output')
     if (isClaude) assert.is(usage?.inputTokens, 10)
     else assert.ok(usage && usage.inputTokens >= 17 && usage.inputTokens < 80, `${usage?.inputTokens}`)
     if (name !== 'gemini')
@@ -156,7 +156,7 @@ for (const [name, path, body, events] of streams) {
     await readSome(await send(world), name === 'gemini' ? 10 : 100)
     const { source, usage, end } = getAttempt(world)
     assert.equal([source, end], ['estimated', 'aborted'])
-    isNear(usage?.outputTokens, 110, 'output')
+    assertNear(usage?.outputTokens, 110, 'output')
     if (isClaude) assert.is(usage?.inputTokens, 10)
   })
 }
@@ -166,7 +166,7 @@ test('usage is estimated for a complete stream without reported usage', async ()
   await (await world.chat({ model: 'one/m', messages, stream: true })).text()
   const { source, usage, end } = getAttempt(world)
   assert.equal([source, end], ['estimated', 'complete'])
-  isNear(usage?.outputTokens, 200, 'output')
+  assertNear(usage?.outputTokens, 200, 'output')
   assert.equal(
     world.recorded.usages.map(({ outputTokens, costSource }) => [outputTokens, costSource]),
     [[usage?.outputTokens, 'estimated']],
@@ -179,28 +179,28 @@ test('usage is estimated for non-streaming responses, including tool calls and r
   await (await world.chat({ model: 'one/m', messages })).text()
   const { source, usage } = getAttempt(world)
   assert.is(source, 'estimated')
-  isNear(usage?.outputTokens, 200, 'output')
+  assertNear(usage?.outputTokens, 200, 'output')
   const call = { id: 'c', type: 'function', function: { name: 'f', arguments: JSON.stringify({ text: modelOutput }) } }
   const message = { role: 'assistant', content: null, reasoning_content: modelOutput, tool_calls: [call] }
   const thinking = await open(() =>
     json({ ...response, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }),
   )
   await (await thinking.chat({ model: 'one/m', messages })).text()
-  isNear(getAttempt(thinking).usage?.outputTokens, 405, 'output')
+  assertNear(getAttempt(thinking).usage?.outputTokens, 405, 'output')
 })
 
-test('usage is estimated by sampling for streams of any length', async () => {
+test('usage estimates stay accurate for streams of 10 to 20,000 chunks', async () => {
   for (const size of [10, 1_000, 20_000]) {
     const words = Array.from({ length: size }, (_, index) =>
       chatChunk({ content: index % 3 === 0 ? 'unbelievable ' : 'of ' }),
     )
     const world = await open(() => sse([...words, chatChunk({}, 'stop'), 'data: [DONE]\n\n']))
     await (await world.chat({ model: 'one/m', messages, stream: true })).text()
-    isNear(getAttempt(world).usage?.outputTokens, size * 1.6, `${size} words`)
+    assertNear(getAttempt(world).usage?.outputTokens, size * 1.6, `${size} words`)
   }
 })
 
-test('if the client disconnects before the response, only the input is estimated, because the provider has received it', async () => {
+test('if the client disconnects before the response starts, only the input is estimated', async () => {
   let tellOfCall = () => {}
   const world = await open((_, index) => {
     tellOfCall()
@@ -227,7 +227,7 @@ test('if the client disconnects before the response, only the input is estimated
   }
 })
 
-test("usage isn't estimated for a failure or a token count", async () => {
+test("usage isn't estimated for a failed request or a token count request", async () => {
   const world = await open(({ url }) =>
     url.pathname.endsWith('count_tokens') ? json({ input_tokens: 12 }) : json({ error: { message: 'No.' } }, 500),
   )

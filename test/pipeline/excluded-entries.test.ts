@@ -73,7 +73,7 @@ test('many excluded entries leave room in the header for the attempts', async ()
   assert.match(list, /, two\/m=200, left-out=\d+$/)
 })
 
-test('excluded entries are only reported for requests that exclude them', async () => {
+test("an entry with matching conditions isn't reported as excluded", async () => {
   const world = await openWorld({ fetch: fakeUpstream(respond), combos: { chain: { models: [tools, 'two/m'] } } })
   const call = { type: 'function', function: { name: 'f', parameters: {} } }
   assert.is(getAttempts(await world.chat({ model: 'chain', tools: [call] })), 'one/m=200;via=chain:fallback')

@@ -75,7 +75,7 @@ for (const stream of [false, true]) {
   })
 
   for (const seconds of isCi ? [1, 10, 60] : [10]) {
-    test(`under load without cooldowns, a target that always fails costs no more than the retry budget, over ${seconds} s (${mode})`, async () => {
+    test(`without cooldowns, calls to a target that always fails stay within the retry budget, over ${seconds} s (${mode})`, async () => {
       const model = (request: number) => `one/m-${request}` // a new model each time, so no cooldown starts
       const { calls, failed, answered } = await load({ seconds, model, stream, atOnce: seconds > 10 ? 10 : AT_ONCE })
       assert.is(failed, REQUESTS)
@@ -88,7 +88,7 @@ for (const stream of [false, true]) {
     })
   }
 
-  test(`under load, a target that often fails without going into cooldown costs no more than the retry budget (${mode})`, async () => {
+  test(`calls to a target that often fails without going into cooldown stay within the retry budget (${mode})`, async () => {
     const isFailing = (index: number) => index % 3 === 2
     const { calls, failed, answered } = await load({ seconds: 10, model: () => 'one/m', isFailing, stream, atOnce: 1 })
     assert.ok(failed > 300, `${failed} failures`)

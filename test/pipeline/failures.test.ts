@@ -22,7 +22,7 @@ const assertResponds = async (world: World, upstream: FakeUpstream, body: object
 }
 
 for (const status of [400, 404, 405, 409, 413, 415, 422]) {
-  test(`a ${status} is a client error and is returned immediately, unchanged`, async () => {
+  test(`a provider's ${status} is returned immediately, unchanged`, async () => {
     const text = `{ "error":{"message":"no: \\u00e4 ${status}", "type":"invalid_request_error"}, "big": 12345678901234567890 }`
     const { upstream, world } = await openFailing(() => json(text, status, { 'x-request-id': 'r1' }))
     for (const stream of [false, true]) {
@@ -39,7 +39,7 @@ for (const status of [400, 404, 405, 409, 413, 415, 422]) {
 }
 
 for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503, 504, 520, 529]) {
-  test(`a ${status} causes a fallback to the next target`, async () => {
+  test(`a provider's ${status} causes a fallback to the next target`, async () => {
     const { upstream, world } = await openFailing(() => json({ error: { message: 'no' } }, status))
     assert.is(await assertResponds(world, upstream, { model: 'chain' }), '200 by one, two')
     await world.api.health.reset()
@@ -113,7 +113,7 @@ for (const [label, first] of Object.entries(empty)) {
   })
 }
 
-test('a Messages error as the first event causes a fallback to the next target, and keeps its status if there is none', async () => {
+test('an overloaded_error as the first event causes a fallback, or a 529 without another target', async () => {
   const over = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
   const upstream = fakeUpstream((_, index) => sse(index === 1 || index > 2 ? over : messageEvents()))
   const world = await openWorld({ fetch: upstream, combos: { pair: ['claude/c', 'claude/d'] } })
@@ -149,7 +149,7 @@ test('the attempts header shows the status of an unusable response', async () =>
   }
 })
 
-test('a redirect is never followed, and the error suggests what to check', async () => {
+test("a redirect isn't followed, and the error suggests checking the base URL", async () => {
   const { upstream, world } = await openFailing(unusable['a redirect'] ?? never)
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.status, 502)

@@ -13,14 +13,14 @@ const createRequest = (signal: AbortSignal, stream = false) => ({
   body: JSON.stringify({ model: 'one/m', stream, messages: [{ role: 'user', content: 'Hi' }] }),
 })
 
-test('a client whose signal is aborted before the request gets the abort reason, and no provider is called', async () => {
+test('an already aborted fetch rejects with its abort reason, without calling a provider', async () => {
   const upstream = fakeUpstream(never)
   const { gateway } = await openWorld({ fetch: upstream })
   const reason = await gateway.fetch(at, createRequest(AbortSignal.abort(REASON))).catch((error: unknown) => error)
   assert.equal([reason, upstream.calls.length], [REASON, 0])
 })
 
-test('a client that aborts before the response begins gets its abort reason, and the provider call is aborted', async () => {
+test('aborting before the response rejects with the abort reason and aborts the provider call', async () => {
   const controller = new AbortController()
   const upstream = fakeUpstream(() => {
     queueMicrotask(() => controller.abort(REASON))
@@ -31,7 +31,7 @@ test('a client that aborts before the response begins gets its abort reason, and
   assert.equal([reason, upstream.calls.length, upstream.open], [REASON, 1, 0])
 })
 
-test('a client that aborts mid-stream gets its abort reason instead of a normal end', async () => {
+test('aborting mid-stream fails the read with the abort reason', async () => {
   const controller = new AbortController()
   const upstream = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
   const { gateway } = await openWorld({ fetch: upstream })
@@ -47,7 +47,7 @@ test('a client that aborts mid-stream gets its abort reason instead of a normal 
   assert.is(upstream.open, 0)
 })
 
-test("a server that forwards a disconnected client's request gets a response", async () => {
+test("a server that forwards a disconnected client's request gets a 499", async () => {
   const { gateway } = await openWorld({ fetch: fakeUpstream(never) })
   const response = await gateway.fetch(new Request(at, createRequest(AbortSignal.abort(REASON))))
   assert.is(response.status, 499)

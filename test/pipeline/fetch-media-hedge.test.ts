@@ -73,7 +73,7 @@ test("a first attempt that fails during the download doesn't stop the second att
   assert.is((await response).headers.get('x-signalbox-target'), 'google/g')
 })
 
-test('both attempts end when the client disconnects', async () => {
+test('a client disconnect during the downloads ends both attempts', async () => {
   const { response, controller, upstream, clock } = await fetching()
   controller.abort()
   assert.is((await response).status, 499)

@@ -98,7 +98,7 @@ test('audio, videos, and documents by URL reach Gemini as bytes', async () => {
   }
 })
 
-test('audio, videos, and documents by URL reach other targets as bytes if the targets accept bytes', async () => {
+test('audio, videos, and documents by URL are inlined for other targets that accept bytes', async () => {
   const received = async (name: string, mimeType: string) => {
     const { status, message, sent } = await send('google', 'plain/m', getUrl(name), { mimeType })
     assert.is(status, 200, message)
@@ -117,7 +117,7 @@ test('audio, videos, and documents by URL reach other targets as bytes if the ta
   assert.equal(read.sent().messages[0].content[0].document.source, { bytes: getBytes('a.docx') })
 })
 
-test('the type that the client declares applies to audio, videos, and documents by URL if nothing else indicates the type', async () => {
+test("the client's declared media type applies if nothing else indicates the type", async () => {
   const { world, sent } = await openMedia(respond)
   const types = [DOCX, 'application/rtf']
   const parts = types.map((mimeType) => ({ fileData: { fileUri: getUrl('data.bin'), mimeType } }))
@@ -216,10 +216,10 @@ test("audio, videos, and documents by URL aren't downloaded if the app disables 
   }
 })
 
-const ofGoogle = ['gs://bucket/a.png', 'https://generativelanguage.googleapis.com/v1beta/files/a']
+const googleFiles = ['gs://bucket/a.png', 'https://generativelanguage.googleapis.com/v1beta/files/a']
 
 test('files stored at Google reach Google from clients of any format', async () => {
-  for (const uri of ofGoogle)
+  for (const uri of googleFiles)
     for (const kind of ['image', 'file', 'video', 'document', 'input'] as const) {
       const { status, message, sent, fetched } = await send(kind, 'google/g', uri)
       assert.is(status, 200, message)
@@ -235,7 +235,7 @@ test('files stored at Google are rejected for other targets, and the error expla
     'anthropic-messages': /./,
     gemini: /./,
   }
-  for (const uri of ofGoogle)
+  for (const uri of googleFiles)
     for (const [kind, model, format] of [
       ['image', 'claude/c', 'openai-chat'],
       ['file', 'claude/c', 'openai-chat'],

@@ -40,7 +40,7 @@ test('images whose total size is too large are rejected', async () => {
   assert.is(upstream.open, 0)
 })
 
-test('a URL counts each time it occurs in a request', async () => {
+test('a media URL counts toward the total size each time it occurs', async () => {
   const { world, fetched } = await openMedia(() => media(getBody(large()) as BodyInit, 'image/png'))
   const response = await world.chat(createRequest('google/g', image(), image(), image()))
   assert.match((await response.json()).error.message, 'the files together are too large')

@@ -28,7 +28,7 @@ test('at most 3 redirects are followed', async () => {
   assert.is(fetched.length, 4)
 })
 
-test("an image at a private network address isn't requested", async () => {
+test("an image URL with a username isn't requested, and the error omits its query", async () => {
   const { message, fetched } = await getError(png, image('https://user@127.1/a?token=s3cret'))
   assert.match(message, '"127.0.0.1": URLs with a username or password are not fetched. Send it as base64.')
   assert.not.match(message, 's3cret')

@@ -58,7 +58,7 @@ test('targets that accept URLs get the URLs', async () => {
   assert.equal(fetched, [])
 })
 
-test('a URL is downloaded once, and the other fields of the parts that contain it are kept', async () => {
+test('a media URL that occurs several times is downloaded once', async () => {
   const { world, sent, fetched } = await openMedia(png)
   const messages = [
     { role: 'user', content: [{ type: 'text', text: 'Look' }, image(), image(`${ADDRESS}#top`)] },
@@ -97,7 +97,7 @@ test("a request whose media can't be downloaded goes to a target that accepts UR
   assert.is(sent().messages[0].content[0].image_url.url, ADDRESS)
 })
 
-test('documents are downloaded: a PDF as bytes, plain text as text', async () => {
+test('PDFs and text documents by URL are downloaded', async () => {
   const { world, sent } = await openMedia(({ url }) =>
     url.pathname.endsWith('.pdf') ? media(PDF, 'application/pdf') : media('Grüße', 'text/plain; charset=utf-8'),
   )
@@ -138,7 +138,7 @@ test('a token count request also downloads media', async () => {
   assert.match(JSON.stringify(sent()), base64)
 })
 
-test('an explanation downloads nothing, but shows what would be rejected', async () => {
+test('explain downloads no media, but shows why a URL would be rejected', async () => {
   const { world, fetched } = await openMedia(png)
   const explain = async (url: string) =>
     world.api.explain({ model: 'google/g', body: createRequest('google/g', image(url)) })

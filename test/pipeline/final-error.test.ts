@@ -52,7 +52,7 @@ for (const status of [429, 500, 503, 529]) {
   })
 }
 
-test("a single failure without a body is reported in the client's format with its status", async () => {
+test("a single failure with an HTML body is reported in the client's format with its status", async () => {
   for (const status of [500, 502, 503, 529, 404, 429]) {
     const { world } = await chained({ one: page(status) })
     const response = await world.chat({ model: 'one/m' })
@@ -90,7 +90,7 @@ test("a single failure with a JSON body is passed through, with the gateway's re
   }
 })
 
-test('a client error is passed through unchanged, except for the retry advice', async () => {
+test("a client error's body is passed through unchanged, and clients are told not to retry", async () => {
   for (const status of [400, 404, 409, 413, 422]) {
     const text = `{"error": {"message":"no","n":1.0}}`
     const { world } = await chained({
@@ -105,7 +105,7 @@ test('a client error is passed through unchanged, except for the retry advice', 
   }
 })
 
-test("the gateway's errors also tell clients not to retry", async () => {
+test("the gateway's own errors tell clients not to retry, unless the gateway is closed", async () => {
   const { world } = await chained({})
   const none = { messages: [{ role: 'user', content: 'Hi' }] }
   for (const [response, status] of [
@@ -123,7 +123,7 @@ test("the gateway's errors also tell clients not to retry", async () => {
   assert.is(closed.headers.get('x-should-retry'), null, 'another instance may be able to respond')
 })
 
-test('an invalid status becomes a 502', async () => {
+test('an invalid provider status becomes a 502, and a 205 becomes a 200', async () => {
   const error = '{"error":{"message":"odd"}}'
   for (const [status, expected, body] of [
     [999, 502, error],
@@ -141,7 +141,7 @@ test('an invalid status becomes a 502', async () => {
   }
 })
 
-test("a provider's rejection of the gateway's credentials never becomes a 401 for the client, and doesn't expose the key", async () => {
+test("rejected provider credentials return a 502 that doesn't expose the key", async () => {
   for (const status of [401, 402, 403]) {
     const { world } = await chained({ one: fault(status, 'Incorrect API key provided: secret-****-one') })
     const response = await world.chat({ model: 'one/m' })
@@ -153,7 +153,7 @@ test("a provider's rejection of the gateway's credentials never becomes a 401 fo
   }
 })
 
-test("a body that quotes the credential isn't passed through, whatever its status", async () => {
+test("a credential that a provider echoes in an error isn't exposed", async () => {
   for (const status of [400, 429, 500]) {
     const { world } = await chained({ one: fault(status, 'Bad header: Bearer secret-of-one') })
     const response = await world.chat({ model: 'one/m' })
@@ -166,7 +166,7 @@ test("a body that quotes the credential isn't passed through, whatever its statu
   assert.not.match((await response.text()) + JSON.stringify(world.recorded), /secret-of-one/)
 })
 
-test('every attempt counts toward the limit, which is configurable', async () => {
+test('limits.maxAttempts caps the number of attempts', async () => {
   const down = { one: fault(500, 'A'), two: fault(500, 'B'), three: fault(500, 'C') }
   for (const maxAttempts of [1, 2, 4]) {
     const { upstream, world } = await chained(down, { limits: { maxAttempts } })

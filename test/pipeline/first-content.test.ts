@@ -33,7 +33,7 @@ for (const [label, line] of [
   ['blank lines', '\n'],
   ['chunks with only the role', chatChunk({ role: 'assistant', content: '' })],
 ] as const) {
-  test(`${label} don't count as the first content, and the next target is tried when the headers timeout expires`, async () => {
+  test(`${label} don't count as the first content before the headers timeout`, async () => {
     const dripEvents = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(line), 100))
     const { upstream, clock, requested, respond } = await after(999, dripEvents, ['one/m', 'two/m'])
     assert.equal(upstream.providers, ['one'])
@@ -66,7 +66,7 @@ test("the total timeout doesn't apply to a stream that started in time", async (
   assert.is(clock.pending(), 0)
 })
 
-test('the total timeout of non-streaming responses applies to a provider that ignores `stream: true`', async () => {
+test("a provider that ignores `stream: true` isn't held to the first-content timeout", async () => {
   const body = [...endless(' ').slice(0, 20), JSON.stringify(chatResponse())]
   const dripEvents = (clock: ReturnType<typeof fakeClock>) =>
     new Response(getBody(slowly(clock, body, 100)), { headers: { 'content-type': 'application/json' } })

@@ -61,7 +61,7 @@ for (const [label, which] of Object.entries({
   })
 }
 
-test('while the storage hangs, each instance switches to its own rotation after two seconds', async () => {
+test("while the storage hangs, round-robin falls back to the instance's own rotation after two seconds", async () => {
   const { world, clock, hang } = await open()
   hang((_, key) => key.startsWith('routing/'))
   for (const expected of ['one/m', 'two/m', 'one/m']) {

@@ -42,7 +42,7 @@ for (const [label, wait, headers, body] of [
   ['a reset header as a date', 20, { 'anthropic-ratelimit-requests-reset': '2026-01-01T00:00:20Z' }, {}],
   ['a reset header in epoch seconds', 15, { 'x-ratelimit-reset': '1767225615' }, {}],
 ] as const) {
-  test(`a rate limit lasts as long as the provider says: ${label}`, async () => {
+  test(`a rate-limit cooldown lasts as long as the provider requests: ${label}`, async () => {
     const { down, send, pass } = await openFailing()
     down.one = () => json({ error: { message: 'slow down', ...body } }, 429, headers)
     await send()
@@ -71,7 +71,7 @@ for (const [label, refusal, reason] of [
   })
 }
 
-test("a rejected client request doesn't affect the connection's health, whatever the status", async () => {
+test("a rejected client request doesn't affect the connection's health", async () => {
   const { down, send, world } = await openFailing()
   down.one = () => json({ code: 'permission-denied', error: 'Content violates usage guidelines. ' }, 403)
   assert.is(await send(), '403 one/m=403:client')
@@ -80,7 +80,7 @@ test("a rejected client request doesn't affect the connection's health, whatever
   assert.equal((await world.api.health.list()).health, [])
 })
 
-test("the error for a rejected model doesn't have a status that a client could mistake for its own error", async () => {
+test("a 403 for one model becomes a 404 that doesn't expose the provider's project", async () => {
   const { down, world } = await openFailing()
   down.one = () => json({ error: { message: 'Project `proj_1` does not have access to model `m`' } }, 403)
   const response = await world.chat({ model: 'one/m' })
@@ -126,7 +126,7 @@ const errorIn200: Array<[what: string, error: object, attempt: string]> = [
 ]
 for (const [label, error, attempt] of errorIn200) {
   for (const stream of [false, true]) {
-    test(`an error in a 200 counts like an error status${stream ? ' in a stream' : ''}: ${label}`, async () => {
+    test(`an error in a 200 has the same effect as an error status${stream ? ' in a stream' : ''}: ${label}`, async () => {
       const { down, world } = await openFailing()
       const body = { error }
       down.one = () => (stream ? sse(`data: ${JSON.stringify(body)}\n\n`) : json(body))
@@ -137,7 +137,7 @@ for (const [label, error, attempt] of errorIn200) {
   }
 }
 
-test('a request that is too long only falls back to larger context windows, and its error is passed through unchanged', async () => {
+test('a context overflow only falls back to larger context windows, and its error is unchanged', async () => {
   const sized = { ...catalog }
   for (const [provider, contextWindow] of [
     ['one', 8_000],
@@ -273,7 +273,7 @@ async function withKeys() {
   }
 }
 
-test('an unexplained 403 causes a fallback to the next target, and puts the key into cooldown after three clients in a row', async () => {
+test('unexplained 403s for three clients in a row put the key into cooldown', async () => {
   const { down, askAs, world } = await withKeys()
   down.one = rejectWith(403)
   for (const client of ['a', 'b', 'a', 'c']) assert.is(await askAs(client), '200 one/m=403:forbidden, two/m=200')
@@ -328,11 +328,11 @@ const afford =
   'This request requires more credits, or fewer max_tokens. You requested up to 32000 tokens, but can only afford 27342.'
 
 for (const [mode, respond] of [
-  ['a status', () => json({ error: { message: afford, code: 402, metadata: { provider_name: null } } }, 402)],
-  ['a 200', () => json({ error: { message: afford, code: 402 } })],
-  ['the code of its error in a 200', () => json({ error: { message: afford, code: 'payment_required' } })],
+  ['a 402', () => json({ error: { message: afford, code: 402, metadata: { provider_name: null } } }, 402)],
+  ['code 402 in a 200', () => json({ error: { message: afford, code: 402 } })],
+  ['code payment_required in a 200', () => json({ error: { message: afford, code: 'payment_required' } })],
 ] as const)
-  test(`a request for more credit than is left, reported by ${mode}, falls back without counting against the target`, async () => {
+  test(`insufficient credit, reported by ${mode}, causes a fallback without counting as a target failure`, async () => {
     const { down, send, world } = await openFailing()
     down.one = respond
     for (let times = 0; times < 6; times++) assert.is(await send(), '200 one/m=402:over-budget, two/m=200')

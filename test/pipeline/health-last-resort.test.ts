@@ -40,7 +40,7 @@ for (const [when, waitMs] of [
   ['is in cooldown', 1_000],
   ['may be probed', 6_000],
 ] as const) {
-  test(`if the only target ${when}, one of several requests tries it, and its success lets the others through`, async () => {
+  test(`if the only target ${when}, a successful probe lets the other requests through`, async () => {
     const { upstream, release, responses } = await burst(waitMs, () => json(chatResponse()))
     assert.is(upstream.calls.length, 2)
     release()
@@ -48,7 +48,7 @@ for (const [when, waitMs] of [
     assert.is(upstream.calls.length, 11)
   })
 
-  test(`if the only target ${when}, one of several requests tries it, and its failure fails the others too`, async () => {
+  test(`if the only target ${when}, a failed probe fails the waiting requests too`, async () => {
     const { upstream, release, responses } = await burst(waitMs, rejectWith(429, { 'retry-after': '30' }))
     release()
     const [first, ...others] = await Promise.all(responses)
@@ -62,7 +62,7 @@ for (const [when, waitMs] of [
     assert.is(upstream.calls.length, 2)
   })
 
-  test(`if the only target ${when}, one more request may try it when the first call hasn't responded for five seconds`, async () => {
+  test(`if the only target ${when}, a second probe starts after five seconds without a response`, async () => {
     const { clock, upstream, send, release, responses } = await burst(waitMs, () => json(chatResponse()))
     await clock.advance(100)
     const waiting = clock.pending()
@@ -79,7 +79,7 @@ for (const [when, waitMs] of [
   })
 }
 
-test('a request that waits while another tries the only target ends immediately if its client disconnects, without delaying others', async () => {
+test('a request waiting for a probe ends on disconnect or timeout, without delaying others', async () => {
   const { clock, upstream, send, release, responses } = await burst(6_000, () => json(chatResponse()))
   const controller = new AbortController()
   const waiting = clock.pending()

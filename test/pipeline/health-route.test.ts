@@ -65,7 +65,7 @@ for (const basePath of ['', '/ai']) {
   })
 }
 
-test('other methods are rejected, and no response has CORS headers', async () => {
+test('/health allows only GET, HEAD, and OPTIONS, and no response has CORS headers', async () => {
   const origin = 'https://app.example'
   const { send } = await open({ allowedOrigins: [origin] })
   for (const [method, status] of [
@@ -85,7 +85,7 @@ test('other methods are rejected, and no response has CORS headers', async () =>
   }
 })
 
-test('a closing gateway returns a 503', async () => {
+test('/health returns a 503 while the gateway is closing and after it has closed', async () => {
   const { world, send } = await open()
   const pending = world.chat({}) // fails because there is no network
   const closing = world.gateway.close()
@@ -96,7 +96,7 @@ test('a closing gateway returns a 503', async () => {
   assert.is((await send()).status, 503)
 })
 
-test('a gateway that starts closing during its storage read returns a 503', async () => {
+test('/health returns a 503 if the gateway starts closing during the storage read', async () => {
   const { world, send, readBy, memory } = await open()
   let resume = () => {}
   readBy(async (key) => {
@@ -113,7 +113,7 @@ test('a gateway that starts closing during its storage read returns a 503', asyn
   await closing
 })
 
-test("if the storage can't be read, returns a 503, reports the failure once, and recovers", async () => {
+test("/health returns a 503 if the storage can't be read, reports the failure once, and recovers", async () => {
   const { world, clock, send, readBy, memory } = await open()
   assert.is((await send()).status, 200)
   readBy(() => Promise.reject(new Error('the disk is gone')))
@@ -154,7 +154,7 @@ test('a storage that hangs counts as unreadable after two seconds', async () => 
   assert.is(clock.pending(), 0)
 })
 
-test('many concurrent requests share one storage read', async () => {
+test('concurrent health checks share one storage read', async () => {
   const { send, readBy, reads, memory } = await open()
   readBy(memory.get)
   const responses = await Promise.all(Array.from({ length: 50 }, () => send()))

@@ -6,7 +6,7 @@ import { token } from './support/world.ts'
 
 const test = suite('failing targets')
 
-test('a target that keeps failing is skipped until one request finds that it has recovered', async () => {
+test('a target that keeps failing is skipped until a probe succeeds', async () => {
   const { down, send, pass, upstream } = await openFailing()
   down.one = rejectWith(503)
   for (let index = 0; index < 5; index++) assert.is(await send(), '200 one/m=503:server, two/m=200')
@@ -53,7 +53,7 @@ test('the next request sends a probe that the retry budget previously blocked', 
   assert.is(await send('one/m'), '200 one/m=200')
 })
 
-test("if a probe's request can't be written, the next request sends the probe", async () => {
+test("a probe with a request that can't be sent leaves the target half-open", async () => {
   const { down, pass, world, send } = await openFailing({ connections: ['google'] })
   down.google = rejectWith(429, { 'retry-after': '3' })
   await send('google/g')
@@ -117,7 +117,7 @@ test('a target that is being probed takes precedence over targets in cooldown', 
   assert.equal(upstream.providers, ['one', 'two', 'two', 'two'])
 })
 
-test("a connection's health shows its most important records, however many model names clients invent", async () => {
+test("a connection's health lists at most 20 failures, the most important first", async () => {
   const { down, send, world } = await openFailing()
   down.one = () => json({ error: { message: 'x'.repeat(1_000), code: 'model_not_found' } }, 404)
   for (let index = 0; index < 40; index++) await send(`one/made-up-${index}`)

@@ -64,7 +64,7 @@ async function openFailing() {
   return { clock, upstream, errors, reply, respond: (response: Response) => slow.resolve(response) }
 }
 
-test('the first attempt continues and returns its response', async () => {
+test("if a hedge can't be prepared, the first attempt still returns its response", async () => {
   const { upstream, errors, reply, respond } = await openFailing()
   respond(json(chatResponse()))
   const response = await reply
@@ -73,7 +73,7 @@ test('the first attempt continues and returns its response', async () => {
   assert.equal([upstream.open, errors.map(String)], [0, ['RangeError: too odd']])
 })
 
-test('if the first attempt fails, the request falls back to the remaining targets', async () => {
+test("if a hedge can't be prepared and the first attempt fails, the request falls back", async () => {
   const { clock, upstream, reply, respond } = await openFailing()
   respond(json({ error: { message: 'Down' } }, 503))
   for (let turn = 0; turn < 50 && upstream.calls.length < 27; turn++) await clock.advance(0)

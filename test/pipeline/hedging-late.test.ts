@@ -26,7 +26,7 @@ const lateBy = ({ url }: UpstreamCall) => (url.includes('one.test') ? 1 : 3)
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 for (const stream of [false, true])
-  test(`both attempts are reported before the request even if their calls end late after a disconnect${stream ? ', streamed' : ''}`, async () => {
+  test(`both hedged attempts are reported with their request, even if their calls end late${stream ? ' (streamed)' : ''}`, async () => {
     const { upstream, world, send, untilBoth } = await openHedging({}, { stream, wrap: endingLate })
     const controller = new AbortController()
     const pendingRequest = send({ signal: controller.signal })
@@ -43,7 +43,7 @@ for (const stream of [false, true])
     assert.is(world.recorded.attempts.length, 2, 'each once')
   })
 
-test('both attempts are reported once if the client disconnects at the moment one succeeds', async () => {
+test('both hedged attempts are reported once if the client disconnects as one succeeds', async () => {
   const controller = new AbortController()
   const recorded: string[] = []
   const onAttempt = ({ provider, outcome }: AttemptRecord) => {

@@ -77,7 +77,7 @@ test('the second attempt starts after the time within which nearly all responses
   assert.is((await pending).headers.get('x-signalbox-target'), 'two/m')
 })
 
-test("the header lists both attempts, and the slower target's health is unchanged", async () => {
+test("the attempts header lists both hedged attempts, and the slower target's health is unchanged", async () => {
   const { world, recorded, send, warm } = await timed()
   await warm(100)
   recorded.msOf = slowFirst
@@ -119,7 +119,7 @@ test('if both attempts fail, the next target is tried, and both count toward the
   }
 })
 
-test('a hedge never goes to a target in cooldown', async () => {
+test('a hedge skips a target in cooldown', async () => {
   const { recorded, send, warm } = await timed()
   await warm(40)
   recorded.fails = ({ provider }) => (provider === 'two' ? 401 : undefined)
@@ -137,7 +137,7 @@ test("a hedge without an available target doesn't use up the budget", async () =
   assert.is((await send()).called, 'one+two')
 })
 
-test('a canceled attempt counts with its time so far, so only slow requests are hedged', async () => {
+test('a canceled attempt counts toward the latency statistics, so only slow requests are hedged', async () => {
   const { recorded, send, warm } = await timed()
   await warm(300)
   for (let time = 0; time < 100; time++) {

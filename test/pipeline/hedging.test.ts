@@ -9,7 +9,7 @@ const test = suite('hedging a slow attempt')
 
 for (const stream of [false, true]) {
   const label = stream ? 'a stream' : 'a single response'
-  test(`a client disconnect aborts both attempts: ${label}`, async () => {
+  test(`a client disconnect aborts both hedged attempts: ${label}`, async () => {
     const { upstream, world, clock, send, untilBoth } = await openHedging({}, { stream })
     const controller = new AbortController()
     const pending = send({ signal: controller.signal })
@@ -42,7 +42,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('a hedge requests stream usage and hides it from the client like the first attempt', async () => {
+test('a hedge also requests stream usage and hides it from the client', async () => {
   const { upstream, world, send, untilBoth } = await openHedging(
     { two: () => respond(true) },
     { stream: true, includeStreamUsage: true },
@@ -121,7 +121,7 @@ const spares = Array.from({ length: 50 }, (_, index) => ({ provider: 'three', na
  */
 const HEAD_START = 10
 
-test("a hedge is never sent if the first attempt succeeds while the hedge's credential is being decrypted", async () => {
+test("a hedge isn't sent if the first attempt succeeds while the hedge's credential is being decrypted", async () => {
   const base = fakeClock()
   let release: () => void = () => {}
   const clock = {
@@ -193,7 +193,7 @@ for (const [label, first, status, failures] of [
     )
   })
 
-test('a hedged request counts once if both attempts succeed at the same moment, and is no longer in flight afterward', async () => {
+test('if both hedged attempts succeed at the same moment, the first one wins and neither stays in flight', async () => {
   let release: () => void = () => {}
   const both = new Promise<void>((resolve) => {
     release = resolve

@@ -95,7 +95,7 @@ test('hooks receive each attempt, usage record, and request once, with its detai
   }
 })
 
-test("hooks receive a request's skipped targets, and the reason why it stopped", async () => {
+test("hooks receive a request's skipped targets, and why no more targets were tried", async () => {
   const world = await openWorld({
     fetch: fakeUpstream(({ provider }) => json({ error: { message: 'no' } }, provider === 'one' ? 401 : 500)),
     combos: { chain: { models: [{ model: 'two/m', when: { tools: true } }, 'none/m', 'one/m', 'two/m', 'three/m'] } },
@@ -125,7 +125,7 @@ test("hooks receive a Messages stream's usage from its first and last events, in
   )
 })
 
-test('hooks receive the end of a stream only after the last byte has been sent', async () => {
+test("onRequest is called only after a stream's last byte", async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents())) })
   const response = await world.chat({ stream: true })
   assert.is(world.recorded.attempts.length, 1)
@@ -136,7 +136,7 @@ test('hooks receive the end of a stream only after the last byte has been sent',
   assert.is(world.recorded.requests[0]?.durationMs, 250)
 })
 
-test("hooks receive a request that can't be read or has no target, without usage", async () => {
+test('onRequest is called for an unreadable request and for one without a target', async () => {
   const world = await openWorld()
   await world.post('/v1/chat/completions', 'no json')
   await world.chat({ model: 'nobody/nothing' })
@@ -150,7 +150,7 @@ test("hooks receive a request that can't be read or has no target, without usage
   assert.equal([world.recorded.usages, world.recorded.attempts, world.recorded.errors], [[], [], []])
 })
 
-test('hooks receive the usage so far, and the failure status, of a stream that fails midway', async () => {
+test("onRequest gets a failed stream's error status, and onUsage its usage so far", async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents().slice(0, 3), 'error')) })
   await (await world.chat({ stream: true })).text()
   assert.is(world.recorded.requests[0]?.status, 502)
@@ -185,7 +185,7 @@ test('requests succeed even if hooks throw, reject, or hang', async () => {
   }
 })
 
-test('onError receives a storage failure once, and the client gets no details, even if hook and logger fail', async () => {
+test('onError receives a storage failure once, and the client gets no details', async () => {
   for (const isRude of [false, true]) {
     const seen: unknown[] = []
     const throwRudely = () => {
@@ -208,7 +208,7 @@ test('onError receives a storage failure once, and the client gets no details, e
   }
 })
 
-test('no secret reaches a hook or a logger in any failure', async () => {
+test('no secret reaches a hook or a logger when requests fail', async () => {
   const recorded: Recorded = { requests: [], attempts: [], usages: [], errors: [] }
   const lines: unknown[] = []
   const log = (...parts: unknown[]) => void lines.push(parts)

@@ -13,7 +13,7 @@ const reader = await loadResponseReader(openaiChat, operations.generate)
 
 const test = suite('internal failures of the gateway')
 
-test('an internal failure while reading a response is passed to onError once, and the next target is tried', async () => {
+test('an internal failure while reading a response is reported to onError once and causes a fallback', async () => {
   for (const stream of [false, true]) {
     const start = (controller: ReadableStreamDefaultController) => {
       controller.enqueue('no bytes')
@@ -34,9 +34,9 @@ test('an internal failure while reading a response is passed to onError once, an
 
 for (const [mode, path, recorded] of [
   ['translates', '/v1/messages', /event: error\ndata: [^\n]*Internal server error[^\n]*\n\n$/],
-  ['passes on', '/v1/chat/completions', /data: \{"error":\{[^\n]*Internal server error[^\n]*\n\n$/],
+  ['passes through', '/v1/chat/completions', /data: \{"error":\{[^\n]*Internal server error[^\n]*\n\n$/],
 ] as const) {
-  test(`an internal failure while the gateway ${mode} a stream is passed to onError, and doesn't count against the target`, async () => {
+  test(`an internal failure while the gateway ${mode} a stream is reported to onError, not counted against the target`, async () => {
     const chunks = [
       ...chatEvents()
         .slice(0, 3)
@@ -55,7 +55,7 @@ for (const [mode, path, recorded] of [
   })
 }
 
-test('an internal failure at the end of a passed-through stream is passed to onError, even if the client has disconnected', async () => {
+test('an internal failure at the end of a passed-through stream is reported, even after a disconnect', async () => {
   const observe = () => {
     throw new RangeError('too odd')
   }

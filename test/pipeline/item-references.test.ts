@@ -104,7 +104,7 @@ test("an item can't be referenced with another client's key", async () => {
 })
 
 for (const stream of [false, true])
-  test(`an item that a Responses provider created for another client is rejected${stream ? ', streamed' : ''}`, async () => {
+  test(`a reference to another client's item is rejected${stream ? ', streamed' : ''}`, async () => {
     const opened = await open()
     const { respond, world, upstream } = opened
     const [mine, other] = await Promise.all(['mine', 'other'].map((name) => getKey(world, name)))

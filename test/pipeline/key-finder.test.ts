@@ -32,7 +32,7 @@ test('the key finder finds text that contains one of the keys, and nothing else'
   assert.ok(found > 500)
 })
 
-test('the key finder takes little longer for a thousand keys than for one, even in text full of key prefixes', async () => {
+test('the key finder is fast even with a thousand keys in text full of key prefixes', async () => {
   const getKeys = (count: number) =>
     Array.from(
       { length: count },

@@ -77,7 +77,7 @@ for (const [model, purpose, endpoint] of [
     }
   })
 
-test("the error for a model at another kind's endpoint names the right endpoint, and no provider is called", async () => {
+test("a model at another kind's endpoint is rejected with the right endpoint", async () => {
   const { send, requests, api } = await open(200)
   await api.customModels.create({ providerAlias: 'openai', id: 'own', type: 'embedding' })
   for (const model of ['text-embedding-3-small', 'own'])
@@ -108,7 +108,7 @@ test('the error for a combo of another kind names the right endpoint', async () 
   assert.equal(requests, [])
 })
 
-test('a model for speech or a combo for images is rejected at the endpoints of other kinds', async () => {
+test('speech models and image combos are rejected at the endpoints of other kinds', async () => {
   const { send, requests, api } = await open(200)
   await api.combos.create({ name: 'pictures', models: ['openai/gpt-image-2'], kind: 'image' })
   for (const path of ['/v1/embeddings', '/v1/rerank', '/v1/moderations', '/v1/search', '/v1/web/fetch']) {
@@ -141,20 +141,20 @@ test('models that read images, and Google models that generate them, can be call
   assert.match(await send('google/gemini-embedding-001'), /Use POST \/v1\/embeddings\./)
 })
 
-test('the error mentions the kind even if a combo resolves to the model', async () => {
+test("a rejected chat request mentions the model's kind even through a combo", async () => {
   const { api, send } = await open(404)
   await api.combos.create({ name: 'pictures', models: ['google/gemini-image'] })
   assert.match(await send('pictures'), /"google\/gemini-image" is a model for images\./)
 })
 
-test("the error doesn't mention the kind if the provider failed for another reason", async () => {
+test("a failed chat request doesn't mention the model's kind if the provider failed for another reason", async () => {
   for (const status of [401, 429, 500]) {
     const { send } = await open(status)
     assert.not.match(await send('google/gemini-image'), /model for images/)
   }
 })
 
-test("the error mentions the kind if the provider isn't connected or is missing from the name", async () => {
+test("the error for an unconnected provider or a missing prefix mentions the model's kind", async () => {
   const { send } = await open(200)
   assert.match(
     await send('groq/whisper'),

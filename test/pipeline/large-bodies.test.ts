@@ -67,7 +67,7 @@ const clients: Record<string, (content: string) => { path: string; body: object 
 }
 
 for (const [client, getRequest] of Object.entries(clients))
-  test(`large request bodies aren't kept for the duration of a stream ${client}`, async () => {
+  test(`large request bodies aren't kept in memory during a stream ${client}`, async () => {
     const world = await openWorld({ fetch: thinking })
     const { url } = await lab.listen(toNodeHandler(world.gateway))
     const send = (content: string) => {
