@@ -147,7 +147,7 @@ test("a response with text about errors doesn't count as a mid-stream error", as
   assert.is(full.text, begin + end)
 })
 
-test("a mid-stream error doesn't expose the credential in any encoding", async () => {
+test("a mid-stream error doesn't expose the credential, even with JSON escapes", async () => {
   const { begin } = formats.chat
   const spelled = finishedWith({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
   const { text } = await send('chat', [begin, spelled])
@@ -156,14 +156,14 @@ test("a mid-stream error doesn't expose the credential in any encoding", async (
 })
 
 /** Errors as a Responses provider reports them mid-stream. */
-const saidErrors: Readonly<Record<string, string>> = {
+const errorEvents: Readonly<Record<string, string>> = {
   flat: event({ type: 'error', ...error, param: null, sequence_number: 2 }),
   nested: event({ type: 'error', error: { type: 'rate_limit_error', ...error, param: null }, sequence_number: 2 }),
 }
 
 const getTypes = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type).slice(2)
 
-for (const [mode, sent] of Object.entries(saidErrors)) {
+for (const [mode, sent] of Object.entries(errorEvents)) {
   test(`a ${mode} error event from a Responses provider is passed through once, before a single response.failed`, async () => {
     const { begin, end } = formats.responses
     for (const chunks of [
@@ -209,8 +209,8 @@ test('a Responses client gets one error and one response.failed from a translate
 })
 
 for (const [mode, sent] of Object.entries({
-  ...saidErrors,
-  failed: event({ type: 'response.failed', response: { status: 'failed', error } }),
+  ...errorEvents,
+  'response.failed': event({ type: 'response.failed', response: { status: 'failed', error } }),
 }))
   test(`a ${mode} error at the start of a Responses stream becomes a JSON error with its type`, async () => {
     const world = await openWorld({

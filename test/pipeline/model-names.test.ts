@@ -10,7 +10,7 @@ const test = suite('the URLs of model requests')
  * Names with a part that leads to another folder, in any spelling, because some servers decode a path twice or treat a backslash as a slash. They are
  * rejected for providers that put the name in the path.
  */
-const refusedFirst = [
+const rejectedFirst = [
   ...['.', '..', '%2e', '%2E', '.%2e', '%2e.', '%2E%2e', '%252e', '%252e%252E', '%25252e.'],
   ...[
     '../x',
@@ -26,11 +26,11 @@ const refusedFirst = [
     '..%25252Fx',
   ],
 ]
-const refusedLater = [
+const rejectedLater = [
   'gem/../../v1beta/cachedContents?x=',
   ...['x/..', 'x/.', 'a/../b', 'x%2f..%2fy', 'x\\..\\y', 'x/%2e%2E/y', 'x%5C%2e%2e', 'x%252f%252e%252e'],
 ]
-const rejected = [...refusedFirst, ...refusedLater]
+const rejected = [...rejectedFirst, ...rejectedLater]
 
 /** Names that occupy a single path segment. */
 const kept = [
@@ -233,9 +233,9 @@ for (const [title, place] of Object.entries(places)) {
             if (!address.includes('{}')) assert.is(url.href, address, model)
             else assert.is(getName(url, address), model, `${model}: ${url.href}`)
           }
-          const isRefused = refusedLater.includes(name) || (place.start === undefined && refusedFirst.includes(name))
-          const mayNotStandThere = isRefused && address.includes('{}')
-          if (mayNotStandThere) {
+          const isRejected = rejectedLater.includes(name) || (place.start === undefined && rejectedFirst.includes(name))
+          const isInvalidInPath = isRejected && address.includes('{}')
+          if (isInvalidInPath) {
             assert.equal([response.status, urls.length], [400, 0], `${kind} ${model}: ${text}`)
             assert.match(JSON.parse(text).error.message, /cannot be used in a URL path/)
           } else if (kind !== 'count') assert.is(urls.length, 1, `${kind} ${model}: ${text}`)
@@ -248,7 +248,7 @@ for (const [title, place] of Object.entries(places)) {
 
 for (const [title, place] of Object.entries(places)) {
   if (!place.address.whole.includes('{}') || place.start) continue
-  test(`the URL for ${title} stays in its folder when the model is reached through an alias, a combo, or a fallback`, async () => {
+  test(`a model name can't leave its URL path for ${title}, even through an alias, a combo, or a fallback`, async () => {
     for (const name of rejected) {
       const model = `${place.provider}/${name}`
       const { upstream, world } = await openPlace(place, { aliases: { short: model } })
@@ -267,7 +267,7 @@ for (const [title, place] of Object.entries(places)) {
   })
 }
 
-test('requests for a Google tuned model use the folder of tuned models, for every client', async () => {
+test('a Google tuned model is called at the tunedModels path by clients of every format', async () => {
   const place = places.gemini as Place
   const { upstream, world } = await openPlace(place)
   for (const format of wireFormats) {

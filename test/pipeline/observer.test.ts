@@ -21,7 +21,7 @@ test('hooks subscribe only to the events they need', async () => {
   assert.equal(Object.keys((await listen({ onUsage() {} })).events), ['ended'])
 })
 
-test('a failing hook is logged, but not reported to the error hook', async () => {
+test('a failing hook is logged, but not reported to onError', async () => {
   const errors: unknown[] = []
   const { events, lines, reportError } = await listen({
     onError: (error) => errors.push(error),

@@ -100,7 +100,7 @@ for (const [options, oldName, newName] of renamed) {
   })
 }
 
-test('an encryption secret must have 32 characters, but an older secret for decryption may be shorter', () => {
+test('an older decryption secret may have fewer than 32 characters', () => {
   make({ storage, secret: 'x'.repeat(32) })
   make({
     storage,

@@ -196,7 +196,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test("headers don't expose other connections' keys once they are loaded, even after they change", async () => {
+test("headers don't expose other connections' loaded keys, even after a key changes", async () => {
   let quoted = 'a-key-that-comes-later-1'
   const upstream = fakeUpstream(() => json(chatResponse(), 200, { 'x-debug': quoted }))
   const world = await openWorld({ fetch: upstream, catalog, connections })

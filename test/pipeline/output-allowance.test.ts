@@ -50,7 +50,7 @@ test('a response requests more allowance each time it runs out, and continues if
   }, 20)
 })
 
-test('a response pauses while it waits for the decision', async () => {
+test('a stream pauses while it waits for more allowance', async () => {
   let resume: (tokens: number) => void = () => {}
   const step: AttemptStep = (attempt, next) => {
     attempt.allowOutput({ tokens: 0, extend: () => new Promise((resolve) => (resume = resolve)) })

@@ -42,7 +42,7 @@ test('the bytes of a request are passed through, except for the model name', asy
 
 const PLACE = 'the place of the name'
 
-test('any JSON object is passed through', async () => {
+test('any JSON object is passed through unchanged', async () => {
   const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream })
   const spaces = fc.constantFrom(undefined, 2, '\t')
@@ -171,7 +171,7 @@ test("a header listed in the client's Connection header isn't passed through", a
   assert.is(upstream.calls[0]?.headers.get('openai-beta'), 'y')
 })
 
-test('Messages requests always have a version, and keep only ?beta=true from the query', async () => {
+test('Messages requests get an anthropic-version header, and keep only ?beta=true from the query', async () => {
   const upstream = fakeUpstream(() => json({ content: [] }))
   const world = await openWorld({ fetch: upstream })
   const paths = ['/v1/messages', '/v1/messages/count_tokens']

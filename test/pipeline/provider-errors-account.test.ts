@@ -45,19 +45,19 @@ for (const [source, status, body] of barred)
     assert.match(failure.message, /Check both at the provider/)
   })
 
-test('a 400 from Google can mean that the key has expired', async () => {
+test('a 400 from Google about an expired key suggests a new key', async () => {
   const body = google(400, 'INVALID_ARGUMENT', 'API key expired. Please renew the API key.')
   assert.match((await recordFailure(400, body)).message, /Give the connection a new one/)
 })
 
-const ofClient: Rejection[] = [
+const clientErrors: Rejection[] = [
   ['a quoted request', 400, openai('Invalid value: This organization has been disabled.')],
   ['a quoted request that mentions a limit', 400, openai('metadata: You have reached your specified API usage limits')],
   ['a failed precondition', 412, openai('The file was changed.')],
   ['a message that starts with an account name', 400, openai('Account a is suspended')],
 ]
 
-for (const [label, status, body] of ofClient)
+for (const [label, status, body] of clientErrors)
   test(`a ${status} with ${label} doesn't affect the account`, async () =>
     assert.is((await recordFailure(status, body)).class, 'client'))
 

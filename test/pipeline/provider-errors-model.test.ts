@@ -190,7 +190,7 @@ for (const [source, status, body] of [...noModel, ...denied])
   test(`a ${status} from ${source} means that the model doesn't exist or isn't accessible`, async () =>
     assert.is((await recordFailure(status, body)).class, 'model-not-found'))
 
-const ofAddress: Rejection[] = [
+const urlErrors: Rejection[] = [
   ['Anthropic', 404, anthropic('not_found_error', 'Not Found')],
   ['Azure', 404, { error: { code: '404', message: 'Resource not found' } }],
   ['OpenAI', 404, openai('Invalid URL (POST /v1/v1/chat/completions)')],
@@ -201,7 +201,7 @@ const ofAddress: Rejection[] = [
   ['a proxy that returns an empty body', 404, ''],
 ]
 
-for (const [source, status, body] of ofAddress)
+for (const [source, status, body] of urlErrors)
   test(`a ${status} from ${source} means that the URL doesn't exist`, async () => {
     const failure = await recordFailure(status, body)
     assert.is(failure.class, 'content')

@@ -71,7 +71,7 @@ for (const [source, status, body] of [
   ['OpenAI', 429, openai('Request too large for default in organization org-1', { code: 'rate_limit_exceeded' })],
   ['Anthropic', 429, anthropic('rate_limit_error', 'Number of requests has exceeded your per-minute rate limit')],
   ['Mistral', 429, { message: 'Requests rate limit exceeded' }],
-  ['nobody', 429, ''],
+  ['a provider with an empty body', 429, ''],
 ] satisfies Rejection[])
   test(`a rate limit from ${source} applies to the account`, async () =>
     assert.is((await recordFailure(status, body)).level, undefined))

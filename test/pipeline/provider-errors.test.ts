@@ -3,7 +3,7 @@ import { anthropic, google, openai, type Rejection, recordFailure } from './supp
 
 const test = suite('provider errors by status and wording')
 
-const ofAccount: Rejection[] = [
+const accountErrors: Rejection[] = [
   ['OpenAI', 401, openai('Incorrect API key provided: sk-abc****wxyz.', { code: 'invalid_api_key' })],
   [
     'OpenAI about a country',
@@ -82,7 +82,7 @@ const ofAccount: Rejection[] = [
   ],
 ]
 
-const ofClient: Rejection[] = [
+const clientErrors: Rejection[] = [
   ['Anthropic about a file', 404, anthropic('not_found_error', 'File not found: file_011CNha8iCJcU1wXNR6q4V8w')],
   [
     'Google about a file',
@@ -217,11 +217,11 @@ const echoes: Rejection[] = [
   ],
 ]
 
-for (const [source, status, body] of ofAccount)
+for (const [source, status, body] of accountErrors)
   test(`a ${status} from ${source} is about the account`, async () =>
     assert.is((await recordFailure(status, body)).class, 'credentials'))
 
-for (const [source, status, body] of [...ofClient, ...echoes])
+for (const [source, status, body] of [...clientErrors, ...echoes])
   test(`a ${status} from ${source} is a client error`, async () =>
     assert.is((await recordFailure(status, body)).class, 'client'))
 
@@ -250,7 +250,7 @@ for (const text of [
   test(`a 403 with only the message "${text}" is a client error`, async () =>
     assert.is((await recordFailure(403, openai(text))).class, 'client'))
 
-test('a 402 from OpenRouter is a rate limit if it is about in-flight requests, and affects only the request if that is too expensive', async () => {
+test('a 402 from OpenRouter can mean a rate limit or a single request that is too expensive', async () => {
   const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }
   assert.is((await recordFailure(402, { error: { code: 402, message: 'Retry later', metadata } })).class, 'rate-limit')
   const tooExpensive = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }
@@ -277,7 +277,7 @@ test("an account isn't out of credit if its router lacks credit with an upstream
   assert.is((await recordFailure(429, body)).class, 'rate-limit')
 })
 
-test("a limit called a quota doesn't mean that the credit is used up", async () => {
+test("Google's quota error counts as a rate limit, not as missing credit", async () => {
   const body = google(
     429,
     'RESOURCE_EXHAUSTED',

@@ -33,7 +33,7 @@ test('recorded streams pass through byte for byte in a single chunk', async () =
   )
 })
 
-test('recorded streams pass through byte for byte when split at any point', async () => {
+test('recorded streams pass through byte for byte when split at random points', async () => {
   const random = seeded(7)
   await passAll(recordedStreams(), (bytes) =>
     cutAt(
@@ -43,7 +43,7 @@ test('recorded streams pass through byte for byte when split at any point', asyn
   )
 })
 
-test('recorded streams pass through byte for byte and event by event if each byte arrives separately', async () => {
+test('recorded streams pass through byte for byte if each byte arrives separately', async () => {
   const short = recordedStreams().filter(({ bytes }) => bytes.length < 3_000)
   assert.ok(short.length > 20)
   await passAll(short, (bytes) =>
@@ -54,7 +54,7 @@ test('recorded streams pass through byte for byte and event by event if each byt
   )
 })
 
-test("the usage of recorded streams matches the vendor client's usage, or the sum of the iterations it lists", async () => {
+test("the usage of recorded streams matches the vendor client's, or the sum of its iterations", async () => {
   const recordings = recordedStreams().filter(({ read }) => read.ok && read.usage)
   const world = await passAll(recordings, (bytes) => cutAt(bytes, [500, 1_000, bytes.length - 700]))
   assert.ok(recordings.length > 60)

@@ -134,7 +134,7 @@ test('a rejected nested field is recognized by the last part of its path', async
   assert.equal([response.status, getWarnings(response), upstream.calls.length], [200, 'dropped:top_k', 2])
 })
 
-test('several fields are dropped one after another', async () => {
+test('several rejected fields are dropped one by one', async () => {
   const upstream = strictServer(['top_k', 'safety_identifier', 'stop'], unknownField)
   const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const response = await messages({ ...callOptions, metadata: { user_id: 'u' }, stop_sequences: ['x'] })
@@ -147,7 +147,7 @@ test('several fields are dropped one after another', async () => {
   assert.is(upstream.calls.length, 4)
 })
 
-test('an attempt drops fields up to three times, and the next request drops those and continues', async () => {
+test('an attempt drops at most three rejected fields, and the next request continues from there', async () => {
   const upstream = strictServer(['top_k', 'safety_identifier', 'stop', 'temperature'], unknownField)
   const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const body = { ...callOptions, metadata: { user_id: 'u' }, stop_sequences: ['x'] }
@@ -157,7 +157,7 @@ test('an attempt drops fields up to three times, and the next request drops thos
   assert.equal([second.status, upstream.calls.length], [200, 6])
 })
 
-test('the option that requests stream usage is dropped if rejected', async () => {
+test('stream_options is dropped if the provider rejects it', async () => {
   const upstream = strictServer(['stream_options'], unknownField)
   const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const response = await messages({ ...callOptions, stream: true })
@@ -241,7 +241,7 @@ test("a provider that still rejects an option after it was dropped isn't called 
   assert.ok('top_k' in JSON.parse(upstream.calls[2]?.body ?? ''), "the field wasn't the cause, so it is sent again")
 })
 
-test('a field in a passed-through request is never dropped', async () => {
+test("a field in a passed-through request isn't dropped", async () => {
   const upstream = strictServer(['top_k'], unknownField)
   const { chat } = await openWorld({ fetch: upstream, connections: ['one'] })
   assert.equal([(await chat({ ...callOptions })).status, upstream.calls.length], [400, 1])

@@ -209,7 +209,7 @@ for (const [name, events] of Object.entries({
     }
   })
 
-test('a response that restarts before its first content falls back to the next target', async () => {
+test('a Responses stream that restarts before its first content falls back to the next target', async () => {
   const createStart = (id: string) => ({ type: 'response.created', response: { id, output: [] } })
   const events = [
     ...[
@@ -235,7 +235,7 @@ test('a response that restarts before its first content falls back to the next t
   }
 })
 
-test("events that restart in an unrequested stream aren't a valid response", async () => {
+test("an unrequested stream that restarts isn't a valid response", async () => {
   const [events] = cutTable['in an open call'] ?? [[]]
   const upstream = fakeUpstream(({ provider }) =>
     provider === 'claude' ? sse(writeEvents(events)) : json(chatResponse('two')),
@@ -250,7 +250,7 @@ test("events that restart in an unrequested stream aren't a valid response", asy
   assert.match(await response.text(), /two/)
 })
 
-test('counts the tokens of the second message_start', async () => {
+test('counts the tokens that the second message_start reports', async () => {
   const events = [start({ input_tokens: 0, output_tokens: 0 }), start(), ...text(0, 'Hello'), ...finish]
   const { messages, recorded } = await openWorld({
     fetch: fakeUpstream(() => sse(writeEvents(events))),

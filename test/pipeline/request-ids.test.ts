@@ -39,7 +39,7 @@ for (const client of wireFormats)
         }
     })
 
-test("the format's header takes precedence if the provider sends two request IDs, and is missing if the provider sends none", async () => {
+test("the request ID header of the client's own format takes precedence", async () => {
   for (const client of wireFormats)
     for (const from of wireFormats) {
       const model = `${providerOf[from]}/m`

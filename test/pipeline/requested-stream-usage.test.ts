@@ -69,7 +69,7 @@ test("stream usage is requested, counted, and hidden from a client that didn't r
   assert.is(world.recorded.requests[0]?.status, 200)
 })
 
-test('stream usage is priced', async () => {
+test('requested stream usage is priced', async () => {
   const catalog = {
     one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1_000_000, output: 2_000_000 } }] },
   }
@@ -191,7 +191,7 @@ test('a stream that breaks off after its usage still ends with an error', async 
   assert.is(world.recorded.requests[0]?.status, 502)
 })
 
-test('a stream that ends early is an error even if it has reported its usage', async () => {
+test('a stream without a finish reason fails even if it has reported its usage', async () => {
   const output = [chatChunk({ content: 'Hi' }), usageEvent]
   const { world } = await open(() => sse(output))
   const text = await (await world.post(chat, createBody())).text()
@@ -308,7 +308,7 @@ test('a stream with requested usage ends immediately when the client disconnects
   assert.is(world.recorded.requests[0]?.end, 'aborted')
 })
 
-test('stream usage is removed from the empty response that the client gets if all responses are empty', async () => {
+test('requested stream usage is hidden in an empty response that reaches the client', async () => {
   const empty = [chatChunk({ role: 'assistant', content: '' }), FINISH]
   const { world } = await open(() => sse([...empty, usageEvent, 'data: [DONE]\n\n']), { connections: ['one'] })
   const response = await world.post(chat, createBody())

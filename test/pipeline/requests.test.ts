@@ -111,7 +111,7 @@ test('a body without a declared length is counted while it is read, and reading 
   assert.ok(pulled < 15, `${pulled}`)
 })
 
-test('a truncated body is a client error', async () => {
+test('a request body that breaks off returns a 400', async () => {
   const { upstream, world } = await open()
   const init = { method: 'POST', body: getBody(['{"model":'], 'error'), duplex: 'half' } as RequestInit
   const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
@@ -120,7 +120,7 @@ test('a truncated body is a client error', async () => {
   assert.equal(world.recorded.errors, [])
 })
 
-test('a token count request never streams, even if the body requests it', async () => {
+test("a token count request isn't streamed, even if its body requests a stream", async () => {
   const upstream = fakeUpstream(() => new Response(getBody(['{"input_tokens":7}'])))
   const world = await openWorld({ fetch: upstream })
   const response = await world.post('/v1/messages/count_tokens', { model: 'claude/c', stream: true })
@@ -185,7 +185,7 @@ test("a page on another site can't send a request without a preflight request", 
   )
 })
 
-test('other methods, including HEAD and OPTIONS probes, get a 405 that lists the allowed method', async () => {
+test('model endpoints return a 405 for methods other than POST, and a 204 for HEAD and OPTIONS probes', async () => {
   const { world } = await open()
   for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {

@@ -22,7 +22,7 @@ async function open() {
   }
 }
 
-test('a Responses client can use providers of every format', async () => {
+test('a Responses client can use Chat Completions and Messages providers', async () => {
   const { world } = await open()
   for (const model of ['one/m', 'claude/c']) {
     const response = await (await world.post('/v1/responses', { model, input: 'Hi' })).json()
@@ -34,7 +34,7 @@ test('a Responses client can use providers of every format', async () => {
   }
 })
 
-test("a Responses client can't reference state stored by a provider of any format", async () => {
+test('Responses fields that depend on stored state are rejected', async () => {
   const { upstream, world } = await open()
   for (const model of ['one/m', 'kept/r'])
     for (const [field, value] of Object.entries({ previous_response_id: 'x', conversation: 'x', background: true })) {
@@ -48,7 +48,7 @@ test("a Responses client can't reference state stored by a provider of any forma
   assert.is(upstream.calls.length, 1)
 })
 
-test('a Responses request is passed through if the vendor supports the format, unless the connection sets another URL or format', async () => {
+test('a Responses request passes through to a supporting vendor unless the connection sets another URL or format', async () => {
   const both = { ...catalog.one, baseUrl: 'http://both.test/v1', alsoSpeaks: ['openai-responses'] } as const
   const other = { provider: 'both', providerSpecificData: { baseUrl: 'http://own.test/v1' } }
   const recorded = { provider: 'both', providerSpecificData: { format: 'openai-chat' } } as const

@@ -26,7 +26,7 @@ test("the final error's retry-after is the shortest requested wait in seconds, u
   }
 })
 
-test("if no target requested a wait, the final error's retry-after is the time until the first failed target recovers", async () => {
+test("without a requested wait, the final error's retry-after is the time until a failed target recovers", async () => {
   for (const headers of [{}, { 'retry-after': 'soon' }, { 'retry-after': '-1' }]) {
     const { world } = await chained({ one: fault(429, 'A', headers), two: fault(429, 'B'), three: fault(401, 'C') })
     const response = await world.chat({ model: 'chain' })
@@ -82,7 +82,7 @@ test('a client error has no retry-after from earlier targets', async () => {
   assert.equal([response.status, response.headers.get('retry-after')], [400, null])
 })
 
-test('a target in cooldown counts if it recovers sooner', async () => {
+test("a target in cooldown sets the final error's retry-after if it recovers sooner", async () => {
   const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '20' }), two: fault(500, 'B') })
   const chain = { name: 'pair', models: ['one/m', 'two/m'] }
   await world.api.combos.create(chain)
@@ -105,7 +105,7 @@ test("the final error's retry-after is one second if the next request can reach 
   assert.is((await world.chat({ model: 'chain' })).status, 200)
 })
 
-test("the final error's retry-after is the time until an untried target recovers, and is absent if the failed targets aren't in cooldown", async () => {
+test("the final error's retry-after is the time until an untried target recovers", async () => {
   const down: Record<string, () => Response> = { three: fault(429, 'C', { 'retry-after': '20' }) }
   const fetch = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatResponse()))
   const chain = ['one/m', 'two/m', 'three/m']

@@ -40,7 +40,7 @@ test('at one request per second, each request is tried three times', async () =>
   assert.is((await load(1, 20)).calls, 60)
 })
 
-test('when the budget is exhausted, the client gets the first failure with an explanation and a retry time', async () => {
+test('when the retry budget is exhausted, the client gets the first failure with an explanation and a retry time', async () => {
   const { world, upstream } = await load(1_000, 0.1)
   let before = 0
   let response = new Response()
@@ -57,7 +57,7 @@ test('when the budget is exhausted, the client gets the first failure with an ex
   assert.equal(await response.json(), { error: { message } })
 })
 
-test('a request without a retry uses none of the budget', async () => {
+test('a request without a retry uses none of the retry budget', async () => {
   const { world } = await load(1_000, 0.1)
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=503:server')
@@ -65,7 +65,7 @@ test('a request without a retry uses none of the budget', async () => {
   for (let request = 0; request < 50; request++) assert.is((await well.chat({})).status, 200)
 })
 
-test("the budget doesn't grow in periods without failures or requests", async () => {
+test("the retry budget doesn't grow while the gateway is idle", async () => {
   const { world, upstream, at } = await load(1_000, 0.1)
   at(3_600_000)
   const before = upstream.calls.length

@@ -52,7 +52,7 @@ for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'U
   })
 }
 
-test("the same target is retried immediately if Deno's error, which has no code, says that nothing was sent", async () => {
+test('the same target is retried immediately after a Deno connection error without a code', async () => {
   for (const [words, code] of [
     ['tcp connect error: Connection refused (os error 111)', 'ECONNREFUSED'],
     ['dns error: failed to lookup address information: Name or service not known', 'ENOTFOUND'],
@@ -153,7 +153,7 @@ test("if a target's retry also fails, the latest message is reported", async () 
   assert.is(header('x-should-retry'), 'false')
 })
 
-test("a same-target retry never waits longer than the client's timeout", async () => {
+test("the same target isn't retried if the wait exceeds the client's timeout", async () => {
   const { upstream, world } = await lone([rejectWith(503, { 'retry-after': '1' }), well])
   const response = await world.chat({}, { headers: { 'x-signalbox-timeout-ms': '800' } })
   assert.is(response.status, 503)
@@ -207,7 +207,7 @@ test('same-target retries use the retry budget', async () => {
   assert.match(await last.text(), /No further attempt was made because the gateway's retry budget/)
 })
 
-test('a target that appears twice in a combo is retried once', async () => {
+test('a target that appears several times in a combo is called only once', async () => {
   const { upstream, world } = await lone([rejectWith(500, {})], {
     combos: { chain: ['one/m', 'inner', 'one/m'], inner: ['one/m', 'two/m'] },
   })

@@ -17,7 +17,7 @@ const openai = (fetch: Fetch) => new OpenAI({ baseURL: 'http://gateway/v1', apiK
 const anthropic = (fetch: Fetch) => new Anthropic({ baseURL: 'http://gateway', apiKey: 'x', maxRetries: 0, fetch })
 const google = (fetch: Fetch) => new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: 'http://gateway', fetch } })
 
-async function allOf<T>(list: Promise<AsyncIterable<T>>): Promise<T[]> {
+async function collect<T>(list: Promise<AsyncIterable<T>>): Promise<T[]> {
   const found: T[] = []
   for await (const each of await list) found.push(each)
   return found
@@ -26,15 +26,15 @@ async function allOf<T>(list: Promise<AsyncIterable<T>>): Promise<T[]> {
 test('the official clients list the models, in three formats', async () => {
   const { gateway } = await openWorld({ combos: { chain: ['one/m', 'two/m'] } })
   const fetch: Fetch = (input, init) => gateway.fetch(new Request(input, init))
-  const ids = (await allOf(openai(fetch).models.list())).map(({ id }) => id)
+  const ids = (await collect(openai(fetch).models.list())).map(({ id }) => id)
   assert.ok(ids.includes('chain') && ids.includes('one/m') && ids.includes('claude/c'), String(ids))
-  const known = await allOf(anthropic(fetch).models.list({ limit: 2 }))
+  const known = await collect(anthropic(fetch).models.list({ limit: 2 }))
   assert.equal(
     known.map(({ id }) => id),
     ids,
     'page by page',
   )
-  const named = await allOf(google(fetch).models.list({ config: { pageSize: 2 } }))
+  const named = await collect(google(fetch).models.list({ config: { pageSize: 2 } }))
   assert.equal(
     named.map(({ name }) => name),
     ids.map((id) => `models/${id}`),

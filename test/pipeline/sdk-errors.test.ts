@@ -88,7 +88,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
 
 for (const [name, { create }] of Object.entries(clients)) {
   for (const format of wireFormats) {
-    test(`the SDK uses the right class for each provider error (${name}, ${format} provider)`, async () => {
+    test(`the SDK throws the right error class for each provider error (${name}, ${format} provider)`, async () => {
       for (const [label, recorded] of Object.entries(errors)) {
         for (const stream of [false, true]) {
           const { fetch } = await openBefore(
@@ -129,7 +129,7 @@ for (const [name, { create }] of Object.entries(clients)) {
     })
   }
 
-  test(`the SDK uses the right error class for a wrong key and an unknown model (${name})`, async () => {
+  test(`the SDK throws the right error class for a wrong key and an unknown model (${name})`, async () => {
     const { world, fetch } = await openBefore(
       'openai-chat',
       fakeUpstream(() => json({}, 500)),

@@ -103,7 +103,7 @@ for (const provider of Object.keys(starts)) {
 
 for (const client of wireFormats) {
   for (const provider of Object.keys(starts)) {
-    test(`an error with an error status or in a 200 exposes no key (${provider} provider, ${client} client)`, async () => {
+    test(`an error status or an error in a 200 exposes no key (${provider} provider, ${client} client)`, async () => {
       const world = await openQuoting()
       for (const stream of [false, true, 'count'] as const) {
         for (const status of [200, 400]) {

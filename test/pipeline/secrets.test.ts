@@ -90,7 +90,7 @@ for (const status of [400, 429, 500]) {
   })
 }
 
-test('a long text full of strings that start like a credential is passed through without delay', async () => {
+test('a long error message full of credential prefixes is passed through without delay', async () => {
   for (const piece of ['eyJ-', 'sk-', 'AIza-', 'bearer ', '://a:']) {
     const output = piece.repeat(60_000 / piece.length)
     const { world } = await open(() => json({ error: { message: output } }, 400))
@@ -117,7 +117,7 @@ test("words that only resemble a credential aren't redacted", async () => {
   }
 })
 
-test('a quoted credential of another, unused connection is redacted', async () => {
+test("an unused connection's credential quoted in an error is redacted", async () => {
   const other = 'the+key-of/another+account'
   const spare = { provider: 'two', apiKey: other }
   for (const status of [400, 429, 500]) {
@@ -132,7 +132,7 @@ test('a quoted credential of another, unused connection is redacted', async () =
   }
 })
 
-test('account names are removed from response and error headers', async () => {
+test('account IDs are removed from response and error headers', async () => {
   const account = { 'openai-organization': 'org-1', 'openai-project': 'proj-1', 'anthropic-organization-id': 'a-1' }
   for (const status of [200, 400, 500]) {
     const body = status === 200 ? chatResponse() : { error: { message: 'no' } }

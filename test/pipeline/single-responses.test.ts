@@ -47,7 +47,7 @@ test('a single response instead of a stream is converted to events: text, calls,
   assert.is(world.recorded.requests[0]?.status, 200)
 })
 
-test('a single response instead of a stream is readable in every format, including by clients of another format', async () => {
+test('a single response instead of a stream is readable by Chat Completions and Messages clients', async () => {
   const world = await openWorld({
     fetch: fakeUpstream(({ provider }) =>
       json(provider === 'claude' ? messageResponse('Hello') : chatResponse('Hello')),

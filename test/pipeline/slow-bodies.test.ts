@@ -50,7 +50,7 @@ test('a stalled request body gets a 408 after the configured time', async () => 
   assert.match((await (await pending).json()).error.message, /within 1\.5 s/)
 })
 
-test("a request body's timer stops when the body is complete or too large, or when the client has disconnected", async () => {
+test("a request body's timer stops when the body completes, is too large, or the client disconnects", async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())), limits: { maxBodyBytes: 1_000 } })
   assert.is((await world.chat({ messages: [] })).status, 200)
   assert.is((await world.chat({ messages: ['x'.repeat(1_000)] })).status, 413)

@@ -109,7 +109,7 @@ test("a forbidden target doesn't count as untried", async () => {
   assert.is(requests[0]?.stopped, undefined)
 })
 
-test('a step learns that an attempt has settled before the request moves to its next target or gets its reply', async () => {
+test('an attempt settles before the request moves to its next target or replies', async () => {
   const seen: string[] = []
   const { chat } = await openWith({
     aroundRequest: [
@@ -137,7 +137,7 @@ const codes: ReadonlyArray<[code: ErrorCode, status: number, openai: string, ant
 ]
 
 for (const [code, status, openai, anthropic, google] of codes)
-  test(`clients of each format find the code ${code} where they expect it`, async () => {
+  test(`the error code ${code} is in the expected place for each client format`, async () => {
     const rejectRequest: RequestStep = async () => {
       throw gatewayError(code, { message: 'No.', headers: { 'retry-after': '7' } })
     }
@@ -167,23 +167,23 @@ for (const [code, status, openai, anthropic, google] of codes)
   })
 
 test('a step runs before each additional call of an attempt, and can end the request', async () => {
-  for (const isRefused of [false, true]) {
+  for (const isRejected of [false, true]) {
     const spent: number[] = []
     const { post, upstream, requests } = await openWith({
       aroundAttempt: [
         (attempt, next) => {
           attempt.beforeFollowUp(async (spending) => {
             spent.push(spending?.usage.outputTokens ?? 0)
-            if (isRefused) throw gatewayError('BUDGET_EXCEEDED', { message: 'Nothing is left.' })
+            if (isRejected) throw gatewayError('BUDGET_EXCEEDED', { message: 'Nothing is left.' })
           })
           return next()
         },
       ],
     })
     const reply = await post('/v1/responses', { model: 'two/m', ...createManaged(10) })
-    assert.is(reply.status, isRefused ? 402 : 200, await reply.clone().text())
-    if (isRefused) assert.match((await reply.json()).error.message, 'Nothing is left.')
-    assert.equal([spent, upstream.calls.length], [[1], isRefused ? 1 : 2])
-    assert.is(requests[0]?.attempts[0]?.usage?.outputTokens, isRefused ? 1 : 2)
+    assert.is(reply.status, isRejected ? 402 : 200, await reply.clone().text())
+    if (isRejected) assert.match((await reply.json()).error.message, 'Nothing is left.')
+    assert.equal([spent, upstream.calls.length], [[1], isRejected ? 1 : 2])
+    assert.is(requests[0]?.attempts[0]?.usage?.outputTokens, isRejected ? 1 : 2)
   }
 })

@@ -9,7 +9,7 @@ import { fakeUpstream, json } from './support/upstream.ts'
 
 const test = suite('steps')
 
-test("a step around requests can reject with any status, in each client's format, before a provider is called", async () => {
+test("a step around requests can reject one in each client's format before a provider is called", async () => {
   const { post, upstream, requests, keyId } = await openWith({
     aroundRequest: [
       async () => {
@@ -84,7 +84,7 @@ test('a step around attempts can reserve before each attempt, and settle the usa
   assert.is(events.at(-1), 'two answered 3')
 })
 
-test('an attempt settles once if its stream breaks off, or if its client disconnects before or during the stream', async () => {
+test('an attempt settles once if its stream breaks off or its client disconnects', async () => {
   const events: string[] = []
   const { chat, requests } = await openWith(settling(events), chatEvents().slice(0, 3))
   await (await chat({ model: 'two/m', stream: true })).text()
@@ -105,7 +105,7 @@ test('an attempt settles once if its stream breaks off, or if its client disconn
   )
 })
 
-test("a target that a step rejects is skipped, and the steps around that step learn that it wasn't called", async () => {
+test("a target rejected by a step is skipped, and outer steps learn that it wasn't called", async () => {
   const events: string[] = []
   const { aroundAttempt } = settling(events)
   const { chat, upstream } = await openWith({
@@ -126,7 +126,7 @@ test("a target that a step rejects is skipped, and the steps around that step le
   assert.equal(events, ['reserve one', 'one refused -', 'reserve two', 'two answered 1'])
 })
 
-test("the client gets the first rejection if all targets are rejected; otherwise, a called target's failure", async () => {
+test('the client gets the first rejection only if no target was called', async () => {
   const createRejecting = (name: string): Pick<Steps, 'aroundAttempt'> => ({
     aroundAttempt: [
       async ({ target }, next) => {
@@ -142,7 +142,7 @@ test("the client gets the first rejection if all targets are rejected; otherwise
   assert.equal([second.status, (await second.json()).error.message], [503, 'Overloaded'])
 })
 
-test('a bug in a step is reported, rejects the target if it occurs before the attempt, and has no effect after the attempt', async () => {
+test('a bug in a step rejects the target before the attempt, and has no effect after it', async () => {
   for (const isBefore of [true, false]) {
     const events: string[] = []
     const { aroundAttempt } = settling(events)
@@ -161,7 +161,7 @@ test('a bug in a step is reported, rejects the target if it occurs before the at
   }
 })
 
-test('a step is notified when a request has completely ended, which for a stream is after the last byte', async () => {
+test('onEnd is called when a request has ended, which for a stream is after its last byte', async () => {
   const ended: string[] = []
   const { chat } = await openWith({
     aroundRequest: [
@@ -200,7 +200,7 @@ test('a step that ends a request after its stream has started leaves no call ope
   }
 })
 
-test("a client disconnect ends the request while a step is waiting, and the step still learns the attempt's outcome", async () => {
+test('a client disconnect ends a request with a waiting step, and the step still gets the outcome', async () => {
   const events: string[] = []
   let resume = () => {}
   const waiting = new Promise<void>((resolve) => {

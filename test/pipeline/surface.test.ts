@@ -173,7 +173,7 @@ test('an invalid Host header is rejected, because some runtimes build the URL fr
   assert.equal(world.recorded.errors, [])
 })
 
-test('outside its paths, the gateway serves the root and a 404 that lists its paths; handle leaves both to your app', async () => {
+test('fetch serves the root and a 404 that lists its paths; handle leaves both to your app', async () => {
   for (const basePath of ['', '/ai']) {
     const { world } = await open({ basePath })
     const get = (path: string, method = 'GET') => world.gateway.fetch(new Request(`http://gateway${path}`, { method }))

@@ -94,7 +94,7 @@ test("total usage matches the providers' reports exactly across failures, fallba
   assert.ok(attempts.filter(({ outcome, usage }) => outcome !== 'answered' && usage).length > ROUNDS / 10, label)
 })
 
-test('total usage includes a summary once, in the attempt that created it, even if another attempt continues from it', async () => {
+test('total usage counts a summary once, in the attempt that created it', async () => {
   let calls = 0
   const world = await openWorld({
     fetch: fakeUpstream(({ provider }) => {

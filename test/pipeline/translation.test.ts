@@ -59,7 +59,7 @@ test("a Messages client gets a chat provider's response, streamed or not", async
   assert.match(text, /event: message_stop\ndata: [^\n]*\n\n$/)
 })
 
-test('an unreadable event never leads to a normal end', async () => {
+test('a stream with an unreadable event ends with an error', async () => {
   const broken = {
     chat: 'data: {"choices":[{"delta":{"cont\n\n',
     messages: 'event: content_block_delta\ndata: {"ty\n\n',
@@ -122,7 +122,7 @@ test("a provider's error is converted to the client's format", async () => {
   assert.match(error.message, /prompt is too long/)
 })
 
-test('a header lists dropped fields, and strict mode, set by header or option, rejects the request', async () => {
+test('a header lists dropped fields, and a strict request with such fields is rejected', async () => {
   const { upstream, world } = await open()
   const lossy = { model: 'claude/c', messages: hello, seed: 7 }
   assert.is((await world.chat(lossy)).headers.get('x-signalbox-warning'), 'dropped:seed')
@@ -148,7 +148,7 @@ test("a warning can't inject a header", async () => {
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /^dropped:x%0D%0Aset-cookie:%20a%2C%20b$/)
 })
 
-test('a translated stream that is cut off ends with an error event, never with an end marker', async () => {
+test('a translated stream that is cut off ends with an error event', async () => {
   const cut = messageEvents().slice(0, 6)
   const { world, upstream } = await open(() => sse(cut))
   const text = await (await world.chat({ model: 'claude/c', messages: hello, stream: true })).text()
@@ -158,7 +158,7 @@ test('a translated stream that is cut off ends with an error event, never with a
   assert.is(upstream.open, 0)
 })
 
-test('the provider call is aborted when the client of a translated stream disconnects', async () => {
+test('a client disconnect from a translated stream aborts the provider call', async () => {
   const { world, upstream } = await open(() => sse(messageEvents().slice(0, 5), 'hang'))
   const response = await world.chat({ model: 'claude/c', messages: hello, stream: true })
   const reader = response.body?.getReader()
@@ -182,7 +182,7 @@ test("while a provider is silent, the client gets keep-alives in the client's fo
   await reader?.cancel()
 })
 
-test('with a provider of another format, tokens are estimated instead of counted, and a warning says so', async () => {
+test('tokens are estimated, with a warning, if the provider has another format', async () => {
   const { upstream, world } = await open()
   const response = await world.post('/v1/messages/count_tokens', { model: 'one/m', messages: hello })
   assert.is(response.status, 200)

@@ -77,7 +77,7 @@ test("a compatible provider's models are suggested without querying the provider
   assert.is(upstream.calls.length, 0)
 })
 
-test("a model that only its provider can know is suggested with the provider's name", async () => {
+test('an unknown model is suggested with the name of a provider that might have it', async () => {
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1' }
   const connections = [{ provider: 'openai-compatible-lab', providerSpecificData: lab }]
   const { asked } = await routing({ connections })
@@ -106,7 +106,7 @@ test("if custom models can't be read, the error for an unknown model simply has 
   )
 })
 
-test('the error mentions a provider without an active connection', async () => {
+test('the 404 for a model mentions that its provider has no active connection', async () => {
   const { asked } = await routing({ connections: ['one'] })
   assert.match(await asked('two/m'), /^404 .*there is no active connection to "two"\. Ask/)
   assert.not.match(await asked('one/'), /no active connection/)
@@ -124,7 +124,7 @@ test('the errors for model names show the URLs of a gateway that is mounted belo
   )
 })
 
-test('the error for a catalog model without a connected provider shows the call that connects the provider', async () => {
+test('the error for a model without a connected provider shows the call that connects the provider', async () => {
   const world = await routing({
     connections: [],
     aliases: { short: 'one/m' },
@@ -146,7 +146,7 @@ test('the error for a catalog model without a connected provider shows the call 
 const ONLY_CATALOG =
   'No provider is connected yet, so GET /v1/models lists the whole catalog. You can call a model once its provider is connected.'
 
-test("the error for a self-hosted server that isn't connected shows the call that connects it and queries its models", async () => {
+test('the error for an unconnected self-hosted server shows the call that connects it and discovers its models', async () => {
   const local = { baseUrl: 'http://localhost:11434/v1', models: [{ id: 'm' }] }
   const { asked } = await routing({ connections: [], catalog: { ...catalog, local } })
   assert.match(await asked('local/m'), ' (POST {"provider":"local","discover":true}).')
@@ -180,7 +180,7 @@ test('the error for a combo or an alias without a target lists the providers tha
 
 const wide = () => ['a/m', 'b/m', 'c/m', 'd/m']
 
-test("a misspelled provider that isn't connected is suggested along with the missing connection, even if others are connected", async () => {
+test('a misspelled, unconnected provider is suggested along with the missing connection', async () => {
   const { asked } = await routing({
     connections: ['one'],
     catalog: { ...catalog, anthropic: at('claude', { models: [{ id: 'opus' }] }) },
@@ -193,7 +193,7 @@ test("a misspelled provider that isn't connected is suggested along with the mis
   assert.not.match(await asked('something/else'), /Did you mean/)
 })
 
-test('a catalog model without a connected provider is suggested along with the missing connection, even if others are connected', async () => {
+test('a catalog model without a connected provider is suggested along with the missing connection', async () => {
   const world = { ...catalog, anthropic: at('claude', { alias: 'ant', models: [{ id: 'opus' }, { id: 'x/opus' }] }) }
   const { asked } = await routing({ connections: ['two'], catalog: world })
   for (const name of ['opus', 'x/opus'])

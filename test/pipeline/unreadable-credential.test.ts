@@ -48,7 +48,7 @@ test("a connection with a credential that can't be decrypted is tried at most on
   assert.is(upstream.calls.length, 0)
 })
 
-test("a connection with a credential that can't be decrypted uses up no attempt, because no call is made", async () => {
+test("a connection with a credential that can't be decrypted doesn't count toward the attempt limit", async () => {
   const { world, upstream } = await open({ limits: { maxAttempts: 1 } })
   const response = await world.chat({ model: 'chain' })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=500:credentials;via=chain:fallback, two/m=200')

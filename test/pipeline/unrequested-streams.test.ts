@@ -75,7 +75,7 @@ test('an unrequested stream ends at its end marker, even if the connection stays
   }
 })
 
-test('everything in the last event of an unrequested stream survives pass-through', async () => {
+test('all fields in the last event of an unrequested stream are passed through', async () => {
   const response = { ...wholeResponse, service_tier: 'flex', id: 'resp_2', n: 0 }
   const [last = ''] = readHeaders['openai-responses'].slice(-1).map(String)
   const recorded = last.replace(

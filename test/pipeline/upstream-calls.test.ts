@@ -51,7 +51,7 @@ test('a Messages base URL can include or omit the endpoint', async () => {
   }
 })
 
-test('calls to providers have the credential in the header that the format or the catalog specifies', async () => {
+test('calls to providers send the credential in the header that the format or the catalog specifies', async () => {
   const catalog = {
     plain: { baseUrl: 'http://a.test' },
     keyed: { baseUrl: 'http://a.test', auth: 'x-api-key' },
@@ -73,7 +73,7 @@ test('calls to providers have the credential in the header that the format or th
   }
 })
 
-test('calls to providers have no credential if the connection has none', async () => {
+test('calls to providers send no credential if the connection has none', async () => {
   const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream, connections: [] })
   await world.api.connections.create({ provider: 'one' })
@@ -102,7 +102,7 @@ test('a connection without a base URL fails without a call, and the error report
   assert.is(upstream.calls.length, 0)
 })
 
-test('a changed connection takes effect on the next request: credential, base URL, format', async () => {
+test('a changed credential, base URL, or active state takes effect on the next request', async () => {
   const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream, connections: ['one'] })
   await world.chat({})

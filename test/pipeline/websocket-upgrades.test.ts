@@ -39,7 +39,7 @@ test('a WebSocket upgrade request must present a key first if keys are required'
   assert.is((await get(gateway, '/v1/responses', { ...upgrade, authorization: `Bearer ${key}` })).status, 426)
 })
 
-test("plain GETs, upgrades to another protocol, and POSTs that offer an upgrade don't count as WebSocket upgrade requests", async () => {
+test("plain GETs, other upgrades, and POSTs aren't treated as WebSocket upgrade requests", async () => {
   const gateway = openGateway()
   assert.is((await get(gateway, '/v1/responses', {})).status, 405)
   assert.is((await get(gateway, '/v1/realtime', {})).status, 404)

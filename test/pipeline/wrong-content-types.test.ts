@@ -8,7 +8,7 @@ const test = suite('streamed responses with the wrong content type')
 
 const messages = [{ role: 'user', content: 'Hi' }]
 
-const labelled = (type: string | undefined, chunks: string[], end?: End) =>
+const labeled = (type: string | undefined, chunks: string[], end?: End) =>
   new Response(getBody(chunks, end), type === undefined ? {} : { headers: { 'content-type': type } })
 
 async function open(respond: () => Response, limits = {}) {
@@ -23,7 +23,7 @@ async function open(respond: () => Response, limits = {}) {
 
 for (const type of ['application/json', 'application/x-ndjson', 'text/html; charset=utf-8']) {
   test(`events with the content type ${type} are read as a stream`, async () => {
-    const { world } = await open(() => labelled(type, chatEvents('Hello there')))
+    const { world } = await open(() => labeled(type, chatEvents('Hello there')))
     const response = await world.chat({ model: 'chain', messages, stream: true })
     assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
     assert.is(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
@@ -33,9 +33,9 @@ for (const type of ['application/json', 'application/x-ndjson', 'text/html; char
   })
 }
 
-test('events are passed through as they arrive, even after leading whitespace or a comment', async () => {
+test('mislabeled events are passed through as they arrive, even after whitespace or a comment', async () => {
   const start = ['\n', ' ', ': wait\n\n', ...chatEvents().slice(0, 2)]
-  const { upstream, world } = await open(() => labelled('application/json', start, 'hang'))
+  const { upstream, world } = await open(() => labeled('application/json', start, 'hang'))
   const response = await world.chat({ model: 'chain', messages, stream: true })
   const reader = response.body?.getReader()
   assert.match(new TextDecoder().decode((await reader?.read())?.value), 'Hello') // before the response has ended
@@ -43,19 +43,19 @@ test('events are passed through as they arrive, even after leading whitespace or
   assert.is(upstream.open, 0)
 })
 
-test('events that start with an error, or contain nothing, fall back to the next target as in any stream', async () => {
+test('mislabeled events that start with an error or contain nothing fall back to the next target', async () => {
   for (const [events, attempt] of [
     [['data: {"error":{"message":"busy","code":503}}\n\n'], '503:server'],
     [['data: [DONE]\n\n'], '200:content'],
   ] as const) {
-    const { world } = await open(() => labelled('application/json', [...events]))
+    const { world } = await open(() => labeled('application/json', [...events]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
     assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${attempt};via=chain:fallback, two/m=200`)
   }
 })
 
-test('events with the wrong content type have the same start timeout as any stream', async () => {
-  const respond = () => labelled('application/json', [': wait\n\n'], 'hang')
+test('a mislabeled stream has the same start timeout as any stream', async () => {
+  const respond = () => labeled('application/json', [': wait\n\n'], 'hang')
   const { clock, world } = await open(respond, { headersTimeoutMs: 2_000, idleTimeoutMs: 5_000 })
   const pending = world.chat({ model: 'chain', messages, stream: true })
   await clock.advance(2_000)
@@ -65,7 +65,7 @@ test('events with the wrong content type have the same start timeout as any stre
 
 for (const type of [undefined, 'text/event-stream', 'text/plain']) {
   test(`a single response with ${type ? `the content type ${type}` : 'no content type'} is read as a stream`, async () => {
-    const { world } = await open(() => labelled(type, [JSON.stringify(chatResponse('Hello'), null, 2)]))
+    const { world } = await open(() => labeled(type, [JSON.stringify(chatResponse('Hello'), null, 2)]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
     assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
     assert.match(await response.text(), /"content":"Hello".*data: \[DONE\]\n\n$/s)
@@ -73,7 +73,7 @@ for (const type of [undefined, 'text/event-stream', 'text/plain']) {
 
   test(`a JSON error with ${type ? `the content type ${type}` : 'no content type'} counts as the failure that it reports`, async () => {
     const recorded = { error: { message: 'n is odd', type: 'invalid_request_error', code: 400 } }
-    const { world } = await open(() => labelled(type, [JSON.stringify(recorded)]))
+    const { world } = await open(() => labeled(type, [JSON.stringify(recorded)]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
     assert.is(response.status, 400)
     assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=400:client;via=chain:fallback')
@@ -83,21 +83,21 @@ for (const type of [undefined, 'text/event-stream', 'text/plain']) {
 
 test("a web page isn't a valid response, whatever the content type", async () => {
   for (const type of [undefined, 'text/html', 'application/json', 'text/event-stream']) {
-    const { world } = await open(() => labelled(type, ['<html>', 'down']))
+    const { world } = await open(() => labeled(type, ['<html>', 'down']))
     const response = await world.chat({ model: 'chain', messages, stream: true })
     assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200:content;via=chain:fallback, two/m=200')
   }
 })
 
 test('Messages streams are also recognized by their events', async () => {
-  const upstream = fakeUpstream(() => labelled('application/json', messageEvents('Hello')))
+  const upstream = fakeUpstream(() => labeled('application/json', messageEvents('Hello')))
   const world = await openWorld({ fetch: upstream })
   const response = await world.messages({ messages, stream: true })
   assert.is(await response.text(), messageEvents('Hello').join(''))
 })
 
 test('a web page instead of a response is reported as a likely wrong base URL', async () => {
-  const page = () => labelled('text/html', ['\n<!doctype html><title>Welcome</title>'])
+  const page = () => labeled('text/html', ['\n<!doctype html><title>Welcome</title>'])
   for (const stream of [false, true]) {
     const world = await openWorld({ fetch: fakeUpstream(page) })
     const response = await world.chat({ model: 'one/m', messages, stream })
@@ -109,7 +109,7 @@ test('a web page instead of a response is reported as a likely wrong base URL', 
 
 test('endless whitespace counts as a response that is too large', async () => {
   const blanks = Array.from({ length: 200 }, () => ' '.repeat(1_000))
-  const { world } = await open(() => labelled('application/json', blanks, 'hang'), { maxResponseBytes: 100_000 })
+  const { world } = await open(() => labeled('application/json', blanks, 'hang'), { maxResponseBytes: 100_000 })
   const response = await world.chat({ model: 'chain', messages, stream: true })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200:content;via=chain:fallback, two/m=200')
   assert.match(world.recorded.attempts[0]?.message ?? '', /larger than 100000 bytes/)
@@ -117,7 +117,7 @@ test('endless whitespace counts as a response that is too large', async () => {
 
 test('events that follow a lot of whitespace, or a byte order mark, count as a stream', async () => {
   for (const start of ['\n'.repeat(3_000), '\uFEFF']) {
-    const { world } = await open(() => labelled('application/json', [`${start}dat`, 'a: {}\n\n', ...chatEvents()]))
+    const { world } = await open(() => labeled('application/json', [`${start}dat`, 'a: {}\n\n', ...chatEvents()]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
     assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
     assert.is(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')

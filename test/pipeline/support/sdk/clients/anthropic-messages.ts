@@ -43,7 +43,7 @@ export const createMessagesClient: CreateClient = (fetch) => {
       })
       messages.push({ role: 'user', content: results })
     }
-    throw new Error('it goes on calling')
+    throw new Error('the model keeps calling tools')
   }
 
   return { send, converse }

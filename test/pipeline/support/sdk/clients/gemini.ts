@@ -36,7 +36,7 @@ export const createGeminiClient: CreateClient = (fetch) => {
         return { functionResponse: { ...(id && { id }), name: called, response: getWeather(args?.city) } }
       })
     }
-    throw new Error('it goes on calling')
+    throw new Error('the model keeps calling tools')
   }
 
   return { send, converse }

@@ -45,7 +45,7 @@ async function create(client: OpenAI, model: string): Promise<Received> {
       messages.push({ role: 'tool', tool_call_id: call.id, content: JSON.stringify(getWeather(city)) })
     }
   }
-  throw new Error('it goes on calling')
+  throw new Error('the model keeps calling tools')
 }
 
 async function runTools(client: OpenAI, model: string): Promise<Received> {

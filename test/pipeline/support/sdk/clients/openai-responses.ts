@@ -47,7 +47,7 @@ export const createResponsesClient: CreateClient = (fetch) => {
         })
       }
     }
-    throw new Error('it goes on calling')
+    throw new Error('the model keeps calling tools')
   }
 
   return { send, converse }
