@@ -85,7 +85,7 @@ for (const [when, meeting, others] of rows) {
   })
 }
 
-test('conditions match header names as lowercase, which is how adapters provide them', async () => {
+test('a header condition matches the lowercase header names that adapters provide', async () => {
   const { world, upstream } = await openPool({
     models: [{ model: 'one/m', when: { headers: { 'X-Team': 'red' } } }, 'two/m'],
   })
@@ -191,7 +191,7 @@ test("if none of an inner combo's entries match the request, the next entry is u
   assert.is(await sendAll(1, { tools: [tool] }), 'one')
 })
 
-test('weighted: while one entry is in cooldown, the others share its requests by weight', async () => {
+test('under weighted, the other entries share the requests of an entry in cooldown by weight', async () => {
   const models = [
     { model: 'one/m', weight: 900 },
     { model: 'two/m', weight: 3 },

@@ -50,7 +50,7 @@ for (const [header, unmet] of [
   ['toString', 'toString'],
   ['constructor=', 'x'],
 ] as const)
-  test(`the header "${header}" gets a 403 with the unmet tag, or a 400 if it is malformed`, async () => {
+  test(`the header "${header}" returns ${header.endsWith('=') ? 'a 400' : 'a 403 with the unmet tag'}`, async () => {
     const { send, upstream } = await open()
     const { status, code, message } = await readError(await send(header))
     assert.is(upstream.calls.length, 0)
@@ -60,7 +60,7 @@ for (const [header, unmet] of [
   })
 
 for (const header of ['', ' ', 'zdr,', ',', '=eu', 'region=', 'two words', 'z=a;b=é', '1st', 'x'.repeat(65)])
-  test(`a malformed header gets a 400 with an example: "${header.slice(0, 20)}"`, async () => {
+  test(`a malformed x-signalbox-require header gets a 400 with an example: "${header.slice(0, 20)}"`, async () => {
     const { send, upstream } = await open()
     const { status, message } = await readError(await send(header === 'z=a;b=é' ? 'z=a\tb' : header))
     assert.equal([status, upstream.calls.length], [400, 0])
@@ -68,7 +68,7 @@ for (const header of ['', ' ', 'zdr,', ',', '=eu', 'region=', 'two words', 'z=a;
     assert.match(message, '"zdr, region=eu, training=false"')
   })
 
-test('a request without policies uses every connection', async () => {
+test("a request without a data policy isn't limited to tagged connections", async () => {
   const { send, upstream } = await open()
   assert.is((await send(undefined)).status, 200)
   assert.equal(upstream.providers, ['one'])
@@ -95,7 +95,7 @@ test("if its only compliant target is in cooldown, a request doesn't fall back t
   assert.equal(new Set(upstream.providers), new Set(['two']))
 })
 
-test('the policy applies to models, aliases, nested combos, and model lists in requests', async () => {
+test('a data policy applies to models, aliases, nested combos, and requested model lists', async () => {
   const combos = { pool: ['one/m', 'two/m'], outer: ['three/m', 'pool'] }
   const { send, upstream } = await open(either, { combos, aliases: { short: 'outer' } })
   const headers = { 'x-signalbox-models': 'one/m, short' }
@@ -220,7 +220,7 @@ for (const [path, body, type] of [
   ['/v1beta/models/pool:generateContent', { contents: [] }, 'error.status'],
   ['/v4/ai/language-model', { prompt: [] }, 'error.code'],
 ] as const)
-  test(`the 403 for ${path} is in its client's format`, async () => {
+  test(`the data policy 403 for ${path} is in the client's format`, async () => {
     const { post, upstream } = await open()
     const headers = { 'x-signalbox-require': 'hipaa', 'ai-language-model-id': 'pool' }
     const response = await post(path, { ...(!path.includes('pool') && { model: 'pool' }), ...body }, { headers })

@@ -112,7 +112,7 @@ test('existing sessions stay on a draining connection of a provider with the sti
   for (let index = 0; index < 8; index++) assert.is(await keyFor(`new-${index}`), 'b')
 })
 
-test('the explanation shows which targets are draining', async () => {
+test('explain shows which targets are draining', async () => {
   const { drain, world } = await pool(['one/m', 'two/m'])
   await drain('one')
   const { targets } = await world.api.explain({ model: 'pool' })
@@ -155,7 +155,7 @@ test('draining can be set, read, and reset over HTTP and in-process', async () =
   })
 })
 
-test("/api/health shows each target's state, failure rate, and the reason for and end of its cooldown", async () => {
+test("/api/health shows each target's state, failure rate, and cooldown reason and end", async () => {
   const { world, down, drain, sendAll } = await pool(['one/m', 'two/m'], { connections: ['one', 'two', 'three'] })
   const getTargets = async () => (await world.api.health.list()).targets
   assert.equal(

@@ -40,7 +40,7 @@ test('the last resort is the supporting target that recovers first', async () =>
   assert.equal([uses, called], [['claude skipped', 'one skipped', 'two last-resort'], 'two'])
 })
 
-test('if no target supports the request, the error says so, regardless of cooldowns', async () => {
+test('if no target supports the request, explain reports that error, regardless of cooldowns', async () => {
   const pool = await openCooling(['claude/c', 'claude/d'], { claude: 10 })
   const { uses, called } = await predict(pool)
   assert.equal([uses, called], [['claude skipped', 'claude skipped'], ''])

@@ -46,7 +46,7 @@ const step = fc.record({
   team: fc.constantFrom('ab', 'x'),
 })
 
-test('for any combos, the next request first calls the first target in the explanation, on two instances', () =>
+test('for random combos, the next request calls the target that explain lists first, on two instances', () =>
   fc.assert(
     fc.asyncProperty(combo, combo, fc.array(step, { minLength: 6, maxLength: 12 }), async (inner, outer, steps) => {
       const now = new Map<string, string>()

@@ -89,7 +89,7 @@ test('under least-busy, the reason is the number of in-flight requests', async (
   ])
 })
 
-test('under sticky, the reason is that the session is assigned to the entry or was moved to it', async () => {
+test('under sticky, the reason says whether the session is assigned or was re-pinned to the entry', async () => {
   const pool = await open('sticky')
   assert.equal(await getLines(pool), [
     'one first: pool: listed 1st; the request has no session',

@@ -9,7 +9,7 @@ import { openPool } from './support/pool.ts'
 
 const test = suite('routing explanations')
 
-test('a target in cooldown is skipped with the reason and end time, and other targets are used up to maxAttempts', async () => {
+test('explain skips a target in cooldown with the reason, and plans others up to maxAttempts', async () => {
   const pool = await open('fallback', { limits: { maxAttempts: 1 } })
   pool.down.set('one', 401)
   await pool.sendAll(1)
@@ -61,7 +61,7 @@ test("a plain model's explanation lists its connections by priority", async () =
   )
 })
 
-test("the last attempt is reserved for another model in case all of the first model's connections fail", async () => {
+test('explain reserves the last attempt for another model if the first one has several connections', async () => {
   const connections = [...['a', 'b', 'c'].map((name) => ({ provider: 'one', name })), 'two', 'three']
   const pool = await openPool(['one/m', 'two/m', 'three/m'], { connections })
   assert.equal(await getLines(pool), [
@@ -80,7 +80,7 @@ test("the last attempt is reserved for another model in case all of the first mo
   )
 })
 
-test('a target that occurs twice is skipped the second time, because it is only tried once', async () => {
+test('explain skips a repeated target the second time', async () => {
   const pool = await openPool(['one/m', 'two/m', 'one/m'])
   assert.equal(await getLines(pool), [
     'one first: pool: listed 1st',
@@ -173,7 +173,7 @@ test('a model without a target is explained with the error that the client would
   assert.equal(leftOut, [{ combo: 'pool', model: 'one/m', unmet: 'tools' }])
 })
 
-test('an explanation is the same over HTTP and in-process, calls no provider, stores nothing, and contains no secret', async () => {
+test('explanations are the same over HTTP and in-process, have no side effects, and contain no secret', async () => {
   const storage = memoryStorage()
   const pool = await open('sticky', { storage })
   await pool.world.api.combos.create({ name: 'turns', models, strategy: 'round-robin' })

@@ -51,7 +51,7 @@ test('during a cooldown, only a longer requested wait extends it and changes its
   assert.is(waitOf(), undefined, 'a success ends it')
 })
 
-test('streams that break off are treated as failures until a stream completes', async () => {
+test('streams that break off count as failures until one completes', async () => {
   const { health, waitOf, pass } = open()
   const stream = (end: 'breakOff' | 'succeed') => {
     const trial = health.begin(target())

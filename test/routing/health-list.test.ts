@@ -58,7 +58,7 @@ test('if all records are models in cooldown, a new record evicts the oldest', ()
   assert.is(waitOf(target('a', 'failing-1000')), 5_000)
 })
 
-test("a provider's error message is truncated to a useful length", async () => {
+test("a provider's error message is truncated to 300 characters", async () => {
   const { health } = open()
   health.begin(target()).fail({ class: 'rate-limit', message: 'x'.repeat(60_000) })
   assert.is((await health.list([connection('a')]))[0]?.message.length, 300)

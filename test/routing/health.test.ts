@@ -188,7 +188,7 @@ test('jitter extends a backoff by up to a tenth, and never shortens it', () => {
   }
 })
 
-test("a requested wait shorter than the failure class's first backoff is used once, and then the backoff applies", () => {
+test('a requested wait shorter than the first backoff is used once, and then the backoff applies', () => {
   const { fail, waitOf, pass } = open()
   const waits: Array<number | undefined> = []
   for (const pending of [0, 0, 400, 1_500, 0]) {

@@ -131,7 +131,7 @@ test('a failed attempt no longer counts as load', async () => {
   assert.is(await sendAll(2), 'one one')
 })
 
-test("a request that no target supports doesn't count as load", async () => {
+test('a request that fails on every target no longer counts as load', async () => {
   const { world, down, sendAll } = await openPool(pair)
   down.set('one', 401).set('two', 401)
   assert.is(await sendAll(1), 'one>two')

@@ -47,7 +47,7 @@ async function openRace(
 }
 
 /** Asserts that most requests went to this provider. Only one in twenty tries another target. */
-function isMostly(seen: readonly string[], provider: string) {
+function assertMostly(seen: readonly string[], provider: string) {
   const { [provider]: count = 0 } = getCount(seen)
   assert.ok(count > 0.7 * seen.length, JSON.stringify(getCount(seen)))
 }
@@ -56,36 +56,36 @@ test('each target is measured first, and then the fastest is used, or occasional
   const { race } = await openRace({ one: 800, two: 200, three: 500 })
   assert.is(new Set(await race(9)).size, 3)
   const seen = await race(300)
-  isMostly(seen, 'two')
+  assertMostly(seen, 'two')
   assert.ok(Object.keys(getCount(seen)).length > 1)
 })
 
 test('streams are measured by the time to their first event, separately from non-streaming responses', async () => {
   const { race } = await openRace({ one: 100, two: 600, three: 900 }, { streamMs: { one: 900, two: 600, three: 100 } })
   await race(9)
-  isMostly(await race(60), 'one')
+  assertMostly(await race(60), 'one')
   assert.is(new Set(await race(9, { stream: true })).size, 3)
-  isMostly(await race(60, { stream: true }), 'three')
-  isMostly(await race(60), 'one')
+  assertMostly(await race(60, { stream: true }), 'three')
+  assertMostly(await race(60), 'one')
 })
 
 test('a target that becomes slow is replaced by the next one', async () => {
   const ms = { one: 200, two: 500, three: 900 }
   const { race } = await openRace(ms)
   await race(9)
-  isMostly(await race(60), 'one')
+  assertMostly(await race(60), 'one')
   ms.one = 3_000
   await race(10)
-  isMostly(await race(60), 'two')
+  assertMostly(await race(60), 'two')
 })
 
-test('a target in cooldown is skipped', async () => {
+test('least-latency skips a target in cooldown', async () => {
   const { world, down, race } = await openRace({ one: 200, two: 500, three: 900 })
   await race(9)
   down.set('one', 401)
   await world.chat({ model: 'one/m' })
   const seen = await race(100)
-  isMostly(seen, 'two')
+  assertMostly(seen, 'two')
   assert.is(seen.includes('one'), false)
 })
 
@@ -94,13 +94,13 @@ test("a provider's latency is the latency of its next usable connection, not of 
   const ms: Record<string, number> = { 'Bearer swift': 200, 'Bearer slow': 900, two: 500 }
   const { race } = await openRace(ms, { connections }, ['one/m', 'two/m'])
   await race(9)
-  isMostly(await race(60), 'one')
+  assertMostly(await race(60), 'one')
   ms['Bearer swift'] = Number.POSITIVE_INFINITY
   await race(6)
-  isMostly(await race(60), 'two')
+  assertMostly(await race(60), 'two')
 })
 
-test("failed calls don't count toward the average", async () => {
+test("failed calls don't count toward the average latency", async () => {
   const { world, clock, down, race } = await openRace({ one: 200, two: 500, three: 900 })
   down.set('three', 500) // responds quickly
   await race(9)

@@ -31,7 +31,7 @@ function twins(): [string, string] {
   throw new Error('no two strings have the same hash')
 }
 
-test('two sessions with the same hash are moved independently', async () => {
+test('two sessions with colliding hashes are moved independently', async () => {
   const pins = createSessionAffinity(createLocalState(fakeClock()))
   const [moved, other] = twins()
   await pins.moveSession(group, { owner: '', session: moved }, entry)

@@ -9,16 +9,16 @@ const test = suite('combo and settings rules')
 
 const models = ['one/m', 'two/m']
 const called = '200 one/m=503:server, two/m=200'
-const passedOver = '200 one/m=skipped:server, two/m=200'
+const skipped = '200 one/m=skipped:server, two/m=200'
 
 test('cooldowns follow the failure rate, call volume, and durations in the settings', async () => {
   const { down, send, pass, world } = await openFailing()
   await world.api.settings.update({ health: { failureShare: 0.75, minCalls: 2, cooldownMs: 20_000, windowMs: 10_000 } })
   await send()
   down.one = rejectWith(503)
-  for (const response of [called, called, called, passedOver]) assert.is(await send(), response)
+  for (const response of [called, called, called, skipped]) assert.is(await send(), response)
   pass(19_000)
-  assert.is(await send(), passedOver)
+  assert.is(await send(), skipped)
   pass(4_000)
   delete down.one
   assert.is(await send(), '200 one/m=200')
@@ -27,7 +27,7 @@ test('cooldowns follow the failure rate, call volume, and durations in the setti
   pass(11_000)
   assert.is(await send(), called, 'the first failure is no longer in the window')
   assert.is(await send(), called)
-  assert.is(await send(), passedOver)
+  assert.is(await send(), skipped)
 })
 
 test('no cooldown exceeds the maximum in the settings', async () => {
@@ -36,7 +36,7 @@ test('no cooldown exceeds the maximum in the settings', async () => {
   down.one = rejectWith(503)
   for (let probe = 0; probe < 5; probe++) {
     assert.is(await send(), called)
-    assert.is(await send(), passedOver)
+    assert.is(await send(), skipped)
     pass(2_200)
   }
 })
@@ -47,9 +47,9 @@ test("a combo's health rules only apply to that combo's requests", async () => {
   })
   down.one = rejectWith(503)
   assert.is(await send('own'), called)
-  assert.is(await send('own'), passedOver)
+  assert.is(await send('own'), skipped)
   for (let index = 0; index < 5; index++) assert.is(await send('chain'), called)
-  assert.is(await send('chain'), passedOver)
+  assert.is(await send('chain'), skipped)
   const { health } = await world.api.health.list()
   const ofModels = health.filter(({ level }) => level === 'model')
   assert.equal(
@@ -67,11 +67,11 @@ test('a combo with health rules ignores occasional failures of other requests', 
   })
   down.one = rejectWith(503)
   for (const combo of ['chain', 'deep']) for (let index = 0; index < 12; index++) await send(combo)
-  assert.is(await send('chain'), passedOver, 'the model and its connection or provider are in cooldown')
+  assert.is(await send('chain'), skipped, 'the model and its connection or provider are in cooldown')
   assert.is(await send('own'), called)
   delete down.one
   assert.is(await send('own'), '200 one/m=200')
-  assert.is(await send('chain'), passedOver, "the other combo's success doesn't end the cooldown")
+  assert.is(await send('chain'), skipped, "the other combo's success doesn't end the cooldown")
 })
 
 test('a combo with health rules respects definitive failures of other requests, and its successes end their cooldowns', async () => {

@@ -35,7 +35,7 @@ test("moving a session doesn't move another caller's session with the same name"
   assert.is(await second.sendAll(1, body, bob), home)
 })
 
-test('a draining connection keeps only the sessions that it has served, not those of another caller with the same name', async () => {
+test("a draining connection keeps only the sessions it served, not another caller's with the same name", async () => {
   const pool = await openPool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
   const { sendAll, world } = pool
   const { alice, bob } = await createKeys(pool)

@@ -71,7 +71,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
   return { first, second, clock, storage, hold, release, race }
 }
 
-const toldIn = (storage: Storage) => storage.list('routing/measures/')
+const listPublished = (storage: Storage) => storage.list('routing/measures/')
 
 test("an instance's load counts on other instances until its requests end", async () => {
   const { first, second, clock, hold, release } = await openTwo(busy)
@@ -99,10 +99,10 @@ test("a killed instance's load counts for a minute", async () => {
   const clock = fakeClock()
   const { first, second, hold, storage } = await openTwo(busy, { clock })
   await hold(first)
-  await storage.set('routing/measures/lost', (await toldIn(storage))[0]?.value ?? '')
-  assert.is((await toldIn(storage)).length, 2)
+  await storage.set('routing/measures/lost', (await listPublished(storage))[0]?.value ?? '')
+  assert.is((await listPublished(storage)).length, 2)
   await first.world.gateway.close({ graceMs: 0 })
-  assert.is((await toldIn(storage)).length, 1, 'a closed instance removes its publication')
+  assert.is((await listPublished(storage)).length, 1, 'a closed instance removes its publication')
   await clock.advance(NEWS)
   assert.is(await second.sendAll(1), 'two')
   await clock.advance(60_000)
@@ -138,7 +138,7 @@ test('if instances measure different values, their mean is used', async () => {
   assert.ok(two > 28, 'the first instance never measured the slowdown itself')
 })
 
-test("load published together with a latency doesn't count forever", async () => {
+test('an instance publishes zero load once its requests have ended', async () => {
   const { first, second, clock, race } = await openTwo(fastest, { ms: { one: 50 } })
   await first.world.api.combos.create({ name: 'busy', ...busy })
   assert.equal(await race(first, 1), ['one'])
@@ -155,17 +155,17 @@ test('with `sharedState: false`, each instance uses local measurements, and publ
   const { first, second, hold, storage } = await openTwo(busy, { sharedState: false })
   await hold(first)
   assert.is(await second.sendAll(1), 'one')
-  assert.equal(await toldIn(storage), [])
+  assert.equal(await listPublished(storage), [])
 })
 
 test('measurements are published only for targets with a strategy that uses them', async () => {
   const { first, storage, hold } = await openTwo(busy)
   await first.world.chat({ model: 'one/m' })
-  assert.equal(await toldIn(storage), [])
+  assert.equal(await listPublished(storage), [])
   await first.world.api.explain({ model: 'pool' })
-  assert.equal(await toldIn(storage), [], 'explaining publishes nothing either')
+  assert.equal(await listPublished(storage), [], 'explaining publishes nothing either')
   await hold(first)
-  const [{ value = '' } = {}] = await toldIn(storage)
+  const [{ value = '' } = {}] = await listPublished(storage)
   assert.equal(Object.keys(JSON.parse(value).targets).length, 2)
 })
 

@@ -55,7 +55,7 @@ function tally(
   return counts
 }
 
-const isNear = (actual: number, wanted: number, tolerance = 0.02) =>
+const assertNear = (actual: number, wanted: number, tolerance = 0.02) =>
   assert.ok(Math.abs(actual - wanted) < tolerance, `${actual} instead of ${wanted}`)
 
 const weight = fc.oneof(fc.constant(0), fc.constant(1), fc.double({ min: 0, max: 1_000, noNaN: true }))
@@ -129,12 +129,12 @@ test('"round-robin" with excluded entries starts at the next remaining one', () 
 test('"weighted" draws by weight without replacement', () => {
   const counts = tally('weighted', createEntries('a:6', 'b:3', 'c'))
   const share = (order: string) => (counts.get(order) ?? 0) / 40_000
-  isNear(share('abc'), (6 / 10) * (3 / 4))
-  isNear(share('acb'), (6 / 10) * (1 / 4))
-  isNear(share('bac'), (3 / 10) * (6 / 7))
-  isNear(share('bca'), (3 / 10) * (1 / 7))
-  isNear(share('cab'), (1 / 10) * (6 / 9))
-  isNear(share('cba'), (1 / 10) * (3 / 9))
+  assertNear(share('abc'), (6 / 10) * (3 / 4))
+  assertNear(share('acb'), (6 / 10) * (1 / 4))
+  assertNear(share('bac'), (3 / 10) * (6 / 7))
+  assertNear(share('bca'), (3 / 10) * (1 / 7))
+  assertNear(share('cab'), (1 / 10) * (6 / 9))
+  assertNear(share('cba'), (1 / 10) * (3 / 9))
 })
 
 test('"weighted" puts entries with weight 0 last, in listed order', () => {
@@ -149,7 +149,7 @@ test('"weighted" puts entries with weight 0 last, in listed order', () => {
 test('"random" makes every order equally likely, regardless of the weights', () => {
   const counts = tally('random', createEntries('a', 'b:0', 'c:9'))
   assert.equal([...counts.keys()].sort(), ['abc', 'acb', 'bac', 'bca', 'cab', 'cba'])
-  for (const count of counts.values()) isNear(count / 40_000, 1 / 6)
+  for (const count of counts.values()) assertNear(count / 40_000, 1 / 6)
 })
 
 const figures: Array<[Strategy, (figureOf: (entry: GroupEntry) => number | undefined) => Partial<StrategyInputs>]> = [
@@ -178,9 +178,9 @@ test('"least-latency" puts unmeasured entries first, and then sorts by speed', (
 test('"least-latency" tries another entry first in one of twenty requests', () => {
   const getLatency = ({ index }: GroupEntry) => index
   const counts = tally('least-latency', createEntries('a', 'b', 'c'), { getLatency })
-  isNear((counts.get('abc') ?? 0) / 40_000, 0.95, 0.005)
-  isNear((counts.get('bac') ?? 0) / 40_000, 0.025, 0.005)
-  isNear((counts.get('cab') ?? 0) / 40_000, 0.025, 0.005)
+  assertNear((counts.get('abc') ?? 0) / 40_000, 0.95, 0.005)
+  assertNear((counts.get('bac') ?? 0) / 40_000, 0.025, 0.005)
+  assertNear((counts.get('cab') ?? 0) / 40_000, 0.025, 0.005)
 })
 
 test('"sticky" always sends a session to the same entry, and spreads sessions over all entries by weight', () => {
@@ -190,8 +190,8 @@ test('"sticky" always sends a session to the same entry, and spreads sessions ov
     strategies.sticky.order(entries, { ...nothing, session: 'x' }),
   )
   const counts = tally('sticky', entries)
-  isNear((counts.get('abc') ?? 0) / 40_000, 3 / 4)
-  isNear((counts.get('bac') ?? 0) / 40_000, 1 / 4)
+  assertNear((counts.get('abc') ?? 0) / 40_000, 3 / 4)
+  assertNear((counts.get('bac') ?? 0) / 40_000, 1 / 4)
 })
 
 test('"sticky" spreads sessions differently in each group', () => {
@@ -199,7 +199,7 @@ test('"sticky" spreads sessions differently in each group', () => {
   const getFirst = (label: string, session: string) =>
     strategies.sticky.order(entries, { ...nothing, label, session })[0]
   const sessions = Array.from({ length: 1_000 }, (_, index) => `s${index}`)
-  isNear(sessions.filter((session) => getFirst('x', session) === getFirst('y', session)).length / 1_000, 0.5, 0.06)
+  assertNear(sessions.filter((session) => getFirst('x', session) === getFirst('y', session)).length / 1_000, 0.5, 0.06)
 })
 
 test('"sticky" moves only the sessions of a removed entry, and only the necessary ones to an added entry', () => {
@@ -213,7 +213,7 @@ test('"sticky" moves only the sessions of a removed entry, and only the necessar
     if (before?.name === 'c') moved++
     else assert.is(after, before)
   }
-  isNear(moved / 2_000, 1 / 5, 0.03)
+  assertNear(moved / 2_000, 1 / 5, 0.03)
 })
 
 test('"sticky" follows the pin, and uses the listed order without a session', () => {

@@ -50,7 +50,7 @@ export const createBroken =
   () =>
     Response.json({ error: { message: 'The server had an error' } }, { status })
 
-/** Refuses all connections. */
+/** Rejects all connections. */
 export const unreachable: Behaviour = () =>
   Object.assign(new TypeError('fetch failed'), {
     cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
