@@ -9,7 +9,7 @@ const test = suite('built-in guards')
 
 const w = words({ name: 'w', words: ['sesame', 'open door', 'pass*'], older: 'refuse' })
 
-const refusedTexts: Record<string, string> = {
+const blockedTexts: Record<string, string> = {
   'the blocked word': 'Say SESAME now',
   'a blocked phrase': 'an Open Door here',
   'a match within a longer word': 'my passphrase',
@@ -61,7 +61,7 @@ const refusedTexts: Record<string, string> = {
   'HTML tags with attributes': 'SES<b class="a">AM</b>E',
 }
 
-for (const [title, text] of Object.entries(refusedTexts))
+for (const [title, text] of Object.entries(blockedTexts))
   test(`words: blocks text with ${title}`, async () => {
     const { say } = await openWorld([w])
     const response = await say('openai-chat', text)
@@ -161,7 +161,7 @@ for (const [type, [real, other]] of Object.entries(personal))
     assert.is((await say('openai-chat', `It is ${other}, see?`)).status, 200, other)
   })
 
-test('a body of 10 MB is searched in linear time', async () => {
+test('a 10 MB body is searched in less than two seconds', async () => {
   const guards = [pii({ name: 'p' }), secrets({ name: 's' }), words({ name: 'w2', words: ['sesame'] })]
   const { say } = await openWorld(guards)
   const before = busyMs()
@@ -320,7 +320,7 @@ test('earlier messages in a growing conversation stay byte-identical', async () 
   assert.match(after[2], /EMAIL-2-/)
 })
 
-test('a masked secret is never restored', async () => {
+test("a masked secret isn't restored", async () => {
   const hiding: Guard = secrets({ name: 's', action: 'mask' })
   const probe = await openWorld([hiding])
   await probe.say('openai-chat', key)

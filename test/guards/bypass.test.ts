@@ -68,7 +68,7 @@ for (const stream of [false, true])
   })
 
 for (const stream of [false, true])
-  test(`a stored response item is the one that the client received, and is masked again${stream ? ' (stream)' : ''}`, async () => {
+  test(`a stored response item has the text that the client received, and is masked again${stream ? ' (stream)' : ''}`, async () => {
     const masks = pii({ name: 'm', types: ['email'], action: 'mask' })
     const message = 'I wrote to EMAIL-1-TAG.'
     const request = 'Write to ann@a.test'

@@ -25,7 +25,7 @@ const createGuard = (opened: Promise<void>, extra: Partial<Guard> = {}): Guard =
 })
 
 for (const stream of [false, true])
-  test(`the response is held until the verdict${stream ? ' (stream)' : ''}`, async () => {
+  test(`the response is held until the guard's verdict${stream ? ' (stream)' : ''}`, async () => {
     const { open, opened } = createGate()
     const { open: called, opened: isCalled } = createGate()
     const fetch = fakeUpstream(() => {
@@ -71,7 +71,7 @@ for (const phase of ['before the response', 'after the response', 'after a strea
     assert.equal(errors, [])
   })
 
-test('with `as: "answer"`, the client gets a response without text', async () => {
+test('with `as: "answer"`, a rejected request gets a response without text', async () => {
   const { say } = await openWorld([createGuard(Promise.resolve(), { as: 'answer' })])
   const response = await say('openai-chat', WORD)
   assert.is(response.status, 200)

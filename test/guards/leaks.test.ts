@@ -10,7 +10,7 @@ const test = suite('leaks past guards')
 const builtIn = words({ name: 'w', words: [WORD] })
 const replacing = words({ name: 'r', words: ['falcon'], action: 'replace' })
 const ending = chatEvents().slice(-3)
-const REFUSED = /content_filter|"refusal"|SAFETY|content-filter/
+const REJECTED = /content_filter|"refusal"|SAFETY|content-filter/
 
 for (const [title, text] of Object.entries({
   'struck-through letters': 'SE\u0336S\u0336AME',
@@ -47,7 +47,7 @@ for (const client of clientNames)
     const { say } = await openWorld([guard], { events, response: chatResponse('Hello') })
     for (const stream of [false, true]) {
       const text = await (await say(client, 'Hi', { stream })).text()
-      assert.ok(!REFUSED.test(text), text)
+      assert.ok(!REJECTED.test(text), text)
     }
   })
 
@@ -114,7 +114,7 @@ for (const format of ['anthropic-messages', 'openai-responses'] as const)
       const text = await (await say(format, 'Hi', { stream: true })).text()
       assert.not.match(text, 'ME two')
       assert.not.match(text, '"ME')
-      assert.ok(REFUSED.test(text), text)
+      assert.ok(REJECTED.test(text), text)
     })
 
 test('a blocked word that is split by thousands of invisible characters in a stream is rejected', async () => {
@@ -142,7 +142,7 @@ for (const client of clientNames)
     const text = await response.text()
     assert.is(response.status, 200, text)
     assert.not.match(text, WORD)
-    assert.ok(REFUSED.test(text), text)
+    assert.ok(REJECTED.test(text), text)
   })
 
 test('a held tool call in thousands of chunks takes linear time', async () => {

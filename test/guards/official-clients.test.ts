@@ -13,7 +13,7 @@ import { openWorld, WORD, w } from './world.ts'
 const test = suite('guard rejections in the official clients')
 
 const MODEL = 'the-model'
-const refuseQuestion = words({ name: 'words', words: ['Oslo'], on: ['request'] })
+const rejectQuestion = words({ name: 'words', words: ['Oslo'], on: ['request'] })
 const onAnswer = words({ name: 'words', words: [WORD] })
 const output = ['One. ', `Say ${WORD} `, 'Two.']
 
@@ -64,7 +64,7 @@ for (const [name, { create }] of Object.entries(clients)) {
     const manner = stream ? 'streamed' : 'not streamed'
 
     test(`a rejected request returns a 400 (${name}, ${manner})`, async () => {
-      const { fetch, world } = await open([refuseQuestion])
+      const { fetch, world } = await open([rejectQuestion])
       const error = await fail(create(fetch).send(MODEL, { stream }))
       assert.is(readStatus(error), 400, String(error))
       assert.match(String(error), 'rejected the content')
@@ -136,7 +136,7 @@ test("clients don't retry a rejected request, even with retries enabled", async 
       }),
   }
   for (const [name, send] of Object.entries(attempts)) {
-    const { fetch, countRequests } = await open([refuseQuestion])
+    const { fetch, countRequests } = await open([rejectQuestion])
     const error = await fail(send(fetch))
     assert.is(readStatus(error), 400, `${name}: ${error}`)
     assert.is(countRequests(), 1, name)

@@ -58,7 +58,7 @@ test("headers from function guards and stored guards replace the client's in pro
   }
 })
 
-test("vendor-specific headers are only sent in that vendor's format, and beta features are merged with the client's", async () => {
+test("vendor-specific headers are sent only in that vendor's format, and anthropic-beta values are merged", async () => {
   const providerHeaders = { 'anthropic-beta': 'feature-a', 'openai-organization': 'org-1', 'x-title': 'App' }
   const more = change({ name: 'b', providerHeaders: { 'anthropic-beta': 'feature-b' } })
   const { calls, ask, send } = await open({ guards: [change({ name: 'a', providerHeaders }), more] })
@@ -75,7 +75,7 @@ test("vendor-specific headers are only sent in that vendor's format, and beta fe
   ])
 })
 
-test('the headers are sent with each attempt and each kind of request', async () => {
+test('guard headers are sent with each attempt and each kind of request', async () => {
   const { calls, ask, send } = await open(
     {
       guards: [change({ name: 'a', providerHeaders: app })],

@@ -332,7 +332,7 @@ test('an unreadable guard can be replaced', async () => {
   }
 })
 
-test('thresholds reject field names that are reserved in JavaScript', async () => {
+test('thresholds reject unsafe field names such as __proto__', async () => {
   const { api } = await open()
   const moderation = { name: 'm', kind: 'moderation' as const, model: 'one/m' }
   for (const name of ['__proto__', 'constructor', 'prototype']) {

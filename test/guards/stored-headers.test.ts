@@ -107,7 +107,7 @@ test('a guard service gets the headers when its guard is tested', async () => {
   }
 })
 
-test('stored headers are never sent to another URL', async () => {
+test("stored headers aren't sent to another URL", async () => {
   const { api, storage, calls } = await open()
   await api.guards.create({ ...service, headers })
   const url = 'https://other.test/check'
@@ -277,7 +277,7 @@ test('no log, hook, metric, record, or error contains a header value', async () 
   assert.not.match(inspect(written, { depth: 20, maxArrayLength: null, maxStringLength: null }), /token-of-the-service/)
 })
 
-test('invalid headers are rejected over HTTP with an error that explains what to do, without their values', async () => {
+test('invalid headers are rejected over HTTP with advice, without exposing their values', async () => {
   const token = 'management-token-of-forty-characters-000'
   const { gateway, api } = await open({ management: { token } })
   const create = async (input: unknown) => {

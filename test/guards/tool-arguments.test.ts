@@ -14,7 +14,7 @@ const schema = {
   additionalProperties: false,
 }
 const guard = tools({ name: 't', arguments: { send: schema } })
-const REFUSED = /content_filter|"stop_reason":"refusal"|SAFETY|content-filter/
+const REJECTED = /content_filter|"stop_reason":"refusal"|SAFETY|content-filter/
 
 const createCallStream = (
   format: (typeof wireFormats)[number],
@@ -46,14 +46,14 @@ for (const client of clientNames)
             const output = createCallStream(format, 'send', input, split)
             const { say } = await openWorld([guard], { format, response: output.whole, events: output.events })
             const text = await (await say(client, 'Hi', { stream })).text()
-            assert.is(REFUSED.test(text), !isValid, text)
+            assert.is(REJECTED.test(text), !isValid, text)
             assert.not.match(text, 'evil.test')
             if (isValid && !split) assert.match(text, 'ann@a.test')
             if (!isValid) assert.not.match(text, /"(?:name|toolName)":"send"/)
           }
       })
 
-test('no part of a tool call reaches an AI SDK client before the last copy of its arguments is checked', async () => {
+test('no part of a tool call reaches an AI SDK client before its arguments are checked', async () => {
   const own: Guard = {
     name: 'own',
     on: ['answer'],

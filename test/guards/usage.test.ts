@@ -111,7 +111,7 @@ test('metrics count guard verdicts, without content', async () => {
   assert.not.match(text, /SESAME/)
 })
 
-test('the request record and the metrics contain the longest time that guards held back a stream', async () => {
+test('the request record and the metrics contain how long guards held back a stream', async () => {
   const clock = fakeClock()
   async function* events() {
     yield chatChunk({ content: 'Open SES' })
