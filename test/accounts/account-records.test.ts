@@ -10,7 +10,7 @@ const test = suite('account records')
 const DAY_MS = 24 * 60 * 60 * 1_000
 const HOSTILE_IDS = ['__proto__', 'constructor', 'a/b', '../x', '%2e', 'A', 'a']
 
-test('every id maps to its own account, even if it contains special characters', async () => {
+test('ids with special characters map to distinct accounts', async () => {
   const { use, refsOf } = openAccounts()
   const refs = []
   for (const account of HOSTILE_IDS) refs.push((await use({ account })).ref)
@@ -45,7 +45,7 @@ test('an account expires after 90 idle days, counted from its last use', async (
   assert.is((await refsOf()).length, 0)
 })
 
-test('an account changed through the management API never expires', async () => {
+test("an account changed through the management API doesn't expire", async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const { api } = createGateway({ storage, clock, logger: false, accounts: { idleDays: 1 } })
@@ -54,7 +54,7 @@ test('an account changed through the management API never expires', async () => 
   assert.is((await api.accounts.get('alice')).id, 'alice')
 })
 
-test("rejected ids don't change the storage", async () => {
+test("rejected account ids don't change the storage", async () => {
   const { accounts, dump, tell } = openAccounts({ options: { newPerMinute: 100 } })
   await tell({ account: 'first' })
   const before = await dump()
@@ -174,7 +174,7 @@ test('while the storage is unavailable, known accounts are served and unknown on
   assert.is(await tell({ account: 'bob' }), 'ok')
 })
 
-test('accounts survive when the storage gets its first secret', async () => {
+test('accounts survive setting the first secret', async () => {
   const { ownSecret: _, ...storage } = memoryStorage()
   const before = openAccounts({ storage, secret: undefined })
   const { ref } = await before.use({ account: 'alice', name: 'Alice' })

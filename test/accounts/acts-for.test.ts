@@ -33,7 +33,7 @@ async function open(options: Partial<GatewayOptions> = {}) {
 
 const naming = (quotaEntityId: string) => ({ providerOptions: { gateway: { quotaEntityId } } })
 
-test("a key that acts for accounts selects the account with a header, and each account gets the plan's limits", async () => {
+test('a key that acts for accounts selects one with a header, and the plan limits each account', async () => {
   const { api, send } = await open()
   const { id: plan } = await api.groups.create({ name: 'pro', each: { requests: { day: 1 } } })
   const { key } = await api.keys.create({ name: 'host', actsFor: { plan } })
@@ -80,7 +80,7 @@ test("a key that can't act for accounts is rejected if its header selects anothe
   assert.is(await send(own.key, 'alice'), '200')
 })
 
-test("AI SDK options can only name the request's account", async () => {
+test("an AI SDK quotaEntityId must match the request's account", async () => {
   const { api, send } = await open()
   const { key } = await api.keys.create({ name: 'host', actsFor: {} })
   assert.is(await send(key, 'bob', naming('alice')), '403 account_not_allowed')

@@ -125,7 +125,7 @@ test("a key can't have both a group and an account, and an account with keys can
   assert.equal(await api.accounts.list(), { accounts: [] })
 })
 
-test('while the storage is unavailable, keys of cached accounts work, and keys of accounts not read yet get a 503', async () => {
+test('while the storage is unavailable, keys of cached accounts work, and others get a 503', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   let isUnavailable = false

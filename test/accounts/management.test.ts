@@ -80,7 +80,7 @@ test('an account can be paused before its first request', async () => {
   assert.is(await message(api.accounts.resume('a_aaaaaaaaaaaaaaaaaaaaaaaaaa')), 'Account not found')
 })
 
-test('deleting with erase removes every trace of the id from the storage; with keep, only the encrypted id remains', async () => {
+test('deleting with erase leaves no trace of the account id, and keep leaves only the encrypted id', async () => {
   const { api, dump, storage, chat } = await open()
   for (const usage of ['keep', 'erase'] as const) {
     await api.accounts.put({ id: 'alice', name: 'Alice', limits: { requests: { day: 5 } } })

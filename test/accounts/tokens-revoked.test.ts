@@ -99,7 +99,7 @@ test('entries are removed after a day, and the revocation time for all accounts 
   assert.equal(Object.keys(refs), ['ref of bob', 'ref of carol', 'ref of dave'])
 })
 
-test("beyond 10,000 entries, or the storage's limit, the older half is merged into the revocation time for all accounts", async () => {
+test("beyond 10,000 entries or the storage's limit, the older half of the revocations is merged", async () => {
   for (const [largestValueBytes, most] of [
     [undefined, 10_000],
     [4_800, 100],
@@ -124,7 +124,7 @@ test("beyond 10,000 entries, or the storage's limit, the older half is merged in
   }
 })
 
-test('known revocations still apply while the storage is unavailable, and no token is accepted if the record is damaged', async () => {
+test('known revocations apply while the storage is unavailable, and a damaged record rejects all tokens', async () => {
   const memory = memoryStorage()
   let isUnavailable = false
   const storage: Storage = {

@@ -137,7 +137,7 @@ test("a gateway without a secret can't mint or accept tokens", async () => {
   assert.is(await getCode(verify(token)), 'TOKEN_INVALID')
 })
 
-test("without a `secret` option, tokens are signed with the storage's secret, whether it is a string or a key", async () => {
+test("without a `secret` option, tokens are signed with the storage's secret, a string or a key", async () => {
   const material = crypto.getRandomValues(new Uint8Array(32))
   const ownKey = await crypto.subtle.importKey('raw', material, 'HKDF', false, ['deriveKey'])
   const { storage } = tokenWorld()
