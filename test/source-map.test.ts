@@ -5,15 +5,14 @@ const root = new URL('..', import.meta.url).pathname
 
 const test = suite('src/README.md, the source map')
 
-/** Returns the files and folders that the source map mentions, relative to the repository root. */
-function namedPaths(): string[] {
-  const text = readFileSync(`${root}src/README.md`, 'utf8')
-  const names = [...text.matchAll(/`([\w./-]+(?:\/|\.ts))`/g)].map(([, name = '']) => name)
-  return names.map((name) => (/^(?:adapters|test)\//.test(name) ? name : `src/${name}`))
-}
-
-test('every file and folder that the source map mentions exists', () => {
-  const paths = namedPaths()
+test('every file and folder that the contributor pages mention exists', () => {
+  const paths = ['CONTRIBUTING.md', 'src/README.md', 'src/RECORDS.md'].flatMap((page) => {
+    const named = readFileSync(root + page, 'utf8').matchAll(/`([\w./-]+(?:\/|\.ts))`/g)
+    const isRelative = (name: string) => page.startsWith('src/') && !/^(?:adapters|test)\//.test(name)
+    return Array.from(named, ([, name = '']) => (isRelative(name) ? `src/${name}` : name)).filter(
+      (path) => path !== 'dist/',
+    )
+  })
   assert.ok(paths.length > 30, `only ${paths.length} paths were found`)
   assert.equal(
     paths.filter((path) => !existsSync(root + path)),

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { isObject } from '../../src/lib/json.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { vendorFormats } from '../../src/types/unions.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -42,7 +43,7 @@ test('each vendor adapter is used by its kind', async () => {
     for (const { name } of adapters)
       assert.ok(
         used.includes(name),
-        `Nothing uses the adapter "${name}". Add it to ${kind}/${kind}-vendors.ts, or to the "vendors" in ${kind}/${kind}-adapters.ts.`,
+        `Nothing uses the adapter "${name}". Add it to "vendors" in src/protocols/kinds/${kind}/${kind}-adapters.ts.`,
       )
 })
 
@@ -56,6 +57,16 @@ test("each vendor adapter can be reached through a provider or a connection's fo
         `No target uses the adapter "${name}" of ${kind}. Give it "providers" or "matches", or add its name to "vendorFormats" in types/unions.ts.`,
       )
     }
+})
+
+test('vendor adapters name only providers in the catalog', async () => {
+  for (const { kind, adapters } of await loadKinds())
+    for (const { name, providers = [] } of adapters)
+      for (const id of providers)
+        assert.ok(
+          Object.hasOwn(defaultCatalog, id),
+          `The adapter "${name}" of ${kind} names "${id}" in "providers", which isn't in definitions.ts.`,
+        )
 })
 
 test('each vendor format that a connection can have is an adapter of some kind', async () => {

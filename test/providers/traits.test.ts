@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { catalogProviders } from '../../src/protocols/providers/traits/openai-compatible-traits.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -248,4 +249,20 @@ test("exactly the catalog's chat providers are treated as vendors", () => {
     'Add them to catalogProviders in src/protocols/providers/traits/openai-compatible-traits.ts.',
   )
   assert.not(catalogProviders.test('openai-compatible-home'))
+})
+
+test('trait rows name only providers in the catalog', () => {
+  const folder = new URL('../../src/protocols/providers/traits/', import.meta.url)
+  const named = readdirSync(folder).flatMap((file) => {
+    const patterns = readFileSync(new URL(file, folder), 'utf8').matchAll(/providers: (\/.+?\/),?\s/g)
+    return [...patterns].flatMap(([, pattern = '']) =>
+      (pattern.match(/[a-z][\w-]*/g) ?? []).map((id) => ({ file, id })),
+    )
+  })
+  assert.ok(named.length > 40, `only ${named.length} providers were found`)
+  assert.equal(
+    named.filter(({ id }) => !Object.hasOwn(defaultCatalog, id)),
+    [],
+    'Correct the names in "providers", or the rows never apply.',
+  )
 })

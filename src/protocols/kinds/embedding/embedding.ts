@@ -187,7 +187,7 @@ export function requireFloats({ types = [], encoding }: EmbeddingRequest, warnin
 export const toUsage = (tokens: unknown): { usage?: TokenUsage } =>
   readTokenCount(tokens) > 0 ? { usage: { inputTokens: readTokenCount(tokens), outputTokens: 0 } } : {}
 
-/** Reads one vector per input, all of the same length. If anything is missing, returns a description of it. `of` returns an item's vector. */
+/** Reads one vector per input, all of the same length. If anything is missing, returns a description of it. `getVector` returns an item's vector. */
 export function readVectors(
   list: unknown,
   { inputs, encoding }: EmbeddingRequest,

@@ -19,7 +19,7 @@ const MAX_DOMAINS = 20
 export const perplexity: VendorAdapter<SearchRequest, SearchResponse> = {
   name: 'perplexity',
   keyHeader: 'bearer',
-  providers: ['perplexity', 'perplexity-agent'],
+  providers: ['perplexity-agent'],
   writeRequest(request, { target, warnings }) {
     const searchesPeople = request.type === 'people'
     noteUnsupported(request, searchesPeople ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
