@@ -129,7 +129,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
       const closing = features.map(async (feature) => feature.close?.())
       await settlesWithin(
-        Promise.allSettled([background.settled(), pipeline.close(), ...closing]),
+        Promise.allSettled([background.waitUntilIdle(), pipeline.close(), ...closing]),
         BACKGROUND_TIMEOUT_MS,
         clock,
       )

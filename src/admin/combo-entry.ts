@@ -6,10 +6,10 @@ import {
   describeFields,
   describeLiteral,
   describeNames,
-  HEADER_NAME,
+  HEADER_NAME_PATTERN,
   listItems,
 } from '../lib/shape-texts.ts'
-import { TAG_TEXT, TAG_VALUE, TAGS_MESSAGE } from '../lib/tag-values.ts'
+import { TAG_TEXT_PATTERN, TAG_VALUE_MESSAGE, TAGS_MESSAGE } from '../lib/tag-values.ts'
 import { ALL_EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
 import { TAG_NAME } from '../types/records/tag-fields.ts'
 import type { ComboModel, Condition, DataTags, Pattern } from '../types.ts'
@@ -36,7 +36,7 @@ const createPatternsSchema = (name: v.GenericSchema<string>) =>
     v.check<Record<string, Pattern>, string>((patterns) => Object.keys(patterns).length > 0, conditionTexts.noPatterns),
     v.metadata({ minProperties: 1 }),
   )
-const headerName = v.pipe(v.string(), v.regex(HEADER_NAME, conditionTexts.headerName))
+const headerName = v.pipe(v.string(), v.regex(HEADER_NAME_PATTERN, conditionTexts.headerName))
 const size = integerSchema(0, Number.MAX_SAFE_INTEGER, conditionTexts.size)
 const bytes = v.pipe(
   rejectArray(),
@@ -110,7 +110,7 @@ export const entryParams = v.pipe(
   }),
 )
 
-const tagText = v.pipe(v.string(TAG_VALUE), v.regex(TAG_TEXT, TAG_VALUE))
+const tagText = v.pipe(v.string(TAG_VALUE_MESSAGE), v.regex(TAG_TEXT_PATTERN, TAG_VALUE_MESSAGE))
 
 /** A tag's value. */
 export const tagValue = alternatives([tagText, fields.flag], (input) =>

@@ -1,16 +1,16 @@
 import * as v from 'valibot'
 import { type GatewayError, gatewayError } from '../errors.ts'
-import { suggestFields, suggestInnerField } from '../lib/field-hints.ts'
+import { suggestField, suggestInnerField } from '../lib/field-hints.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import {
-  BY_ACTION_MESSAGE,
+  CLOUD_ACTION_ONLY_MESSAGE,
   CONTROL_PATTERN,
-  DOTS_PATTERN,
+  DOT_SEGMENT_PATTERN,
   describeChoice,
   describeLength,
   describeNumber,
   NO_CONTROL_MESSAGE,
-  NO_DOTS_MESSAGE,
+  NO_DOT_SEGMENT_MESSAGE,
   NO_MODEL_MESSAGE,
 } from '../lib/shape-texts.ts'
 
@@ -19,7 +19,7 @@ type Entries = v.ObjectEntries
 /** Creates the schema of an object without unknown fields. Error messages for its fields are predicates, such as `must be a string`. */
 export function closedObject<const E extends Entries>(entries: E) {
   return v.strictObject(entries, (issue) => {
-    if (issue.expected === 'never') return suggestFields(String(issue.input), listFields(entries))
+    if (issue.expected === 'never') return suggestField(String(issue.input), listFields(entries))
     const entry = entries[getField(issue)]
     return (entry && v.safeParse(entry, undefined).issues?.[0]?.message) ?? 'must be an object'
   })
@@ -65,7 +65,7 @@ export function parseInput<T>(
   for (const field of Object.keys(input)) {
     if (Object.hasOwn(schema.entries, field)) continue
     throw createInputError(
-      describeUnknownField(field, suggestInnerField(field, names, inner) ?? suggestFields(field, names)),
+      describeUnknownField(field, suggestInnerField(field, names, inner) ?? suggestField(field, names)),
     )
   }
   const result = v.safeParse(schema, dropUndefined(input, 1), { abortEarly: true })
@@ -166,7 +166,7 @@ export const fields = {
   /** A field that clients can send back unchanged. */
   ignored: v.exactOptional(v.unknown()),
   /** A field that results contain but inputs always reject. */
-  byAction: v.exactOptional(v.never(BY_ACTION_MESSAGE)),
+  byAction: v.exactOptional(v.never(CLOUD_ACTION_ONLY_MESSAGE)),
 }
 
 /** Creates a schema for an integer from `min` to `max`, inclusive. */
@@ -188,7 +188,7 @@ export function limitText(maxLength: number) {
 
 /** Rejects "." and "..", which URLs resolve. */
 export function rejectDots() {
-  return v.check<string, string>((value) => !DOTS_PATTERN.test(value), NO_DOTS_MESSAGE)
+  return v.check<string, string>((value) => !DOT_SEGMENT_PATTERN.test(value), NO_DOT_SEGMENT_MESSAGE)
 }
 
 function pattern(message: string | typeof describeText) {

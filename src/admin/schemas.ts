@@ -14,7 +14,7 @@ import {
   findCredentialProblem,
   type ListMessages,
   listItems,
-  MAX_CREDENTIAL,
+  MAX_CREDENTIAL_LENGTH,
   NO_DUPLICATES_MESSAGE,
   NO_PRICE_MESSAGE,
   textFormProblems,
@@ -211,7 +211,7 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
       ({ input }) => findCredentialProblem(input, OMIT_ADVICE) ?? '',
     ),
     v.regex(SENDABLE_PATTERN), // unlike `check`, this rule and the next appear in the JSON Schema
-    v.maxLength(MAX_CREDENTIAL),
+    v.maxLength(MAX_CREDENTIAL_LENGTH),
   ),
 
   address: v.pipe(

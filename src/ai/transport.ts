@@ -41,7 +41,7 @@ export function createInProcessTransport(
         body,
         headers: new Map(Object.entries(headers)),
         actsAs: {},
-        outer: { onAbort: (listener) => onAbort(signal, listener), ...platform },
+        outerExchange: { onAbort: (listener) => onAbort(signal, listener), ...platform },
       }),
     )
     signal?.throwIfAborted()

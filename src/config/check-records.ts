@@ -2,7 +2,7 @@ import { assertNever } from '../lib/assert-never.ts'
 import { findNearestName } from '../lib/field-hints.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { findFieldProblem, findShapeProblem, type ShapeProblem } from '../lib/shape-problem.ts'
-import { BY_ACTION_MESSAGE, describeCooldowns, endSentence, findCloudUrlProblem } from '../lib/shape-texts.ts'
+import { CLOUD_ACTION_ONLY_MESSAGE, describeCooldowns, endSentence, findCloudUrlProblem } from '../lib/shape-texts.ts'
 import { trimCloudUrl } from '../lib/urls.ts'
 import { findProviders, findSharedAliasProblem } from '../protocols/providers/prefix-conflict.ts'
 import { getDefinition } from '../protocols/providers/provider-names.ts'
@@ -68,7 +68,7 @@ function findRecordProblem(section: ConfigSection, input: JsonObject): ShapeProb
     case 'guards':
       return undefined // guards are checked when they are created, because few gateways need the code that checks them
     case 'settings':
-      if (Object.hasOwn(input, 'cloudEnabled')) return { path: '.cloudEnabled', problem: BY_ACTION_MESSAGE }
+      if (Object.hasOwn(input, 'cloudEnabled')) return { path: '.cloudEnabled', problem: CLOUD_ACTION_ONLY_MESSAGE }
       return findInputProblem(settingsFields, 'update', input) ?? findSettingsProblem(input)
     default:
       return assertNever(section)

@@ -17,43 +17,47 @@ export const decodeUtf8Lenient = (bytes: Uint8Array): string => lenientDecoder.d
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [first] = parts
   if (first && parts.length === 1) return first
-  const joined = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
+  const joinedBytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
   let offset = 0
   for (const part of parts) {
-    joined.set(part, offset)
+    joinedBytes.set(part, offset)
     offset += part.length
   }
-  return joined
+  return joinedBytes
 }
 
-/** Reads an entire stream. If it exceeds `maxBytes`, cancels the source and rejects with the error from `tooLarge`. */
+/** Reads an entire stream. If it exceeds `maxBytes`, cancels the source and rejects with the error from `createTooLargeError`. */
 export function readAll(
   stream: ByteStream,
   maxBytes: number,
-  tooLarge: (maxBytes: number) => Error,
+  createTooLargeError: (maxBytes: number) => Error,
 ): Promise<Uint8Array> {
   const completeBytes = stream.whole?.()
-  if (!completeBytes) return readChunks(stream, maxBytes, tooLarge)
-  return completeBytes.then((bytes) => checkSize(bytes, maxBytes, tooLarge))
+  if (!completeBytes) return readChunks(stream, maxBytes, createTooLargeError)
+  return completeBytes.then((bytes) => checkSize(bytes, maxBytes, createTooLargeError))
 }
 
-/** Returns the bytes. Throws the error from `tooLarge` if there are more than `maxBytes`. */
-export function checkSize(bytes: Uint8Array, maxBytes: number, tooLarge: (maxBytes: number) => Error): Uint8Array {
-  if (bytes.length > maxBytes) throw tooLarge(maxBytes)
+/** Returns the bytes. Throws the error from `createTooLargeError` if there are more than `maxBytes`. */
+export function checkSize(
+  bytes: Uint8Array,
+  maxBytes: number,
+  createTooLargeError: (maxBytes: number) => Error,
+): Uint8Array {
+  if (bytes.length > maxBytes) throw createTooLargeError(maxBytes)
   return bytes
 }
 
 async function readChunks(
   stream: ByteStream,
   maxBytes: number,
-  tooLarge: (maxBytes: number) => Error,
+  createTooLargeError: (maxBytes: number) => Error,
 ): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0
   for (let chunk = await stream.next(); chunk; chunk = await stream.next()) {
     size += chunk.length
     if (size > maxBytes) {
-      const error = tooLarge(maxBytes)
+      const error = createTooLargeError(maxBytes)
       stream.cancel(error)
       throw error
     }
@@ -98,7 +102,7 @@ export const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.g
 export function createFinder(texts: readonly string[]): (bytes: Uint8Array) => boolean {
   const needles = texts.map((text) => {
     const bytes = encodeUtf8(text)
-    return { bytes, at: findRarestIndex(bytes), seenAt: 0 }
+    return { bytes, rarestIndex: findRarestIndex(bytes), lastIndex: 0 }
   })
   return (bytes) => needles.some((needle) => hasNeedle(bytes, needle))
 }
@@ -106,60 +110,64 @@ export function createFinder(texts: readonly string[]): (bytes: Uint8Array) => b
 interface Needle {
   bytes: Uint8Array
   /** The index of the string's rarest byte. */
-  at: number
+  rarestIndex: number
   /** Where the string was last found; similar chunks have it at the same index. */
-  seenAt: number
+  lastIndex: number
 }
 
 function hasNeedle(haystack: Uint8Array, needle: Needle): boolean {
-  const { bytes, at } = needle
-  if (hasBytesAtIndex(haystack, needle.seenAt, bytes)) return true
-  const rarest = bytes[at] ?? 0
-  for (let found = haystack.indexOf(rarest); found !== -1; found = haystack.indexOf(rarest, found + 1)) {
-    if (!hasBytesAtIndex(haystack, found - at, bytes)) continue
-    needle.seenAt = found - at
+  const { bytes, rarestIndex } = needle
+  if (hasBytesAtIndex(haystack, needle.lastIndex, bytes)) return true
+  const rarestByte = bytes[rarestIndex] ?? 0
+  for (
+    let matchIndex = haystack.indexOf(rarestByte);
+    matchIndex !== -1;
+    matchIndex = haystack.indexOf(rarestByte, matchIndex + 1)
+  ) {
+    if (!hasBytesAtIndex(haystack, matchIndex - rarestIndex, bytes)) continue
+    needle.lastIndex = matchIndex - rarestIndex
     return true
   }
   return false
 }
 
 function hasBytesAtIndex(haystack: Uint8Array, index: number, bytes: Uint8Array): boolean {
-  let same = 0
-  while (same < bytes.length && haystack[index + same] === bytes[same]) same++
-  return same === bytes.length
+  let matchLength = 0
+  while (matchLength < bytes.length && haystack[index + matchLength] === bytes[matchLength]) matchLength++
+  return matchLength === bytes.length
 }
 
 /** The most frequent bytes of prose and JSON, in order. */
 const FREQUENT_BYTES = encodeUtf8(' "etaonirsl:,hducm{}fpgwyb_-v.0123456789k[]\\/\nxTISACEDPRMLNOFHBGUWY')
 
 function findRarestIndex(bytes: Uint8Array): number {
-  let place = 0
-  let rarity = -1
+  let rarestIndex = 0
+  let highestRarity = -1
   bytes.forEach((byte, index) => {
     const rank = FREQUENT_BYTES.indexOf(byte)
-    const found = rank === -1 ? FREQUENT_BYTES.length : rank
-    if (found > rarity) {
-      rarity = found
-      place = index
+    const rarity = rank === -1 ? FREQUENT_BYTES.length : rank
+    if (rarity > highestRarity) {
+      highestRarity = rarity
+      rarestIndex = index
     }
   })
-  return place
+  return rarestIndex
 }
 
-let table: Uint32Array | undefined
+let crcTable: Uint32Array | undefined
 
 /** Computes CRC-32, the checksum of zip, PNG, and Ethernet. */
 export function crc32(bytes: Uint8Array): number {
-  table ??= Uint32Array.from({ length: 256 }, getCrcRemainder)
-  let sum = 0xffffffff
-  for (const byte of bytes) sum = (sum >>> 8) ^ (table[(sum ^ byte) & 0xff] ?? 0)
-  return (sum ^ 0xffffffff) >>> 0
+  crcTable ??= Uint32Array.from({ length: 256 }, getCrcRemainder)
+  let crc = 0xffffffff
+  for (const byte of bytes) crc = (crc >>> 8) ^ (crcTable[(crc ^ byte) & 0xff] ?? 0)
+  return (crc ^ 0xffffffff) >>> 0
 }
 
 function getCrcRemainder(_: unknown, byte: number): number {
-  let value = byte
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
-  return value
+  let remainder = byte
+  for (let bit = 0; bit < 8; bit++) remainder = remainder & 1 ? (remainder >>> 1) ^ 0xedb88320 : remainder >>> 1
+  return remainder
 }
 
 /** Compares in constant time, so timing doesn't reveal how much of a secret was guessed. */

@@ -1,9 +1,9 @@
 /** Replaces everything that looks like a credential with `[credential]`: keys with vendors' prefixes, tokens, private keys, and passwords in URLs. */
 export function redactCredentialShapes(text: string): string {
   return CREDENTIAL_PATTERNS.reduce(
-    (rest, shape) =>
-      rest.replace(shape, (_, prefix: unknown) => (typeof prefix === 'string' ? prefix : '') + REPLACEMENT),
-    text.replace(JWT_PATTERN, (found) => (found.includes('.') ? REPLACEMENT : found)),
+    (redactedText, shape) =>
+      redactedText.replace(shape, (_, prefix: unknown) => (typeof prefix === 'string' ? prefix : '') + REPLACEMENT),
+    text.replace(JWT_PATTERN, (match) => (match.includes('.') ? REPLACEMENT : match)),
   )
 }
 
@@ -58,6 +58,6 @@ export const MIN_QUOTABLE_LENGTH = 8
  */
 export function listSecretVariants(apiKey: string): string[] {
   const { secretAccessKey, sessionToken } = parseAwsCredentials(apiKey) ?? {}
-  const forms = [apiKey, JSON.stringify(apiKey).slice(1, -1), secretAccessKey ?? '', sessionToken ?? '']
-  return forms.filter((form) => form.length >= MIN_QUOTABLE_LENGTH)
+  const variants = [apiKey, JSON.stringify(apiKey).slice(1, -1), secretAccessKey ?? '', sessionToken ?? '']
+  return variants.filter((variant) => variant.length >= MIN_QUOTABLE_LENGTH)
 }

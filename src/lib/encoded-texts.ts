@@ -21,25 +21,28 @@ function containsSecretWord(word: string, isSecret: (decoded: string) => boolean
   if (word.includes('%')) {
     const decoded = word.replace(/%([0-9a-f]{2})/gi, (_, byte: string) => fromHexByte(byte))
     if (isSecret(decoded)) return true
-    if (decoded !== word && (decoded.match(ENCODED_WORD) ?? []).some((inner) => containsSecretWord(inner, isSecret)))
+    if (
+      decoded !== word &&
+      (decoded.match(ENCODED_WORD) ?? []).some((nestedWord) => containsSecretWord(nestedWord, isSecret))
+    )
       return true
   }
   return (
     (word.match(BASE64_PATTERN) ?? []).some((run) =>
-      [0, 1, 2, 3].some((from) => isSecret(decodeBase64Run(run, from))),
-    ) || (word.match(HEX_PATTERN) ?? []).some((run) => [0, 1].some((from) => isSecret(decodeHex(run, from))))
+      [0, 1, 2, 3].some((start) => isSecret(decodeBase64Run(run, start))),
+    ) || (word.match(HEX_PATTERN) ?? []).some((run) => [0, 1].some((start) => isSecret(decodeHex(run, start))))
   )
 }
 
 const BASE64_PATTERN = /[A-Za-z0-9+/_-]{11,}/g
 const HEX_PATTERN = /[0-9a-f]{16,}/gi
 
-function decodeBase64Run(run: string, from: number): string {
-  const digits = run.slice(from).replaceAll('-', '+').replaceAll('_', '/')
+function decodeBase64Run(run: string, start: number): string {
+  const digits = run.slice(start).replaceAll('-', '+').replaceAll('_', '/')
   return atob(digits.length % 4 === 1 ? digits.slice(0, -1) : digits)
 }
 
-const decodeHex = (run: string, from: number): string =>
-  run.slice(from, run.length - ((run.length - from) % 2)).replace(/../g, fromHexByte)
+const decodeHex = (run: string, start: number): string =>
+  run.slice(start, run.length - ((run.length - start) % 2)).replace(/../g, fromHexByte)
 
 const fromHexByte = (byte: string) => String.fromCharCode(Number.parseInt(byte, 16))

@@ -3,12 +3,13 @@ import type { ByteStream, PendingResponse, UpstreamCall, UpstreamFetch, Upstream
 /** Reads the body of a Fetch message. Small JSON of known length is read in one step, because a stream is slow on some platforms. */
 export const createFetchBody = (message: Request | Response): FetchBody => new FetchBody(message)
 
-const MAX_WHOLE_BYTES = 1024 * 1024
+const MAX_BUFFERED_BYTES = 1024 * 1024
 
 /** A compressed body may be larger than its length suggests. */
 function isSmallJson({ headers }: Request | Response): boolean {
-  const length = headers.get('content-length')
-  if (length === null || Number(length) > MAX_WHOLE_BYTES || headers.get('content-encoding') !== null) return false
+  const contentLength = headers.get('content-length')
+  if (contentLength === null || Number(contentLength) > MAX_BUFFERED_BYTES || headers.get('content-encoding') !== null)
+    return false
   return headers.get('content-type')?.includes('json') ?? false
 }
 
@@ -53,29 +54,29 @@ class FetchBody implements ByteStream {
 export const startCall = (fetch: UpstreamFetch, call: UpstreamCall): PendingResponse =>
   fetch.raw ? fetch.raw(call) : fetchCall(fetch, call)
 
-/** Starts a call with `fetch`. `turn` is awaited once the headers have arrived, so responses are handled in batches. */
+/** Starts a call with `fetch`. `waitForTurn` is awaited once the headers have arrived, so responses are handled in batches. */
 export function fetchCall(
   fetch: (url: string, init: RequestInit) => Promise<Response>,
   call: UpstreamCall,
-  turn?: () => Promise<void>,
+  waitForTurn?: () => Promise<void>,
 ): PendingResponse {
-  const abort = new AbortController()
+  const controller = new AbortController()
   let body: FetchBody | undefined
 
   /** Takes the request as arguments, because a closure would keep it in memory as long as `cancel`. */
   async function open(url: string, init: RequestInit): Promise<UpstreamResponse> {
     const response = await fetch(url, init)
-    if (turn) await turn()
+    if (waitForTurn) await waitForTurn()
     const { headers } = response
     body = createFetchBody(response)
-    if (abort.signal.aborted) body.cancel(abort.signal.reason) // canceled before the response arrived
+    if (controller.signal.aborted) body.cancel(controller.signal.reason) // canceled before the response arrived
     return { status: response.status, header: (name) => headers.get(name) ?? undefined, headers: () => headers, body }
   }
 
   return {
-    response: open(call.url, createRequestInit(call, abort.signal)),
+    response: open(call.url, createRequestInit(call, controller.signal)),
     cancel(reason) {
-      abort.abort(reason)
+      controller.abort(reason)
       body?.cancel(reason)
     },
   }

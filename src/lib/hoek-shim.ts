@@ -8,7 +8,7 @@ export function assert(condition: unknown, ...parts: unknown[]): asserts conditi
   throw new Error(
     parts
       .filter((part) => part !== '')
-      .map(asText)
+      .map(formatPart)
       .join(' ') || 'Unknown error',
   )
 }
@@ -20,7 +20,7 @@ export function clone<Value>(value: Value): Value {
   return Object.create(Object.getPrototypeOf(value), { ...Object.getOwnPropertyDescriptors(value), stack })
 }
 
-function asText(part: unknown): string {
+function formatPart(part: unknown): string {
   if (part instanceof Error) return part.message
   return typeof part === 'string' ? part : (JSON.stringify(part) ?? String(part))
 }

@@ -13,11 +13,11 @@ type Headers = Pick<Exchange, 'header'>
 
 /** Throws `UNSUPPORTED_MEDIA_TYPE` unless the content type is JSON. Other sites can't send JSON without a preflight request. */
 export function requireJson(exchange: Headers): void {
-  const type = exchange.header('content-type')
-  const [essence = ''] = (type ?? '').split(';')
+  const contentType = exchange.header('content-type')
+  const [essence = ''] = (contentType ?? '').split(';')
   if (!/^application\/(?:[\w.-]+\+)?json$/i.test(essence.trim()))
     throw createUnsupportedError(
-      `Send JSON with the header "content-type: application/json"${type ? `, not "${type.slice(0, MAX_SHOWN)}"` : ''}.`,
+      `Send JSON with the header "content-type: application/json"${contentType ? `, not "${contentType.slice(0, MAX_QUOTED_LENGTH)}"` : ''}.`,
     )
 }
 
@@ -32,29 +32,31 @@ export function requirePlainUtf8(exchange: Headers): void {
     throw createUnsupportedError('Compressed request bodies are not accepted. Send the JSON uncompressed.')
   const match = CHARSET_PATTERN.exec(exchange.header('content-type') ?? '')
   const charset = match ? (match[1] ?? match[2] ?? '').trim() : ''
-  if (charset !== '' && !UTF_8.test(charset))
-    throw createUnsupportedError(`Send the JSON in UTF-8; the content-type says "${charset.slice(0, MAX_SHOWN)}".`)
+  if (charset !== '' && !UTF_8_PATTERN.test(charset))
+    throw createUnsupportedError(
+      `Send the JSON in UTF-8; the content-type says "${charset.slice(0, MAX_QUOTED_LENGTH)}".`,
+    )
 }
 
 const createUnsupportedError = (message: string) => gatewayError('UNSUPPORTED_MEDIA_TYPE', { message })
 
 const CHARSET_PATTERN = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;,]*))/i
-const UTF_8 = /^(?:utf-?8|(?:us-)?ascii)$/i
-const MAX_SHOWN = 60
+const UTF_8_PATTERN = /^(?:utf-?8|(?:us-)?ascii)$/i
+const MAX_QUOTED_LENGTH = 60
 
-const MAX_ELEMENT = 300
+const MAX_ELEMENT_LENGTH = 300
 
 /** Formats a string as a list element in a header: percent-encodes list separators and everything but printable ASCII. */
 export function toHeaderSafe(text: string): string {
-  const excerpt = text.slice(0, MAX_ELEMENT)
+  const excerpt = text.slice(0, MAX_ELEMENT_LENGTH)
   if (/^[\x21-\x2b\x2d-\x3a\x3c-\x7e]*$/.test(excerpt)) return excerpt
-  let safe = ''
+  let safeText = ''
   for (const character of excerpt) {
     const encoded = /[\x21-\x2b\x2d-\x3a\x3c-\x7e]/.test(character) ? character : percentEncode(character)
-    if (safe.length + encoded.length > MAX_ELEMENT) break
-    safe += encoded
+    if (safeText.length + encoded.length > MAX_ELEMENT_LENGTH) break
+    safeText += encoded
   }
-  return safe
+  return safeText
 }
 
 const percentEncode = (character: string) =>

@@ -5,7 +5,7 @@ import { startDeadline } from './deadline.ts'
 export interface Slot<T> {
   readonly value: T
   /** The entry's index in the list. */
-  at: number
+  index: number
 }
 
 /**
@@ -20,7 +20,7 @@ class SlotList<T> {
   }
 
   add(value: T): Slot<T> {
-    const slot = { value, at: this.#slots.length }
+    const slot = { value, index: this.#slots.length }
     this.#slots.push(slot)
     return slot
   }
@@ -28,11 +28,11 @@ class SlotList<T> {
   /** May be called more than once. */
   remove(slot: Slot<T>): void {
     const slots = this.#slots
-    if (slots[slot.at] !== slot) return // it has already been removed
-    const last = slots.pop()
-    if (!last || last === slot) return
-    slots[slot.at] = last
-    last.at = slot.at
+    if (slots[slot.index] !== slot) return // it has already been removed
+    const lastSlot = slots.pop()
+    if (!lastSlot || lastSlot === slot) return
+    slots[slot.index] = lastSlot
+    lastSlot.index = slot.index
   }
 
   values(): T[] {
@@ -72,17 +72,17 @@ export function createInFlight(): InFlight {
 
   function remove(entry: InFlightEntry) {
     requests.remove(entry)
-    if (requests.size === 0) for (const leave of idleListeners) leave()
+    if (requests.size === 0) for (const listener of idleListeners) listener()
   }
 
   function waitUntilEmpty(clock: Clock, ms: number) {
     return new Promise<void>((resolve) => {
       if (requests.size === 0) return resolve()
-      const cancelDeadline = startDeadline(clock, ms, leave)
-      idleListeners.add(leave)
-      function leave() {
+      const cancelDeadline = startDeadline(clock, ms, finish)
+      idleListeners.add(finish)
+      function finish() {
         cancelDeadline()
-        idleListeners.delete(leave)
+        idleListeners.delete(finish)
         resolve()
       }
     })

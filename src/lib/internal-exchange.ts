@@ -13,7 +13,7 @@ interface InternalRequest {
   headers: ReadonlyMap<string, string>
   actsAs: InternalCaller
   /** The client request that caused this request. */
-  outer?: Pick<Exchange, 'onAbort' | 'waitUntil' | 'upstream'> | undefined
+  outerExchange?: Pick<Exchange, 'onAbort' | 'waitUntil' | 'upstream'> | undefined
 }
 
 /** A JSON `POST` request that the gateway sends to itself. */
@@ -26,17 +26,17 @@ export class InternalExchange implements Exchange {
   declare readonly upstream?: UpstreamFetch
   readonly #headers: ReadonlyMap<string, string>
   readonly #body: Uint8Array
-  readonly #outer: InternalRequest['outer']
+  readonly #outerExchange: InternalRequest['outerExchange']
 
-  constructor({ path, query = '', body, headers, actsAs, outer }: InternalRequest) {
+  constructor({ path, query = '', body, headers, actsAs, outerExchange }: InternalRequest) {
     this.path = path
     this.query = query
     this.actsAs = actsAs
     this.#headers = new Map([...headers, ['content-type', 'application/json']])
     this.#body = encodeUtf8(typeof body === 'string' ? body : JSON.stringify(body))
-    this.#outer = outer
-    if (outer?.waitUntil) this.waitUntil = outer.waitUntil.bind(outer)
-    if (outer?.upstream) this.upstream = outer.upstream
+    this.#outerExchange = outerExchange
+    if (outerExchange?.waitUntil) this.waitUntil = outerExchange.waitUntil.bind(outerExchange)
+    if (outerExchange?.upstream) this.upstream = outerExchange.upstream
   }
 
   header(name: string): string | undefined {
@@ -54,7 +54,7 @@ export class InternalExchange implements Exchange {
   }
 
   onAbort(listener: () => void): () => void {
-    return this.#outer?.onAbort(listener) ?? (() => {})
+    return this.#outerExchange?.onAbort(listener) ?? (() => {})
   }
 
   toRequest(): Request {

@@ -21,19 +21,19 @@ export interface Span {
 export function scanTopLevel(text: string, names: readonly string[]): { spans: Span[]; depth: number } {
   const spans: Span[] = []
   let depth = 0
-  let deepest = 0
-  let isWanted = false // whether the current value belongs to a named field
+  let maxDepth = 0
+  let isNamedField = false // whether the current value belongs to a named field
   let valueStart = -1
   const { length } = text
   for (let index = 0; index < length; index++) {
     switch (charCodeAt(text, index)) {
       case QUOTE: {
         const end = findStringEnd(text, index)
-        if (depth === 1 && !isWanted) {
+        if (depth === 1 && !isNamedField) {
           const colon = skipSpace(text, end)
           if (text[colon] === ':') {
             if (isKeyAmong(names, text, index, end)) {
-              isWanted = true
+              isNamedField = true
               valueStart = skipSpace(text, colon + 1)
               index = valueStart - 1
               break
@@ -45,21 +45,21 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
       }
       case OPEN_BRACE:
       case OPEN_BRACKET:
-        if (++depth > deepest) deepest = depth
+        if (++depth > maxDepth) maxDepth = depth
         break
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
-        if (--depth > 0 || !isWanted) break
+        if (--depth > 0 || !isNamedField) break
         spans.push(createSpan(text, valueStart, index))
-        isWanted = false
+        isNamedField = false
         break
       case COMMA:
-        if (depth !== 1 || !isWanted) break
+        if (depth !== 1 || !isNamedField) break
         spans.push(createSpan(text, valueStart, index))
-        isWanted = false
+        isNamedField = false
     }
   }
-  return { spans, depth: deepest }
+  return { spans, depth: maxDepth }
 }
 
 /** Returns whether the text nests deeper than this many levels. It may be invalid JSON. Each level takes two characters. */
@@ -86,10 +86,10 @@ export function exceedsDepth(text: string, levels: number): boolean {
 
 /** Returns whether there are more opening braces and brackets than `count`, including those inside strings. This fast check rules out most inputs. */
 function hasMoreOpenings(text: string, count: number): boolean {
-  let found = 0
-  for (const open of '{[')
-    for (let index = text.indexOf(open); index !== -1; index = text.indexOf(open, index + 1))
-      if (++found > count) return true
+  let openingCount = 0
+  for (const opening of '{[')
+    for (let index = text.indexOf(opening); index !== -1; index = text.indexOf(opening, index + 1))
+      if (++openingCount > count) return true
   return false
 }
 
@@ -100,18 +100,18 @@ const createSpan = (text: string, start: number, end: number): Span => ({
 
 /** Replaces each span with `value`. */
 export function replaceSpans(text: string, spans: readonly Span[], value: string): string {
-  let out = ''
+  let result = ''
   let position = 0
   for (const span of spans) {
-    out += text.slice(position, span.start) + value
+    result += text.slice(position, span.start) + value
     position = span.end
   }
-  return out + text.slice(position)
+  return result + text.slice(position)
 }
 
-/** Returns the index after the closing quote of the string that opens at `open`. */
-export function findStringEnd(text: string, open: number): number {
-  for (let index = text.indexOf('"', open + 1); index !== -1; index = text.indexOf('"', index + 1)) {
+/** Returns the index after the closing quote of the string that opens at `start`. */
+export function findStringEnd(text: string, start: number): number {
+  for (let index = text.indexOf('"', start + 1); index !== -1; index = text.indexOf('"', index + 1)) {
     let backslashes = 0
     while (text.charCodeAt(index - 1 - backslashes) === BACKSLASH) backslashes++
     if (backslashes % 2 === 0) return index + 1

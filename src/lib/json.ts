@@ -37,7 +37,7 @@ export const MAX_PARSED_DEPTH = 10_000
 
 /** Returns whether the text is JSON that nests deeper than a client's JSON may. */
 export const isTooDeep = (text: string): boolean =>
-  exceedsDepth(text, MAX_DEPTH) && (isTooDeepToParse(text) ? isClosed(text) : tryParseJson(text) !== undefined)
+  exceedsDepth(text, MAX_DEPTH) && (isTooDeepToParse(text) ? endsWithBracket(text) : tryParseJson(text) !== undefined)
 
 /** Returns whether the text nests so deep that writing its value as JSON could exhaust the stack. */
 export const isTooDeepToSerialize = (text: string): boolean => exceedsDepth(text, MAX_SAFE_DEPTH)
@@ -45,7 +45,7 @@ export const isTooDeepToSerialize = (text: string): boolean => exceedsDepth(text
 /** Returns whether the text nests too deep to be parsed. */
 export const isTooDeepToParse = (text: string): boolean => exceedsDepth(text, MAX_PARSED_DEPTH)
 
-const isClosed = (text: string) => /[\]}]$/.test(text.trimEnd())
+const endsWithBracket = (text: string) => /[\]}]$/.test(text.trimEnd())
 
 /**
  * Parses a client's JSON object; `depth` is its depth, if known. Throws `INVALID_JSON` with the reason if the text isn't JSON, isn't an object, or
@@ -67,8 +67,12 @@ function parseJson(text: string): unknown {
     return JSON.parse(text)
   } catch (error) {
     // Engines' messages differ, and quote the text, which may contain a secret. Keep only the position.
-    const where = text.includes('"') ? /position \d+/.exec(String(error)) : 'a shell may have removed its double quotes'
-    throw gatewayError('INVALID_JSON', { message: `The request body is not valid JSON${where ? `: ${where}` : ''}.` })
+    const location = text.includes('"')
+      ? /position \d+/.exec(String(error))
+      : 'a shell may have removed its double quotes'
+    throw gatewayError('INVALID_JSON', {
+      message: `The request body is not valid JSON${location ? `: ${location}` : ''}.`,
+    })
   }
 }
 

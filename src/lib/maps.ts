@@ -1,8 +1,8 @@
 import type { Clock } from '../types.ts'
 
 /** Removes the oldest entry from a map that has `max` entries, and returns its value. For maps whose keys clients choose. */
-export function evictOldest<V>(map: Map<unknown, V>, max: number): V | undefined {
-  if (map.size < max) return undefined
+export function evictOldest<V>(map: Map<unknown, V>, maxSize: number): V | undefined {
+  if (map.size < maxSize) return undefined
   for (const [key, oldest] of map) {
     map.delete(key)
     return oldest
@@ -14,17 +14,17 @@ export function evictOldest<V>(map: Map<unknown, V>, max: number): V | undefined
  * Memoizes a function by name. Meant for patterns that every request matches against the same few names of fields and headers, because a lookup takes
  * a fifth of the time of a regular expression. Results must not be `undefined`.
  */
-export function memoizeByName<R>(find: (name: string) => R): (name: string) => R {
+export function memoizeByName<R>(compute: (name: string) => R): (name: string) => R {
   const results = new Map<string, R>()
   return (name) => {
-    const found = results.get(name)
-    if (found !== undefined) return found
-    const created = find(name)
+    const cachedResult = results.get(name)
+    if (cachedResult !== undefined) return cachedResult
+    const result = compute(name)
     if (name.length <= MAX_NAME_LENGTH) {
       evictOldest(results, MAX_NAMES)
-      results.set(name, created)
+      results.set(name, result)
     }
-    return created
+    return result
   }
 }
 
@@ -32,14 +32,14 @@ const MAX_NAMES = 1_000
 const MAX_NAME_LENGTH = 100
 
 /** Memoizes a function by object; entries live as long as the object. Results must not be `undefined`. */
-export function memoizeByObject<K extends object, R>(find: (key: K) => R): (key: K) => R {
+export function memoizeByObject<K extends object, R>(compute: (key: K) => R): (key: K) => R {
   const results = new WeakMap<K, R>()
   return (key) => {
-    const found = results.get(key)
-    if (found !== undefined) return found
-    const created = find(key)
-    results.set(key, created)
-    return created
+    const cachedResult = results.get(key)
+    if (cachedResult !== undefined) return cachedResult
+    const result = compute(key)
+    results.set(key, result)
+    return result
   }
 }
 
@@ -54,11 +54,11 @@ export interface ExpiringMap<V> {
 export function createExpiringMap<V>({
   clock,
   ttlMs,
-  max,
+  maxSize,
 }: {
   clock: Pick<Clock, 'now'>
   ttlMs: number
-  max: number
+  maxSize: number
 }): ExpiringMap<V> {
   const entries = new Map<string, { value: V; expiresAt: number }>()
   return {
@@ -67,7 +67,7 @@ export function createExpiringMap<V>({
       return entry && entry.expiresAt > clock.now() ? entry.value : undefined
     },
     set(key, value) {
-      if (!entries.delete(key)) evictOldest(entries, max)
+      if (!entries.delete(key)) evictOldest(entries, maxSize)
       entries.set(key, { value, expiresAt: clock.now() + ttlMs }) // moves the entry to the end, because `evictOldest` removes the first entry
     },
     delete: (key) => void entries.delete(key),

@@ -7,9 +7,9 @@ import { NAMED_SCHEMAS, UNCHECKED_KEYWORDS, VALUE_KEYWORDS } from './schema-keyw
  * could block the process with these. `ifUnclear` is the result for a schema that is invalid or takes too many steps.
  */
 export function matchesSchema(value: unknown, schema: JsonObject, { ifUnclear = true } = {}): boolean {
-  let steps = 0
+  let stepCount = 0
   const countStep = () => {
-    if (++steps > MAX_STEPS) throw new RangeError('The schema takes too many steps.')
+    if (++stepCount > MAX_STEPS) throw new RangeError('The schema takes too many steps.')
   }
   try {
     return validate(value, prepareSchema(schema, countStep) as Schema, getDraft(schema)).valid // throws for an invalid schema
@@ -24,14 +24,15 @@ const MAX_STEPS = 200_000
 /** Copies a schema without ignored keywords. Reading a `type` in the copy counts as a step, because every check of a value reads it. */
 function prepareSchema(schema: unknown, countStep: () => void): unknown {
   if (!isObject(schema)) return schema
-  const prepareInner = (inner: unknown) => prepareSchema(inner, countStep)
-  const isOpen = schema.patternProperties !== undefined
+  const prepareSubschema = (subschema: unknown) => prepareSchema(subschema, countStep)
+  const hasPatternProperties = schema.patternProperties !== undefined
   const supportedKeywords = Object.entries(schema).flatMap(([name, value]) => {
-    if (UNCHECKED_KEYWORDS.has(name) || (isOpen && /^(?:additional|unevaluated)Properties$/.test(name))) return []
+    if (UNCHECKED_KEYWORDS.has(name) || (hasPatternProperties && /^(?:additional|unevaluated)Properties$/.test(name)))
+      return []
     if (NAMED_SCHEMAS.has(name) && isObject(value))
-      return [[name, Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, prepareInner(inner)]))]]
+      return [[name, Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, prepareSubschema(inner)]))]]
     if (VALUE_KEYWORDS.has(name)) return [[name, value]]
-    return [[name, Array.isArray(value) ? value.map(prepareInner) : prepareInner(value)]]
+    return [[name, Array.isArray(value) ? value.map(prepareSubschema) : prepareSubschema(value)]]
   })
   const { type } = schema
   return Object.defineProperty(Object.fromEntries(supportedKeywords), 'type', {

@@ -56,16 +56,16 @@ export function parseForm(bytes: Uint8Array, contentType: string): readonly Form
 /** Writes a form with a random boundary: fields first, then files. */
 export function serializeForm(parts: readonly FormPart[]): { contentType: string; bytes: Uint8Array } {
   const boundary = `----${toHex(randomBytes(24))}`
-  const pieces = [...parts.filter((part) => !isFile(part)), ...parts.filter(isFile)].flatMap((part) => {
-    const head = `--${boundary}\r\ncontent-disposition: form-data; name="${escapeQuotes(part.name)}"`
-    if (!isFile(part)) return [encodeUtf8(`${head}\r\n\r\n${part.value}\r\n`)]
+  const chunks = [...parts.filter((part) => !isFile(part)), ...parts.filter(isFile)].flatMap((part) => {
+    const header = `--${boundary}\r\ncontent-disposition: form-data; name="${escapeQuotes(part.name)}"`
+    if (!isFile(part)) return [encodeUtf8(`${header}\r\n\r\n${part.value}\r\n`)]
     const type = part.type || 'application/octet-stream'
     const fileHeaders = `; filename="${escapeQuotes(part.fileName ?? createFileName(part))}"\r\ncontent-type: ${type}\r\n\r\n`
-    return [encodeUtf8(head + fileHeaders), part.bytes, LINE_BREAK]
+    return [encodeUtf8(header + fileHeaders), part.bytes, LINE_BREAK]
   })
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
-    bytes: concatBytes([...pieces, encodeUtf8(`--${boundary}--\r\n`)]),
+    bytes: concatBytes([...chunks, encodeUtf8(`--${boundary}--\r\n`)]),
   }
 }
 
@@ -98,10 +98,10 @@ function getBoundary(contentType: string): string {
   return boundary
 }
 
-function parsePart(head: Uint8Array, bytes: Uint8Array): FormPart {
+function parsePart(header: Uint8Array, bytes: Uint8Array): FormPart {
   let disposition: string | undefined
   let type = ''
-  for (const line of decodeUtf8Lenient(head).split('\r\n')) {
+  for (const line of decodeUtf8Lenient(header).split('\r\n')) {
     const colon = line.indexOf(':')
     const name = line.slice(0, Math.max(0, colon)).trim().toLowerCase()
     const value = line.slice(colon + 1).trim()
@@ -117,12 +117,13 @@ function parsePart(head: Uint8Array, bytes: Uint8Array): FormPart {
     throw createMalformedError('a part lacks the header "content-disposition: form-data"')
   const name = readParameter(disposition, 'name')
   if (name === undefined || name === '') throw createMalformedError('a part has no name')
-  if (name.length > MAX_NAME) throw createMalformedError(`the name of a part is longer than ${MAX_NAME} characters`)
+  if (name.length > MAX_NAME_LENGTH)
+    throw createMalformedError(`the name of a part is longer than ${MAX_NAME_LENGTH} characters`)
   const filename = readParameter(disposition, 'filename') ?? readExtendedFileName(disposition)
   if (filename !== undefined) {
     const fileName = filename
       .slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1)
-      .slice(0, MAX_NAME)
+      .slice(0, MAX_NAME_LENGTH)
     return { name, fileName: fileName || undefined, type: sanitizeType(type), bytes }
   }
   if (/^(?:audio|image|video)\/|^application\/octet-stream$/.test(type))
@@ -134,7 +135,7 @@ function parsePart(head: Uint8Array, bytes: Uint8Array): FormPart {
   }
 }
 
-const MAX_NAME = 300
+const MAX_NAME_LENGTH = 300
 
 const sanitizeType = (type: string) => (/^[\w.+-]{1,80}\/[\w.+-]{1,80}$/.test(type) ? type : '')
 
@@ -162,7 +163,7 @@ function readExtendedFileName(disposition: string): string | undefined {
 
 /** Escapes a name as browsers do. */
 const escapeQuotes = (text: string) =>
-  text.replace(/["\r\n]/g, (sign) => (sign === '"' ? '%22' : sign === '\r' ? '%0D' : '%0A'))
+  text.replace(/["\r\n]/g, (character) => (character === '"' ? '%22' : character === '\r' ? '%0D' : '%0A'))
 
 const createMalformedError = (problem: string) =>
   gatewayError('INVALID_REQUEST', { message: `The form (multipart/form-data) cannot be read: ${problem}.` })
@@ -173,20 +174,20 @@ const [CR = 13, LF = 10, DASH = 45, SPACE = 32, TAB = 9] = [...encodeUtf8('\r\n-
 const LINE_BREAK = encodeUtf8('\r\n')
 const BLANK_LINE = encodeUtf8('\r\n\r\n')
 
-const findAfter = (bytes: Uint8Array, requested: Uint8Array, from: number): number => {
-  const found = findBytes(bytes, requested, from)
-  return found === -1 ? -1 : found + requested.length
+const findAfter = (bytes: Uint8Array, needle: Uint8Array, from: number): number => {
+  const index = findBytes(bytes, needle, from)
+  return index === -1 ? -1 : index + needle.length
 }
 
 /** Returns the index of `requested`, which starts with a line break, at or after `from` and before `end`, or otherwise -1. */
-function findBytes(bytes: Uint8Array, requested: Uint8Array, from: number, end = bytes.length): number {
+function findBytes(bytes: Uint8Array, needle: Uint8Array, from: number, end = bytes.length): number {
   for (let index = bytes.indexOf(CR, from); index !== -1 && index < end; index = bytes.indexOf(CR, index + 1))
-    if (startsWith(bytes, requested, index)) return index
+    if (startsWith(bytes, needle, index)) return index
   return -1
 }
 
-function startsWith(bytes: Uint8Array, requested: Uint8Array, offset: number): boolean {
-  let same = 0
-  while (same < requested.length && bytes[offset + same] === requested[same]) same++
-  return same === requested.length
+function startsWith(bytes: Uint8Array, prefix: Uint8Array, offset: number): boolean {
+  let matchLength = 0
+  while (matchLength < prefix.length && bytes[offset + matchLength] === prefix[matchLength]) matchLength++
+  return matchLength === prefix.length
 }

@@ -34,20 +34,20 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
   return () => {
     if (loading) return loading
-    const started = trackValue(load())
-    loading = started
-    started.catch(() => {
+    const pendingLoad = trackValue(load())
+    loading = pendingLoad
+    pendingLoad.catch(() => {
       loading = undefined
     })
-    return started
+    return pendingLoad
   }
 }
 
 /** Creates a function that derives a value from a promise's result, and returns the same promise while its input stays the same. */
 export function cacheDerived<T, R>(derive: (value: T) => R | Promise<R>): (promise: Promise<T>) => Promise<R> {
-  let last: { given: Promise<T>; result: Promise<R> } | undefined
+  let last: { source: Promise<T>; result: Promise<R> } | undefined
   return (promise) => {
-    if (last?.given !== promise) last = { given: promise, result: trackValue(promise.then(derive)) }
+    if (last?.source !== promise) last = { source: promise, result: trackValue(promise.then(derive)) }
     return last.result
   }
 }
@@ -56,11 +56,11 @@ export function cacheDerived<T, R>(derive: (value: T) => R | Promise<R>): (promi
 export type Mutex = <T>(work: () => Promise<T>) => Promise<T>
 
 export function createMutex(): Mutex {
-  let last: Promise<unknown> = Promise.resolve()
+  let tail: Promise<unknown> = Promise.resolve()
   return (work) => {
-    const run = last.then(work)
-    last = run.catch(() => {}) // this work's caller handles the failure
-    return run
+    const result = tail.then(work)
+    tail = result.catch(() => {}) // this work's caller handles the failure
+    return result
   }
 }
 
@@ -69,7 +69,7 @@ export interface Background {
   /** Tracks work; `waitUntil` keeps the platform running for it. Rejections go to `onError`. */
   run(work: Promise<unknown>, waitUntil?: (work: Promise<unknown>) => void): void
   /** Resolves when all work has settled. */
-  settled(): Promise<void>
+  waitUntilIdle(): Promise<void>
 }
 
 /** Creates a background work tracker. `onError` is called with each rejection. */
@@ -77,11 +77,11 @@ export function createBackground(onError: (error: unknown) => void): Background 
   const running = new Set<Promise<unknown>>()
   return {
     run(work, waitUntil) {
-      const tracked: Promise<unknown> = work.catch(onError).finally(() => running.delete(tracked))
-      running.add(tracked)
-      waitUntil?.(tracked)
+      const trackedWork: Promise<unknown> = work.catch(onError).finally(() => running.delete(trackedWork))
+      running.add(trackedWork)
+      waitUntil?.(trackedWork)
     },
-    async settled() {
+    async waitUntilIdle() {
       while (running.size > 0) await Promise.all(running)
     },
   }

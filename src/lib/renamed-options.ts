@@ -12,16 +12,16 @@ const currentNames: Readonly<Record<string, string>> = {
 
 /** Returns the current name of a renamed option or field, if it is one of `names`. */
 export function toCurrentName(name: string, names: readonly string[]): string | undefined {
-  const current = Object.hasOwn(currentNames, name) ? currentNames[name] : undefined
-  return current !== undefined && names.includes(current) ? current : undefined
+  const currentName = Object.hasOwn(currentNames, name) ? currentNames[name] : undefined
+  return currentName !== undefined && names.includes(currentName) ? currentName : undefined
 }
 
 /** Like `toCurrentName`, for CLI options: `when-price-unknown`, `no-allow-request-models`. */
 export function toCurrentFlag(flag: string, names: readonly string[]): string | undefined {
-  const [, no = '', word = ''] = /^(no-)?(.*)$/.exec(flag) ?? []
-  const current = Object.entries(currentNames).find(([oldName]) => toFlag(oldName) === word)?.[1]
-  const found = current === undefined ? undefined : no + toFlag(current)
-  return found !== undefined && names.includes(found) ? found : undefined
+  const [, prefix = '', flagName = ''] = /^(no-)?(.*)$/.exec(flag) ?? []
+  const currentName = Object.entries(currentNames).find(([oldName]) => toFlag(oldName) === flagName)?.[1]
+  const currentFlag = currentName === undefined ? undefined : prefix + toFlag(currentName)
+  return currentFlag !== undefined && names.includes(currentFlag) ? currentFlag : undefined
 }
 
 /** Converts a field name to a CLI option name: `when-price-unknown`. */
@@ -31,11 +31,11 @@ export const toFlag = (name: string): string => name.replace(/[A-Z]/g, (letter) 
 export function rejectUnknownOptions(options: object, names: readonly string[], path = ''): void {
   for (const name of Object.keys(options)) {
     if (names.includes(name)) continue
-    const current = toCurrentName(name, names)
+    const currentName = toCurrentName(name, names)
     throw new TypeError(
-      current === undefined
+      currentName === undefined
         ? `${path}${name} is not an option. Known: ${names.join(', ')}.`
-        : `${path}${name} was renamed. Use ${path}${current}.`,
+        : `${path}${name} was renamed. Use ${path}${currentName}.`,
     )
   }
 }

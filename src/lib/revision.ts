@@ -11,7 +11,7 @@ export function getRevision(record: object): string {
   const text = JSON.stringify(
     sortMembers(Object.fromEntries(Object.entries(record).filter(([name]) => !ADDED_FIELDS.has(name)))),
   )
-  return `"${[hashText(text), hashText(text, SECOND_FACTOR)].map((part) => part.toString(36)).join('-')}"`
+  return `"${[hashText(text), hashText(text, SECOND_FACTOR)].map((hash) => hash.toString(36)).join('-')}"`
 }
 
 function sortMembers(value: unknown): unknown {

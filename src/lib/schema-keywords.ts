@@ -22,9 +22,9 @@ export function findIgnoredKeyword(schema: unknown): string | undefined {
   for (const [name, inner] of Object.entries(schema)) {
     if (UNCHECKED_KEYWORDS.has(name) && !Array.isArray(schema)) return name
     if (VALUE_KEYWORDS.has(name)) continue
-    const schemas: unknown[] = NAMED_SCHEMAS.has(name) ? Object.values(Object(inner)) : [inner]
-    const found = schemas.map(findIgnoredKeyword).find((keyword) => keyword !== undefined)
-    if (found !== undefined) return found
+    const subschemas: unknown[] = NAMED_SCHEMAS.has(name) ? Object.values(Object(inner)) : [inner]
+    const ignoredKeyword = subschemas.map(findIgnoredKeyword).find((keyword) => keyword !== undefined)
+    if (ignoredKeyword !== undefined) return ignoredKeyword
   }
   return undefined
 }

@@ -7,19 +7,19 @@ export type Cancel = (reason: unknown) => void
 /** The lifetime of some work. When it ends, all added functions are called in order, and all races reject. */
 export class Scope {
   readonly #cancels: Cancel[] = []
-  #end: { reason: unknown } | undefined = undefined
+  #ending: { reason: unknown } | undefined = undefined
 
   get hasEnded(): boolean {
-    return this.#end !== undefined
+    return this.#ending !== undefined
   }
 
   get reason(): unknown {
-    return this.#end?.reason
+    return this.#ending?.reason
   }
 
   /** Calls `cancel` with the reason when the scope ends, or immediately if it has ended. */
   add(cancel: Cancel): void {
-    if (this.#end) cancel(this.#end.reason)
+    if (this.#ending) cancel(this.#ending.reason)
     else this.#cancels.push(cancel)
   }
 
@@ -48,8 +48,8 @@ export class Scope {
 
   /** Ends the scope, unless it has ended. */
   end(reason: unknown): void {
-    if (this.#end) return
-    this.#end = { reason }
+    if (this.#ending) return
+    this.#ending = { reason }
     for (const cancel of this.#cancels.splice(0)) cancel(reason)
   }
 }

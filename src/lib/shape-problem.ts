@@ -5,7 +5,7 @@ import { flag, integer, list, object, text } from '../types/records/shapes.ts'
 import { dataTags, TAG_NAME } from '../types/records/tag-fields.ts'
 import { conditionNames } from '../types/unions.ts'
 import { assertNever } from './assert-never.ts'
-import { suggestFields, suggestInnerField } from './field-hints.ts'
+import { suggestField, suggestInnerField } from './field-hints.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { toCurrentName } from './renamed-options.ts'
 import {
@@ -13,7 +13,7 @@ import {
   CONTROL_PATTERN,
   COOLDOWNS_MESSAGE,
   conditionTexts,
-  DOTS_PATTERN,
+  DOT_SEGMENT_PATTERN,
   describeChoice,
   describeEmpty,
   describeEndpoint,
@@ -25,17 +25,17 @@ import {
   disallowedValueTexts,
   findBaseUrlProblem,
   findCredentialProblem,
-  HEADER_NAME,
+  HEADER_NAME_PATTERN,
   type ListMessages,
   listItems,
   NO_CONTROL_MESSAGE,
-  NO_DOTS_MESSAGE,
+  NO_DOT_SEGMENT_MESSAGE,
   NO_DUPLICATES_MESSAGE,
   NO_MODEL_MESSAGE,
   NO_PRICE_MESSAGE,
   textFormProblems,
 } from './shape-texts.ts'
-import { isTagValue, TAG_VALUE, TAGS_MESSAGE } from './tag-values.ts'
+import { isTagValue, TAG_VALUE_MESSAGE, TAGS_MESSAGE } from './tag-values.ts'
 import { findEndpointPath } from './urls.ts'
 
 /** A problem with a value, and its location. */
@@ -46,7 +46,7 @@ export interface ShapeProblem {
   problem: string
 }
 
-interface Options {
+interface ShapeCheckOptions {
   /** Whether an optional field may be `undefined`, which is treated as omitted. */
   allowsUndefined?: boolean
 }
@@ -56,38 +56,41 @@ export function findShapeProblem(
   shape: Shape,
   value: unknown,
   path = '',
-  options: Options = {},
+  options: ShapeCheckOptions = {},
 ): ShapeProblem | undefined {
-  const fail = (problem: string): ShapeProblem => ({ path, problem })
+  const createProblem = (problem: string): ShapeProblem => ({ path, problem })
   switch (shape.type) {
     case 'text': {
       const problem = findTextProblem(shape, value)
       return problem === undefined ? undefined : { path, problem }
     }
     case 'flag':
-      return typeof value === 'boolean' ? undefined : fail('must be true or false')
+      return typeof value === 'boolean' ? undefined : createProblem('must be true or false')
     case 'tag':
-      return isTagValue(value) ? undefined : fail(TAG_VALUE)
+      return isTagValue(value) ? undefined : createProblem(TAG_VALUE_MESSAGE)
     case 'time':
       return typeof value === 'string' && !Number.isNaN(Date.parse(value))
         ? undefined
-        : fail('must be an ISO 8601 time')
+        : createProblem('must be an ISO 8601 time')
     case 'number':
-      return isWithin(shape, value) ? undefined : fail(describeNumber(shape))
+      return isInRange(shape, value) ? undefined : createProblem(describeNumber(shape))
     case 'choice':
       if (shape.orObject && isPlainObject(value)) return findObjectProblem(shape.orObject, value, path, options)
       if (typeof value === 'string' && shape.of.includes(value)) return undefined
-      if (shape.orObject) return fail(CACHING_MODE_MESSAGE)
-      return fail(disallowedValueTexts[shape.refused?.find((item) => item === value) ?? ''] ?? describeChoice(shape.of))
+      if (shape.orObject) return createProblem(CACHING_MODE_MESSAGE)
+      return createProblem(
+        disallowedValueTexts[shape.refused?.find((disallowedValue) => disallowedValue === value) ?? ''] ??
+          describeChoice(shape.of),
+      )
     case 'list':
       return findListProblem(shape, value, path, options)
     case 'map':
-      return isPlainObject(value) ? findMapProblem(shape, value, path, options) : fail(NOT_OBJECT_MESSAGE)
+      return isPlainObject(value) ? findMapProblem(shape, value, path, options) : createProblem(NOT_OBJECT_MESSAGE)
     case 'object':
-      return isPlainObject(value) ? findObjectProblem(shape, value, path, options) : fail(NOT_OBJECT_MESSAGE)
+      return isPlainObject(value) ? findObjectProblem(shape, value, path, options) : createProblem(NOT_OBJECT_MESSAGE)
     case 'entry':
       if (isObject(value)) return findEntryProblem(value, path)
-      return typeof value === 'string' ? findShapeProblem(MODEL_SHAPE, value, path) : fail(NO_MODEL_MESSAGE)
+      return typeof value === 'string' ? findShapeProblem(MODEL_SHAPE, value, path) : createProblem(NO_MODEL_MESSAGE)
     default:
       return assertNever(shape)
   }
@@ -104,15 +107,15 @@ export function findFieldProblem(
   fields: Fields,
   value: JsonObject,
   path = '',
-  options: Options = {},
+  options: ShapeCheckOptions = {},
 ): ShapeProblem | undefined {
   for (const name of Object.keys(value))
     if (!Object.hasOwn(fields, name)) return { path: `${path}.${name}`, problem: describeUnknown(name, fields, path) }
   return findFirst(Object.entries(fields), ([name, { shape, isOptional }]) => {
-    const inner = `${path}.${name}`
-    if (!Object.hasOwn(value, name)) return isOptional ? undefined : describeMissing(shape, inner)
-    if (value[name] !== undefined) return findShapeProblem(shape, value[name], inner, options)
-    return isOptional && options.allowsUndefined ? undefined : { path: inner, problem: UNDEFINED_MESSAGE }
+    const fieldPath = `${path}.${name}`
+    if (!Object.hasOwn(value, name)) return isOptional ? undefined : describeMissing(shape, fieldPath)
+    if (value[name] !== undefined) return findShapeProblem(shape, value[name], fieldPath, options)
+    return isOptional && options.allowsUndefined ? undefined : { path: fieldPath, problem: UNDEFINED_MESSAGE }
   })
 }
 
@@ -131,12 +134,12 @@ const UNDEFINED_MESSAGE =
 function describeUnknown(name: string, fields: Fields, path: string): string {
   const fieldNames = Object.keys(fields)
   if (toCurrentName(name, fieldNames) !== undefined)
-    return `was renamed. ${suggestFields(name, fieldNames).slice('It was renamed. '.length)}`
-  const inner = Object.entries(fields).flatMap(([outer, { shape }]) =>
+    return `was renamed. ${suggestField(name, fieldNames).slice('It was renamed. '.length)}`
+  const nestedFields = Object.entries(fields).flatMap(([outer, { shape }]) =>
     shape.type === 'object' ? [[outer, Object.keys(shape.fields)]] : [],
   )
-  const hint = path === '' ? suggestInnerField(name, fieldNames, Object.fromEntries(inner)) : undefined
-  return `is not a known field. ${hint ?? suggestFields(name, fieldNames)}`
+  const hint = path === '' ? suggestInnerField(name, fieldNames, Object.fromEntries(nestedFields)) : undefined
+  return `is not a known field. ${hint ?? suggestField(name, fieldNames)}`
 }
 
 const describeMissing = (shape: Shape, path: string): ShapeProblem => {
@@ -144,16 +147,21 @@ const describeMissing = (shape: Shape, path: string): ShapeProblem => {
   return { path, problem: `is required and ${problem}` }
 }
 
-function findListProblem(shape: ListShape, value: unknown, path: string, options: Options): ShapeProblem | undefined {
+function findListProblem(
+  shape: ListShape,
+  value: unknown,
+  path: string,
+  options: ShapeCheckOptions,
+): ShapeProblem | undefined {
   const { message, tooMany, empty = EMPTY_MESSAGE }: ListMessages = listItems[shape.items]
   if (!Array.isArray(value)) return { path, problem: message }
   if (value.length > shape.max) return { path, problem: tooMany(shape.max) }
   if (shape.isNonEmpty && value.length === 0) return { path, problem: empty }
   const items = Array.from<unknown>(value) // the array may be sparse or override array methods
-  const found = findFirst(items.entries(), ([index, item]) =>
+  const itemProblem = findFirst(items.entries(), ([index, item]) =>
     findShapeProblem(shape.of, item, `${path}[${index}]`, options),
   )
-  if (found || shape.items !== 'conditions' || new Set(items).size === items.length) return found
+  if (itemProblem || shape.items !== 'conditions' || new Set(items).size === items.length) return itemProblem
   return { path, problem: NO_DUPLICATES_MESSAGE }
 }
 
@@ -161,12 +169,12 @@ function findMapProblem(
   { name, of, max }: MapShape,
   value: JsonObject,
   path: string,
-  options: Options,
+  options: ShapeCheckOptions,
 ): ShapeProblem | undefined {
   const entries = Object.entries(value)
   if (entries.length > max) return { path, problem: describeFields(max) }
-  const found = findFirst(entries, ([key]) => findShapeProblem(name, key))
-  if (found) return { path, problem: describeNames(found.problem) }
+  const nameProblem = findFirst(entries, ([key]) => findShapeProblem(name, key))
+  if (nameProblem) return { path, problem: describeNames(nameProblem.problem) }
   return findFirst(entries, ([key, item]) => findShapeProblem(of, item, `${path}.${key}`, options))
 }
 
@@ -174,7 +182,7 @@ function findObjectProblem(
   { fields, isNonEmpty, isOpen, rules }: ObjectShape,
   value: JsonObject,
   path: string,
-  options: Options,
+  options: ShapeCheckOptions,
 ): ShapeProblem | undefined {
   if (isNonEmpty && Object.values(value).every((item) => item === undefined))
     return { path, problem: rules === 'prices' ? NO_PRICE_MESSAGE : EMPTY_MESSAGE }
@@ -185,15 +193,15 @@ function findObjectProblem(
 
 function findEntryProblem(entry: JsonObject, path: string): ShapeProblem | undefined {
   const { when, where, ...fields } = entry
-  const isTagged = where === undefined || hasTags(where)
+  const hasValidTags = where === undefined || areValidTags(where)
   return (
-    findFieldProblem(ENTRY_FIELDS, { ...fields, ...(isTagged && where !== undefined && { where }) }, path) ??
-    (isTagged ? undefined : { path: `${path}.where`, problem: TAGS_MESSAGE }) ??
+    findFieldProblem(ENTRY_FIELDS, { ...fields, ...(hasValidTags && where !== undefined && { where }) }, path) ??
+    (hasValidTags ? undefined : { path: `${path}.where`, problem: TAGS_MESSAGE }) ??
     (when === undefined ? undefined : findWhenProblem(when, `${path}.when`))
   )
 }
 
-function hasTags(where: unknown): boolean {
+function areValidTags(where: unknown): boolean {
   const names = isPlainObject(where) ? Object.keys(where) : []
   return names.length > 0 && names.length <= 16 && names.every((name) => TAG_NAME.test(name))
 }
@@ -203,34 +211,37 @@ function findWhenProblem(when: unknown, path: string): ShapeProblem | undefined 
   const { model, headers, metadata, ...fields } = when
   if (Object.keys(when).length === 0) return { path, problem: conditionTexts.empty }
   if (fields.function !== undefined) return { path: `${path}.function`, problem: conditionTexts.function }
-  const unknown = Object.keys(when).find((name) => !conditionNames.includes(name))
-  if (unknown !== undefined)
-    return { path: `${path}.${unknown}`, problem: `is not a known field. ${suggestFields(unknown, conditionNames)}` }
+  const unknownName = Object.keys(when).find((name) => !conditionNames.includes(name))
+  if (unknownName !== undefined)
+    return {
+      path: `${path}.${unknownName}`,
+      problem: `is not a known field. ${suggestField(unknownName, conditionNames)}`,
+    }
   return (
-    findSizeProblem(findFieldProblem(CONDITION_FIELDS, fields, path), path) ??
+    rewordSizeProblem(findFieldProblem(CONDITION_FIELDS, fields, path), path) ??
     findBytesProblem(fields.bytes, `${path}.bytes`) ??
     (model === undefined ? undefined : findPatternProblem(model, `${path}.model`, conditionTexts.texts)) ??
     findFirst(Object.entries({ headers, metadata }), ([name, patterns]) => {
-      const inner = `${path}.${name}`
+      const fieldPath = `${path}.${name}`
       if (patterns === undefined) return undefined
-      if (!isPlainObject(patterns)) return { path: inner, problem: conditionTexts.patterns }
-      if (Object.keys(patterns).length === 0) return { path: inner, problem: conditionTexts.noPatterns }
+      if (!isPlainObject(patterns)) return { path: fieldPath, problem: conditionTexts.patterns }
+      if (Object.keys(patterns).length === 0) return { path: fieldPath, problem: conditionTexts.noPatterns }
       return findFirst(Object.entries(patterns), ([key, pattern]) => {
-        if (name === 'headers' && !HEADER_NAME.test(key))
-          return { path: `${inner}.${key}`, problem: conditionTexts.headerName }
+        if (name === 'headers' && !HEADER_NAME_PATTERN.test(key))
+          return { path: `${fieldPath}.${key}`, problem: conditionTexts.headerName }
         return typeof pattern === 'boolean'
           ? undefined
-          : findPatternProblem(pattern, `${inner}.${key}`, conditionTexts.pattern)
+          : findPatternProblem(pattern, `${fieldPath}.${key}`, conditionTexts.pattern)
       })
     })
   )
 }
 
 /** Rewords a problem with a size in bytes. */
-const findSizeProblem = (found: ShapeProblem | undefined, path: string): ShapeProblem | undefined =>
-  found && [`${path}.bytes.min`, `${path}.bytes.max`].includes(found.path)
-    ? { path: found.path, problem: conditionTexts.size }
-    : found
+const rewordSizeProblem = (problem: ShapeProblem | undefined, path: string): ShapeProblem | undefined =>
+  problem && [`${path}.bytes.min`, `${path}.bytes.max`].includes(problem.path)
+    ? { path: problem.path, problem: conditionTexts.size }
+    : problem
 
 function findBytesProblem(bytes: unknown, path: string): ShapeProblem | undefined {
   if (bytes === undefined) return undefined
@@ -257,9 +268,9 @@ const ENTRY_FIELDS: Fields = {
   params: { shape: entryParams, isOptional: true },
   promptCaching: { shape: promptCaching, isOptional: true },
 }
-const size = { shape: integer(0, Number.MAX_SAFE_INTEGER), isOptional: true }
+const sizeField = { shape: integer(0, Number.MAX_SAFE_INTEGER), isOptional: true }
 const CONDITION_FIELDS: Fields = {
-  bytes: { shape: object({ min: size, max: size }), isOptional: true },
+  bytes: { shape: object({ min: sizeField, max: sizeField }), isOptional: true },
   stream: { shape: flag, isOptional: true },
   tools: { shape: flag, isOptional: true },
   images: { shape: flag, isOptional: true },
@@ -288,7 +299,7 @@ function findTextProblem(
   if (value.length > max) return describeLength(max)
   if (max < Number.POSITIVE_INFINITY && CONTROL_PATTERN.test(value)) return NO_CONTROL_MESSAGE
   if (pattern && !pattern.test(value)) return textFormProblems[form]
-  return isPathPart && DOTS_PATTERN.test(value) ? NO_DOTS_MESSAGE : undefined
+  return isPathPart && DOT_SEGMENT_PATTERN.test(value) ? NO_DOT_SEGMENT_MESSAGE : undefined
 }
 
 function findServerUrlProblem(url: string): string | undefined {
@@ -296,15 +307,18 @@ function findServerUrlProblem(url: string): string | undefined {
   return findBaseUrlProblem(url) ?? (path && describeEndpoint(url, path))
 }
 
-function isWithin({ min, above, max, isWhole }: NumberShape, value: unknown): boolean {
+function isInRange({ min, above, max, isWhole }: NumberShape, value: unknown): boolean {
   if (typeof value !== 'number' || !Number.isFinite(value) || (isWhole && !Number.isSafeInteger(value))) return false
   return value >= (min ?? value) && value <= (max ?? value) && (above === undefined || value > above)
 }
 
-function findFirst<T>(items: Iterable<T>, find: (item: T) => ShapeProblem | undefined): ShapeProblem | undefined {
+function findFirst<T>(
+  items: Iterable<T>,
+  findProblem: (item: T) => ShapeProblem | undefined,
+): ShapeProblem | undefined {
   for (const item of items) {
-    const found = find(item)
-    if (found) return found
+    const problem = findProblem(item)
+    if (problem) return problem
   }
   return undefined
 }

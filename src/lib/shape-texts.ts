@@ -26,34 +26,34 @@ export const disallowedValueTexts: Readonly<Record<string, string>> & Record<Dis
 
 export interface ListMessages {
   message: string
-  tooMany(most: number): string
+  tooMany(max: number): string
   /** The problem with an empty list. Default: `describeEmpty`. */
   empty?: string
 }
 
 export const listItems = {
-  modelIds: { message: 'must be an array of model IDs', tooMany: (most) => `must not contain more than ${most} IDs` },
+  modelIds: { message: 'must be an array of model IDs', tooMany: (max) => `must not contain more than ${max} IDs` },
   models: {
     message: 'must be an array of model names',
-    tooMany: (most) => `must not contain more than ${most} models`,
+    tooMany: (max) => `must not contain more than ${max} models`,
   },
   entries: {
     message: 'must be an array of model names',
-    tooMany: (most) => `must not contain more than ${most} models`,
+    tooMany: (max) => `must not contain more than ${max} models`,
     empty: 'must contain at least one model',
   },
-  kinds: { message: 'must be an array of kinds', tooMany: (most) => `must not contain more than ${most} kinds` },
+  kinds: { message: 'must be an array of kinds', tooMany: (max) => `must not contain more than ${max} kinds` },
   tiers: {
     message: 'must be an array of prices, each with "above"',
-    tooMany: (most) => `must not have more than ${most} tiers`,
+    tooMany: (max) => `must not have more than ${max} tiers`,
   },
   guards: {
     message: 'must be an array of guard names',
-    tooMany: (most) => `must not contain more than ${most} guards`,
+    tooMany: (max) => `must not contain more than ${max} guards`,
   },
   texts: {
     message: 'must be an array of strings',
-    tooMany: (most) => `must not contain more than ${most} strings`,
+    tooMany: (max) => `must not contain more than ${max} strings`,
     empty: 'must contain at least one string',
   },
   conditions: {
@@ -65,7 +65,7 @@ export const listItems = {
 export const NO_DUPLICATES_MESSAGE = 'must not contain duplicates'
 export const NO_PRICE_MESSAGE = 'must contain a price, such as "input"'
 export const NO_MODEL_MESSAGE = 'must be a string or an object with "model"'
-export const BY_ACTION_MESSAGE =
+export const CLOUD_ACTION_ONLY_MESSAGE =
   'can only be changed by POST /api/sync/cloud with the action "enable" or "disable"; omit it'
 export const COOLDOWNS_MESSAGE = 'must not have a "cooldownMs" above its "maxCooldownMs"'
 
@@ -83,7 +83,7 @@ export const conditionTexts = {
   headerName: 'is not a header name',
 } as const
 
-export const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+export const HEADER_NAME_PATTERN = /^[\w!#$%&'*+.^`|~-]+$/
 
 /** The problem with a first cooldown that is longer than the maximum. */
 export const describeCooldowns = (cooldownMs: number, maxCooldownMs: number) =>
@@ -105,15 +105,15 @@ export const CONTROL_PATTERN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
 export const NO_CONTROL_MESSAGE = 'must not contain control characters'
 
 /** "." and "..", which URLs resolve. */
-export const DOTS_PATTERN = /^\.\.?$/
-export const NO_DOTS_MESSAGE = 'must not be "." or "..", which cannot be used in a URL'
+export const DOT_SEGMENT_PATTERN = /^\.\.?$/
+export const NO_DOT_SEGMENT_MESSAGE = 'must not be "." or "..", which cannot be used in a URL'
 
 export function describeNumber({ min, above, max, isWhole }: Omit<NumberShape, 'type'>): string {
-  const least = min ?? (isWhole ? 0 : undefined)
-  const most = max ?? (isWhole ? Number.MAX_SAFE_INTEGER : undefined)
+  const lowerBound = min ?? (isWhole ? 0 : undefined)
+  const upperBound = max ?? (isWhole ? Number.MAX_SAFE_INTEGER : undefined)
   const requirement = `must be a ${isWhole ? 'whole ' : ''}number`
-  if (least !== undefined && most !== undefined) return `${requirement} from ${least} to ${most}`
-  return `${requirement}${least === undefined ? '' : ` of ${least} or more`}${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
+  if (lowerBound !== undefined && upperBound !== undefined) return `${requirement} from ${lowerBound} to ${upperBound}`
+  return `${requirement}${lowerBound === undefined ? '' : ` of ${lowerBound} or more`}${above === undefined ? '' : ` above ${above}`}${upperBound === undefined ? '' : ` and up to ${upperBound}`}`
 }
 
 /** Returns the problem with a credential, which is sent as a header. `omission` explains how to configure no credential. */
@@ -125,22 +125,22 @@ export function findCredentialProblem(text: string, omission: string): string | 
   if (/^(["']).*\1$/s.test(credential)) return 'is in quotes, which would be sent as part of it. Remove them'
   if (!isSendableCredential(credential))
     return 'must be the bare key: one line of ASCII characters without whitespace and without "Bearer"'
-  return credential.length > MAX_CREDENTIAL ? describeLength(MAX_CREDENTIAL) : undefined
+  return credential.length > MAX_CREDENTIAL_LENGTH ? describeLength(MAX_CREDENTIAL_LENGTH) : undefined
 }
 
-export const MAX_CREDENTIAL = 8_192
+export const MAX_CREDENTIAL_LENGTH = 8_192
 
 /** Returns the problem with a base URL, or `undefined` if the URL is valid. */
 export function findBaseUrlProblem(text: string): string | undefined {
   if (!URL.canParse(text) || !/^https?:\/\//i.test(text)) return 'must be a URL that starts with http:// or https://'
-  if (text.length > MAX_URL) return describeLength(MAX_URL)
+  if (text.length > MAX_URL_LENGTH) return describeLength(MAX_URL_LENGTH)
   if (/[\s\\\p{Cc}\p{Cs}]/u.test(text)) return 'must not contain whitespace, backslashes, or control characters'
   const { username, password } = new URL(text)
   if (username !== '' || password !== '') return 'must not contain credentials'
   return /[?#]/.test(text) ? 'must not have a query or a fragment' : undefined
 }
 
-const MAX_URL = 2_048
+const MAX_URL_LENGTH = 2_048
 
 /** Returns the problem with a nonempty cloud proxy URL. */
 export function findCloudUrlProblem(url: string): string | undefined {

@@ -6,19 +6,19 @@ import leven from 'leven'
  * candidates: if many are similar, only the first ones are compared.
  */
 export function findNearest(word: string, candidates: Iterable<string>, max = 3): string[] {
-  const requested = word.trim().toLowerCase()
-  if (requested === '' || requested.length > MAX_LENGTH) return []
-  const best: Array<{ candidate: string; rank: number }> = []
+  const lowerCaseWord = word.trim().toLowerCase()
+  if (lowerCaseWord === '' || lowerCaseWord.length > MAX_LENGTH) return []
+  const bestMatches: Array<{ candidate: string; rank: number }> = []
   const budget = { cells: MAX_CELLS }
   for (const candidate of new Set(candidates)) {
-    const worst = best.length < max ? Number.POSITIVE_INFINITY : (best.at(-1)?.rank ?? 0)
-    const rank = rankCandidate(requested, candidate.toLowerCase(), { worst, budget })
-    if (rank === undefined || rank >= worst) continue
-    best.push({ candidate, rank })
-    best.sort((a, b) => a.rank - b.rank)
-    if (best.length > max) best.pop()
+    const worstRank = bestMatches.length < max ? Number.POSITIVE_INFINITY : (bestMatches.at(-1)?.rank ?? 0)
+    const rank = rankCandidate(lowerCaseWord, candidate.toLowerCase(), { worstRank, budget })
+    if (rank === undefined || rank >= worstRank) continue
+    bestMatches.push({ candidate, rank })
+    bestMatches.sort((a, b) => a.rank - b.rank)
+    if (bestMatches.length > max) bestMatches.pop()
   }
-  return best.map(({ candidate }) => candidate)
+  return bestMatches.map(({ candidate }) => candidate)
 }
 
 const MAX_LENGTH = 200
@@ -27,70 +27,77 @@ const CONTAINED_RANK = 1.5
 const MAX_EDITS = 3
 
 /** The budget for comparing letter by letter. Each pair of letters is a cell; 300,000 cells take a millisecond. */
-interface ComparedCells {
+interface ComparisonBudget {
   cells: number
 }
 
 const MAX_CELLS = 900_000
 
 interface RankOptions {
-  worst: number
-  budget: ComparedCells
+  worstRank: number
+  budget: ComparisonBudget
 }
 
-/** Returns the distance, or `undefined` if it is too large, or not below `worst`. */
-function rankCandidate(word: string, candidate: string, { worst, budget }: RankOptions): number | undefined {
-  const part = candidate.slice(candidate.lastIndexOf('/') + 1)
+/** Returns the distance, or `undefined` if it is too large, or not below `worstRank`. */
+function rankCandidate(word: string, candidate: string, { worstRank, budget }: RankOptions): number | undefined {
+  const lastPart = candidate.slice(candidate.lastIndexOf('/') + 1)
   if (word === candidate) return 0
-  if (word === part) return LAST_PART_RANK
-  const allowed = Math.min(MAX_EDITS, Math.max(1, Math.floor(word.length / 3)), worst)
+  if (word === lastPart) return LAST_PART_RANK
+  const maxEdits = Math.min(MAX_EDITS, Math.max(1, Math.floor(word.length / 3)), worstRank)
   const ranks = [
-    countEdits(word, candidate, { allowed, budget }),
-    part === candidate ? Number.POSITIVE_INFINITY : countEdits(word, part, { allowed, budget }) + LAST_PART_RANK,
+    countEdits(word, candidate, { maxEdits, budget }),
+    lastPart === candidate
+      ? Number.POSITIVE_INFINITY
+      : countEdits(word, lastPart, { maxEdits, budget }) + LAST_PART_RANK,
     contains(candidate, word) || contains(word, candidate) ? CONTAINED_RANK : Number.POSITIVE_INFINITY,
   ]
   const rank = Math.min(...ranks)
   return Number.isFinite(rank) ? rank : undefined
 }
 
-const contains = (text: string, part: string) => part.length >= 3 && text.includes(part)
+const contains = (text: string, substring: string) => substring.length >= 3 && text.includes(substring)
 
 interface EditOptions {
-  allowed: number
-  budget: ComparedCells
+  maxEdits: number
+  budget: ComparisonBudget
 }
 
-/** Returns the Levenshtein distance, where swapping two neighbors is one edit; infinite if it exceeds `allowed`, or if the budget is used up. */
-function countEdits(word: string, other: string, { allowed, budget }: EditOptions): number {
-  const most = Math.floor(allowed)
-  if (Math.abs(word.length - other.length) > most) return Number.POSITIVE_INFINITY
+/** Returns the Levenshtein distance, where swapping two neighbors is one edit; infinite if it exceeds `maxEdits`, or if the budget is used up. */
+function countEdits(word: string, other: string, { maxEdits, budget }: EditOptions): number {
+  const maxWholeEdits = Math.floor(maxEdits)
+  if (Math.abs(word.length - other.length) > maxWholeEdits) return Number.POSITIVE_INFINITY
   const [left, right] = trimCommonEnds(word, other)
   if (left.length === 2 && left[0] === right[1] && left[1] === right[0]) return 1
-  if (!sharesPiece(left, right, most + 1)) return Number.POSITIVE_INFINITY
+  if (!sharesSegment(left, right, maxWholeEdits + 1)) return Number.POSITIVE_INFINITY
   budget.cells -= left.length * right.length
   if (budget.cells < 0) return Number.POSITIVE_INFINITY
-  const distance = leven(left, right, { maxDistance: most + 1 }) // `leven` never returns more than this
-  return distance > most ? Number.POSITIVE_INFINITY : distance
+  const distance = leven(left, right, { maxDistance: maxWholeEdits + 1 }) // `leven` never returns more than this
+  return distance > maxWholeEdits ? Number.POSITIVE_INFINITY : distance
 }
 
 /** Removes common prefixes and suffixes, which don't change the distance. */
 function trimCommonEnds(word: string, other: string): [string, string] {
-  const shorter = Math.min(word.length, other.length)
-  let start = 0
-  while (start < shorter && word[start] === other[start]) start++
-  let end = 0
-  while (end < shorter - start && word[word.length - 1 - end] === other[other.length - 1 - end]) end++
-  return [word.slice(start, word.length - end), other.slice(start, other.length - end)]
+  const shorterLength = Math.min(word.length, other.length)
+  let prefixLength = 0
+  while (prefixLength < shorterLength && word[prefixLength] === other[prefixLength]) prefixLength++
+  let suffixLength = 0
+  while (
+    suffixLength < shorterLength - prefixLength &&
+    word[word.length - 1 - suffixLength] === other[other.length - 1 - suffixLength]
+  )
+    suffixLength++
+  return [word.slice(prefixLength, word.length - suffixLength), other.slice(prefixLength, other.length - suffixLength)]
 }
 
 /**
- * Splits the word into `pieces` equal pieces, and returns whether `other` contains any of them. Each edit changes one piece, so with fewer edits than
- * pieces, at least one piece is unchanged.
+ * Splits the word into `segmentCount` equal segments, and returns whether `other` contains any of them. Each edit changes one segment, so with fewer
+ * edits than segments, at least one segment is unchanged.
  */
-function sharesPiece(word: string, other: string, pieces: number): boolean {
-  const size = Math.floor(word.length / pieces)
+function sharesSegment(word: string, other: string, segmentCount: number): boolean {
+  const size = Math.floor(word.length / segmentCount)
   if (size === 0) return true
-  for (let nth = 0; nth < pieces; nth++) if (other.includes(word.slice(nth * size, (nth + 1) * size))) return true
+  for (let index = 0; index < segmentCount; index++)
+    if (other.includes(word.slice(index * size, (index + 1) * size))) return true
   return false
 }
 

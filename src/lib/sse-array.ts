@@ -9,11 +9,11 @@ import { createEventTooLongError, escapeLineSeparators, MAX_EVENT_SIZE } from '.
  */
 export function convertArrayToEvents(array: ByteStream): ByteStream {
   const decoder = new TextDecoder()
-  const split = createSplitter()
+  const extractEvents = createEventExtractor()
 
   async function next(): Promise<Uint8Array | undefined> {
     for (let chunk = await array.next(); chunk; chunk = await array.next()) {
-      const events = split(decoder.decode(chunk, { stream: true }))
+      const events = extractEvents(decoder.decode(chunk, { stream: true }))
       if (events !== '') return encodeUtf8(events)
     }
     return undefined
@@ -23,24 +23,24 @@ export function convertArrayToEvents(array: ByteStream): ByteStream {
 }
 
 /** Creates a function that takes chunks of text and returns the events that each chunk completes. */
-function createSplitter(): (text: string) => string {
+function createEventExtractor(): (text: string) => string {
   let depth = 0
-  let isString = false
+  let isInString = false
   let isEscaped = false
   let hasEnded = false
-  let pieces: string[] = [] // pieces of the incomplete object
+  let fragments: string[] = [] // of the incomplete object
   let size = 0
 
   return (text) => {
     let events = ''
-    let start = pieces.length > 0 ? 0 : -1
+    let start = fragments.length > 0 ? 0 : -1
     for (let index = 0; index < text.length && !hasEnded; index++) {
       const code = text.charCodeAt(index)
-      if (isString) {
+      if (isInString) {
         if (isEscaped) isEscaped = false
         else if (code === BACKSLASH) isEscaped = true
-        else if (code === QUOTE) isString = false
-      } else if (code === QUOTE) isString = true
+        else if (code === QUOTE) isInString = false
+      } else if (code === QUOTE) isInString = true
       else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
         if (depth === 1 && code === OPEN_BRACE) start = index
         depth++
@@ -48,20 +48,20 @@ function createSplitter(): (text: string) => string {
         depth--
         hasEnded = depth <= 0
         if (depth === 1 && start >= 0) {
-          events += formatDataEvent(pieces.join('') + text.slice(start, index + 1))
-          pieces = []
+          events += formatDataEvent(fragments.join('') + text.slice(start, index + 1))
+          fragments = []
           size = 0
           start = -1
         }
       }
     }
-    if (start >= 0 && !hasEnded) keep(text.slice(start))
+    if (start >= 0 && !hasEnded) bufferFragment(text.slice(start))
     return events
   }
 
-  function keep(piece: string) {
-    pieces.push(piece)
-    size += piece.length
+  function bufferFragment(fragment: string) {
+    fragments.push(fragment)
+    size += fragment.length
     if (size > MAX_EVENT_SIZE) throw createEventTooLongError()
   }
 }

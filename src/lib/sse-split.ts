@@ -4,44 +4,45 @@ import { createEventTooLongError, MAX_EVENT_SIZE } from './sse.ts'
 /** Regroups the bytes of an event stream so each chunk ends with an event. */
 export interface EventSplitter {
   /** Returns the events that this chunk completes, if any. Throws `UPSTREAM_INVALID` if an event exceeds 16 MiB. */
-  take(chunk: Uint8Array): Uint8Array | undefined
+  split(chunk: Uint8Array): Uint8Array | undefined
   /** Returns the bytes after the last complete event. */
-  rest(): Uint8Array
+  flush(): Uint8Array
 }
 
 export function createEventSplitter(): EventSplitter {
-  let pending: Uint8Array[] = []
+  let bufferedChunks: Uint8Array[] = []
   let size = 0
-  let seam: Uint8Array = EMPTY_BYTES // the last few held bytes
+  let bufferTail: Uint8Array = EMPTY_BYTES // the last few buffered bytes
 
-  function hold(bytes: Uint8Array) {
+  function buffer(bytes: Uint8Array) {
     if (bytes.length === 0) return
-    pending.push(bytes)
+    bufferedChunks.push(bytes)
     size += bytes.length
-    seam = bytes.length < SEAM_BYTES ? concatBytes([seam, bytes]).subarray(-SEAM_BYTES) : bytes.subarray(-SEAM_BYTES)
+    bufferTail =
+      bytes.length < TAIL_BYTES ? concatBytes([bufferTail, bytes]).subarray(-TAIL_BYTES) : bytes.subarray(-TAIL_BYTES)
     if (size > MAX_EVENT_SIZE) throw createEventTooLongError()
   }
 
-  function rest() {
-    const bytes = concatBytes(pending)
-    pending = []
+  function flush() {
+    const bytes = concatBytes(bufferedChunks)
+    bufferedChunks = []
     size = 0
-    seam = EMPTY_BYTES
+    bufferTail = EMPTY_BYTES
     return bytes
   }
 
   return {
-    rest,
-    take(chunk) {
-      const end = findLastEventEnd(chunk) || findEndAcross(seam, chunk)
+    flush,
+    split(chunk) {
+      const end = findLastEventEnd(chunk) || findEndAcrossChunks(bufferTail, chunk)
       if (end === undefined) {
-        hold(chunk)
+        buffer(chunk)
         return undefined
       }
       if (end === chunk.length && size === 0) return chunk
-      pending.push(chunk.subarray(0, end))
-      const completeEvents = rest()
-      hold(new Uint8Array(chunk.subarray(end))) // a copy, because a view would keep the entire chunk in memory
+      bufferedChunks.push(chunk.subarray(0, end))
+      const completeEvents = flush()
+      buffer(new Uint8Array(chunk.subarray(end))) // a copy, because a view would keep the entire chunk in memory
       return completeEvents
     },
   }
@@ -49,13 +50,16 @@ export function createEventSplitter(): EventSplitter {
 
 const EMPTY_BYTES = new Uint8Array(0)
 /** The end of an event takes up to four bytes, so up to three of them may precede a chunk. */
-const SEAM_BYTES = 3
+const TAIL_BYTES = 3
 
-/** Finds an event's end that starts in `seam`. Returns the index after it in `chunk`: 0 if it is all in `seam` and the chunk only confirms it. */
-function findEndAcross(seam: Uint8Array, chunk: Uint8Array): number | undefined {
-  if (seam.length === 0) return undefined
-  const end = findLastEventEnd(concatBytes([seam, chunk.subarray(0, SEAM_BYTES)]))
-  return end < seam.length ? undefined : end - seam.length
+/**
+ * Finds an event's end that starts in `bufferTail`. Returns the index after it in `chunk`: 0 if it is all in `bufferTail` and the chunk only confirms
+ * it.
+ */
+function findEndAcrossChunks(bufferTail: Uint8Array, chunk: Uint8Array): number | undefined {
+  if (bufferTail.length === 0) return undefined
+  const end = findLastEventEnd(concatBytes([bufferTail, chunk.subarray(0, TAIL_BYTES)]))
+  return end < bufferTail.length ? undefined : end - bufferTail.length
 }
 
 /** Returns the index after the last complete event, or 0. */

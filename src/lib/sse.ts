@@ -22,25 +22,25 @@ export function createSseParser(
   onEvent: (event: SseEvent) => void,
   { bareJson = false } = {},
 ): { push(text: string): void; end(): void } {
-  let pieces: string[] = [] // pieces of the incomplete line
-  let pending = 0
-  let afterCr = false
-  let first = true
+  let lineFragments: string[] = [] // of the incomplete line
+  let bufferedLength = 0
+  let isAfterCr = false
+  let isFirstChunk = true
   let event: string | undefined
   let data: string | undefined
-  let canBeBare = false
-  let isBare = false // whether the current line is JSON without a field name
+  let allowsBareJson = false
+  let isBareJson = false // whether the current line is JSON without a field name
 
   function push(text: string) {
     let position = 0
     let cr = text.indexOf('\r') // cached, and only searched again once the scan has passed it
-    if (first && text.length > 0) {
-      first = false
+    if (isFirstChunk && text.length > 0) {
+      isFirstChunk = false
       if (text.charCodeAt(0) === 0xfeff) position = 1
     }
     while (position < text.length) {
-      if (afterCr) {
-        afterCr = false
+      if (isAfterCr) {
+        isAfterCr = false
         if (text[position] === '\n') {
           position++
           continue
@@ -49,45 +49,45 @@ export function createSseParser(
       if (cr !== -1 && cr < position) cr = text.indexOf('\r', position)
       const lf = text.indexOf('\n', position)
       const end = cr === -1 || (lf !== -1 && lf < cr) ? lf : cr
-      if (end === -1) return keep(text.slice(position))
-      if (pieces.length === 0) decodeLine(text, position, end)
-      else joinLine(text.slice(position, end))
-      afterCr = end === cr
+      if (end === -1) return bufferFragment(text.slice(position))
+      if (lineFragments.length === 0) parseLine(text, position, end)
+      else completeLine(text.slice(position, end))
+      isAfterCr = end === cr
       position = end + 1
     }
   }
 
-  function keep(piece: string) {
-    pieces.push(` ${piece}`.slice(1)) // a copy, because a slice would keep the entire chunk in memory
-    pending += piece.length
-    if (pending + (data?.length ?? 0) > MAX_EVENT_SIZE) throw createEventTooLongError()
+  function bufferFragment(fragment: string) {
+    lineFragments.push(` ${fragment}`.slice(1)) // a copy, because a slice would keep the entire chunk in memory
+    bufferedLength += fragment.length
+    if (bufferedLength + (data?.length ?? 0) > MAX_EVENT_SIZE) throw createEventTooLongError()
   }
 
-  function joinLine(rest: string) {
-    const text = pieces.join('') + rest
-    pieces = []
-    pending = 0
-    decodeLine(text, 0, text.length)
+  function completeLine(lineEnd: string) {
+    const text = lineFragments.join('') + lineEnd
+    lineFragments = []
+    bufferedLength = 0
+    parseLine(text, 0, text.length)
   }
 
   /** Handles the line between two indexes. Copies only its value. */
-  function decodeLine(text: string, from: number, end: number) {
-    if (from === end) return dispatch()
-    if (canBeBare && text[from] === '{') isBare = true
-    if (isBare) add(text.slice(from, end))
-    else if (isField('data', text, from, end)) add(getValueAfter(text, from + 'data'.length, end))
-    else if (isField('event', text, from, end)) event = getValueAfter(text, from + 'event'.length, end)
+  function parseLine(text: string, start: number, end: number) {
+    if (start === end) return dispatch()
+    if (allowsBareJson && text[start] === '{') isBareJson = true
+    if (isBareJson) appendData(text.slice(start, end))
+    else if (isField('data', text, start, end)) appendData(getValueAfter(text, start + 'data'.length, end))
+    else if (isField('event', text, start, end)) event = getValueAfter(text, start + 'event'.length, end)
   }
 
-  function add(value: string) {
+  function appendData(value: string) {
     data = data === undefined ? value : `${data}\n${value}`
     if (data.length > MAX_EVENT_SIZE) throw createEventTooLongError()
   }
 
   function dispatch() {
-    isBare = false
+    isBareJson = false
     if (data !== undefined) {
-      canBeBare = bareJson
+      allowsBareJson = bareJson
       onEvent({ event, data })
     }
     event = data = undefined
@@ -97,7 +97,7 @@ export function createSseParser(
     push,
     /** Ends the input. An event without its final blank line still counts. */
     end() {
-      if (pieces.length > 0) joinLine('')
+      if (lineFragments.length > 0) completeLine('')
       dispatch()
     },
   }
@@ -136,9 +136,9 @@ const STREAMING = { stream: true }
 export const createEventTooLongError = (): GatewayError =>
   gatewayError('UPSTREAM_INVALID', { message: 'The provider sent an event longer than 16 MiB.' })
 
-function isField(name: string, text: string, from: number, end: number): boolean {
-  const after = from + name.length
-  return text.startsWith(name, from) && (after === end || text[after] === ':')
+function isField(name: string, text: string, start: number, end: number): boolean {
+  const nameEnd = start + name.length
+  return text.startsWith(name, start) && (nameEnd === end || text[nameEnd] === ':')
 }
 
 /** Returns the text after the colon, without one leading space. Empty if there is no colon. */
@@ -150,7 +150,7 @@ function getValueAfter(text: string, colon: number, end: number): string {
 export function splitEvents(bytes: Uint8Array): Uint8Array[] {
   const events: Uint8Array[] = []
   let start = 0
-  for (const { index, 0: blank } of byteByByte.decode(bytes).matchAll(EVENT_END)) {
+  for (const { index, 0: blank } of latin1Decoder.decode(bytes).matchAll(EVENT_END_PATTERN)) {
     const end = index + blank.length
     events.push(bytes.subarray(start, end))
     start = end
@@ -170,9 +170,9 @@ const LF = 0x0a
 const CR = 0x0d
 
 /** Decodes each byte as one character, so indexes in the text are indexes in the bytes. */
-const byteByByte = new TextDecoder('latin1')
+const latin1Decoder = new TextDecoder('latin1')
 
-const EVENT_END = /(?:\r\n|\n|\r(?!\n)){2}/g
+const EVENT_END_PATTERN = /(?:\r\n|\n|\r(?!\n)){2}/g
 
 /** Returns the JSON that a provider sent in place of an event, if any. */
 export const findBareJson = (text: string): string | undefined =>

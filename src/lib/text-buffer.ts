@@ -1,6 +1,6 @@
 /** Collects text that arrives in chunks. */
 export interface TextBuffer {
-  add(piece: string): void
+  append(chunk: string): void
   /** Whether a chunk was added, even an empty one. */
   readonly hasStarted: boolean
   /** The entire text, or `undefined` if it exceeds the maximum. */
@@ -17,7 +17,7 @@ const PAGE_SIZE = 256
 class PagedText implements TextBuffer {
   readonly #maxLength: number
   #pages: string[] = []
-  #pieces: string[] = []
+  #chunks: string[] = []
   #length = 0
   hasStarted = false
 
@@ -25,23 +25,23 @@ class PagedText implements TextBuffer {
     this.#maxLength = maxLength
   }
 
-  add(piece: string): void {
+  append(chunk: string): void {
     this.hasStarted = true
-    this.#length += piece.length
+    this.#length += chunk.length
     if (this.#length > this.#maxLength) {
       this.#pages = []
-      this.#pieces = []
-    } else if (this.#pieces.push(piece) >= PAGE_SIZE) this.#turnPage()
+      this.#chunks = []
+    } else if (this.#chunks.push(chunk) >= PAGE_SIZE) this.#startPage()
   }
 
   get text(): string | undefined {
     if (this.#length > this.#maxLength) return undefined
-    if (this.#pieces.length > 0) this.#turnPage()
+    if (this.#chunks.length > 0) this.#startPage()
     return this.#pages.join('')
   }
 
-  #turnPage(): void {
-    this.#pages.push(this.#pieces.join(''))
-    this.#pieces = []
+  #startPage(): void {
+    this.#pages.push(this.#chunks.join(''))
+    this.#chunks = []
   }
 }

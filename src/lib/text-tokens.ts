@@ -16,15 +16,15 @@ export function countMaxTokens(text: string): number {
   const { length } = text
   for (let index = 0; index < length; index++) {
     const code = charCodeAt(text, index)
-    const kind = code < 128 ? (kinds[code] ?? SIGN) : getWideKind(code)
-    const step = state * KIND_COUNT + kind
-    cents += costs[step] ?? 0
-    state = nextStates[step] ?? START
-    if (kind < SIGN) continue
-    if (index - runStart >= LONG_RUN) cents += getRunCost(text.slice(runStart, index))
+    const characterKind = code < 128 ? (asciiKinds[code] ?? SIGN) : getNonAsciiKind(code)
+    const transition = state * KIND_COUNT + characterKind
+    cents += costs[transition] ?? 0
+    state = nextStates[transition] ?? START
+    if (characterKind < SIGN) continue
+    if (index - runStart >= MIN_LONG_RUN_LENGTH) cents += getRunCost(text.slice(runStart, index))
     runStart = index + 1
   }
-  if (length - runStart >= LONG_RUN) cents += getRunCost(text.slice(runStart))
+  if (length - runStart >= MIN_LONG_RUN_LENGTH) cents += getRunCost(text.slice(runStart))
   return cents / 100
 }
 
@@ -49,7 +49,7 @@ const HALF_PAIR = 9
 const IDEOGRAM = 10
 const KIND_COUNT = 11
 
-const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
+const asciiKinds = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code)
   if (/[a-z]/.test(character)) return LOWER
   if (/[A-Z]/.test(character)) return UPPER
@@ -59,7 +59,7 @@ const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
   return /[\t\n\r]/.test(character) ? LINE : SIGN
 })
 
-function getWideKind(code: number): number {
+function getNonAsciiKind(code: number): number {
   if (code < 0x2e80) return code < 0x590 ? EUROPEAN : SCRIPT
   return code >= 0xd800 && code < 0xe000 ? HALF_PAIR : IDEOGRAM
 }
@@ -76,37 +76,37 @@ const LINES = 10
 const STATE_COUNT = 11
 
 /** The costs by kind if the state doesn't matter. */
-const baseCosts = [100, 100, 60, 70, 70, 0, 60, 80, 100, 125, 110]
+const BASE_COSTS = [100, 100, 60, 70, 70, 0, 60, 80, 100, 125, 110]
 /** The costs of a letter in a long word, a further capital, and a run of blanks. A single blank belongs to the next word. */
-const LETTER = 40
-const FURTHER_CAPITAL = 50
-const RUN_OF_BLANKS = 60
+const LETTER_COST = 40
+const FURTHER_CAPITAL_COST = 50
+const BLANK_RUN_COST = 60
 
 /** Returns the next state and the cost of a character, by the current state and the character's kind. */
-function getStep(state: number, kind: number): [next: number, cents: number] {
+function getTransition(state: number, kind: number): [next: number, cents: number] {
   if (kind === LOWER) {
     if (state === CAPITAL) return [2, 0]
-    if (state >= SHORT_WORD && state <= LONG_WORD) return [LONG_WORD, LETTER]
+    if (state >= SHORT_WORD && state <= LONG_WORD) return [LONG_WORD, LETTER_COST]
     return state > START && state < SHORT_WORD ? [state + 1, 0] : [1, 100]
   }
-  if (kind === UPPER) return state === CAPITAL || state === CAPITALS ? [CAPITALS, FURTHER_CAPITAL] : [CAPITAL, 100]
+  if (kind === UPPER) return state === CAPITAL || state === CAPITALS ? [CAPITALS, FURTHER_CAPITAL_COST] : [CAPITAL, 100]
   if (kind === BLANK) {
-    if (state === ONE_BLANK) return [BLANKS, RUN_OF_BLANKS]
+    if (state === ONE_BLANK) return [BLANKS, BLANK_RUN_COST]
     return state === BLANKS ? [BLANKS, 0] : [ONE_BLANK, 0]
   }
-  if (kind === LINE) return [LINES, state === LINES ? 0 : (baseCosts[LINE] ?? 0)]
-  return [START, baseCosts[kind] ?? 0]
+  if (kind === LINE) return [LINES, state === LINES ? 0 : (BASE_COSTS[LINE] ?? 0)]
+  return [START, BASE_COSTS[kind] ?? 0]
 }
 
-const steps = Array.from({ length: STATE_COUNT * KIND_COUNT }, (_, index) =>
-  getStep(Math.floor(index / KIND_COUNT), index % KIND_COUNT),
+const transitions = Array.from({ length: STATE_COUNT * KIND_COUNT }, (_, index) =>
+  getTransition(Math.floor(index / KIND_COUNT), index % KIND_COUNT),
 )
-const nextStates = Uint8Array.from(steps, ([next]) => next)
-const costs = Uint8Array.from(steps, ([, cents]) => cents)
+const nextStates = Uint8Array.from(transitions, ([next]) => next)
+const costs = Uint8Array.from(transitions, ([, cents]) => cents)
 
 /** Returns the extra cost of keys, hashes, and base64: letters and digits without a break. */
-const getRunCost = (run: string): number => (/[0-9]/.test(run) && /[a-z]/i.test(run) ? run.length * RUN : 0)
+const getRunCost = (run: string): number => (/[0-9]/.test(run) && /[a-z]/i.test(run) ? run.length * LONG_RUN_COST : 0)
 
-const LONG_RUN = 25
+const MIN_LONG_RUN_LENGTH = 25
 /** The extra cost per character, in hundredths of a token. */
-const RUN = 60
+const LONG_RUN_COST = 60

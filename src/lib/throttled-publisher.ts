@@ -15,24 +15,24 @@ export function createThrottledPublisher(
   { clock, pauseMs, heartbeatMs }: { clock: Clock; pauseMs: number; heartbeatMs: number },
 ): ThrottledPublisher {
   let publishedAt = Number.NEGATIVE_INFINITY
-  let due: { at: number; cancelDeadline: CancelDeadline } | undefined
+  let scheduled: { at: number; cancelDeadline: CancelDeadline } | undefined
   let publication: Promise<void> | undefined
   let hasChanged = false
   let isStopped = false
 
-  function cancel() {
-    due?.cancelDeadline()
-    due = undefined
+  function cancelScheduled() {
+    scheduled?.cancelDeadline()
+    scheduled = undefined
   }
 
   function schedulePublish(time: number) {
-    if (isStopped || (due && due.at <= time)) return
-    cancel()
-    due = { at: time, cancelDeadline: startDeadline(clock, time - clock.now(), start) }
+    if (isStopped || (scheduled && scheduled.at <= time)) return
+    cancelScheduled()
+    scheduled = { at: time, cancelDeadline: startDeadline(clock, time - clock.now(), publishNow) }
   }
 
-  function start() {
-    cancel()
+  function publishNow() {
+    cancelScheduled()
     publishedAt = clock.now()
     hasChanged = false
     publication = publish().then((shouldContinue) => {
@@ -47,11 +47,11 @@ export function createThrottledPublisher(
       hasChanged = true
       if (isStopped || publication !== undefined) return
       if (clock.now() - publishedAt < pauseMs) schedulePublish(publishedAt + pauseMs)
-      else start()
+      else publishNow()
     },
     async stop() {
       isStopped = true
-      cancel()
+      cancelScheduled()
       await publication
     },
   }

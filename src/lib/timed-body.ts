@@ -7,12 +7,12 @@ import type { Scope } from './scope.ts'
 export interface BodyLimits {
   maxBytes: number
   /** Default: no limit. */
-  time?: BodyTime
+  timing?: BodyTiming
   /** Ending this scope rejects the read. */
   scope?: Scope
 }
 
-export interface BodyTime {
+export interface BodyTiming {
   /** Time to the last byte, in ms. */
   timeoutMs: number
   clock: Clock
@@ -26,11 +26,11 @@ export interface BodyTime {
  */
 export function readTimedBody(
   exchange: Pick<Exchange, 'body'>,
-  { maxBytes, time, scope }: BodyLimits,
+  { maxBytes, timing, scope }: BodyLimits,
 ): Promise<Uint8Array> {
   const body = exchange.body(maxBytes)
-  if (!time) return body
-  const { clock, timeoutMs, nextTurn } = time
+  if (!timing) return body
+  const { clock, timeoutMs, nextTurn } = timing
   return new Promise((resolve, reject) => {
     scope?.add(reject)
     const startedAt = clock.now()

@@ -50,20 +50,21 @@ export const isLoopbackHost = (host: string): boolean =>
 
 /** Returns whether a URL's host (`URL.hostname`) is private to a network or machine. */
 export function isPrivateHost(host: string): boolean {
-  if (host.startsWith('[')) return PRIVATE_V6.test(host) || isPrivateHost(toMappedV4(host))
-  if (/^[\d.]+$/.test(host)) return PRIVATE_V4.test(host)
+  if (host.startsWith('[')) return PRIVATE_V6_PATTERN.test(host) || isPrivateHost(toMappedV4(host))
+  if (/^[\d.]+$/.test(host)) return PRIVATE_V4_PATTERN.test(host)
   const name = trimTrailing(host, '.')
-  return name !== '' && (!name.includes('.') || PRIVATE_NAME.test(name))
+  return name !== '' && (!name.includes('.') || PRIVATE_NAME_PATTERN.test(name))
 }
 
-const PRIVATE_V4 = /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./
-const PRIVATE_V6 = /^\[(?:::1?\]|f[cd]|fe[89a-f])/
-const PRIVATE_NAME = /\.(?:localhost|local|localdomain|internal|intranet|private|lan|home|corp|home\.arpa)$/
+const PRIVATE_V4_PATTERN =
+  /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./
+const PRIVATE_V6_PATTERN = /^\[(?:::1?\]|f[cd]|fe[89a-f])/
+const PRIVATE_NAME_PATTERN = /\.(?:localhost|local|localdomain|internal|intranet|private|lan|home|corp|home\.arpa)$/
 
 /** Returns the IPv4 address in an IPv4-mapped IPv6 address, which `URL` writes as two hex numbers. */
 function toMappedV4(host: string): string {
   const [, high, low] = /^\[::ffff:([\da-f]{1,4}):([\da-f]{1,4})\]$/.exec(host) ?? []
   if (high === undefined || low === undefined) return ''
-  const numbers = [high, low].map((part) => Number.parseInt(part, 16))
-  return numbers.flatMap((number) => [number >> 8, number & 255]).join('.')
+  const groups = [high, low].map((part) => Number.parseInt(part, 16))
+  return groups.flatMap((group) => [group >> 8, group & 255]).join('.')
 }

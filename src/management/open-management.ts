@@ -3,7 +3,7 @@ import type { CloudOptions } from '../features/cloud-sync/gateway/cloud-operatio
 import type { GatewayObserver } from '../features/observe/observer.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
-import type { BodyTime } from '../lib/timed-body.ts'
+import type { BodyTiming } from '../lib/timed-body.ts'
 import type { ManagementOptions } from '../request/door/management-options.ts'
 import type { Pipeline } from '../request/pipeline.ts'
 import {
@@ -29,7 +29,7 @@ export interface ManagementFeatureDependencies
   random(): number
   upstream(): UpstreamFetch
   limits: ManagementApiDependencies['limits'] & { maxManagementBodyBytes: number }
-  bodyTime: BodyTime
+  bodyTime: BodyTiming
   /** The runtime and its version, if known. */
   runtime: string
   inFlight: Pick<InFlight, 'values' | 'size'>
@@ -65,7 +65,7 @@ export function openManagement(
     {
       ...{ management, publicOrigin, features: features(), operations, resume, onError },
       ...{ basePath: deps.basePath, admit: deps.admit },
-      bodyLimits: { maxBytes: limits.maxManagementBodyBytes, time: deps.bodyTime },
+      bodyLimits: { maxBytes: limits.maxManagementBodyBytes, timing: deps.bodyTime },
     },
   )
 }

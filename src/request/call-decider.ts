@@ -29,7 +29,7 @@ export async function callDecider<T>(
     return await runWithDeadline(call, {
       clock,
       ms: DECIDER_TIMEOUT_MS,
-      late: () => new Error(`It took longer than ${DECIDER_TIMEOUT_MS} ms.`),
+      createError: () => new Error(`It took longer than ${DECIDER_TIMEOUT_MS} ms.`),
       ...(signal && { signal }),
     })
   } catch (cause) {

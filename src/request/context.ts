@@ -1,5 +1,5 @@
 import type { InFlight } from '../lib/in-flight.ts'
-import type { BodyTime } from '../lib/timed-body.ts'
+import type { BodyTiming } from '../lib/timed-body.ts'
 import type { ConnectionRecord } from '../records/store.ts'
 import type { StoredSettings } from '../records/stored-settings.ts'
 import type { GroupRouting } from './choose/group-routing.ts'
@@ -93,7 +93,7 @@ export interface PipelineContext extends CodecContext {
   random(): number
   limits: PipelineLimits
   /** How long a client may take to send the request body. */
-  bodyTime: BodyTime
+  bodyTime: BodyTiming
   retryBudget: RetryBudget
   hedgeBudget: HedgeBudget
   /** Lazy-loads the routing within groups. */

@@ -1,12 +1,12 @@
 import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
 import { decodeJsonText, type JsonObject, parseJsonObject } from '../lib/json.ts'
-import { type BodyTime, readTimedBody } from '../lib/timed-body.ts'
+import { type BodyTiming, readTimedBody } from '../lib/timed-body.ts'
 import { KeyRequest, RouteRequest } from './route-request.ts'
 
 /** Body limits for feature routes. */
 export interface RouteBodyLimits {
   maxBodyBytes: number
-  time: BodyTime
+  time: BodyTiming
 }
 
 /** A request to a feature's route. */
@@ -29,8 +29,8 @@ export class FeatureRequest extends RouteRequest {
   }
 
   bytes(): Promise<Uint8Array> {
-    const { maxBodyBytes: maxBytes, time } = this.#bodyLimits
-    return readTimedBody(this.exchange, { maxBytes, time, scope: this.log.client.scope })
+    const { maxBodyBytes: maxBytes, time: timing } = this.#bodyLimits
+    return readTimedBody(this.exchange, { maxBytes, timing, scope: this.log.client.scope })
   }
 
   async charge(usd: number): Promise<void> {

@@ -193,7 +193,7 @@ const isEndpoint = (route: Endpoint | ServedRoute): route is Endpoint => 'upstre
 
 /** Remembers, in memory, which targets lack an operation's endpoint. */
 function createEndpointMemory(clock: Pick<Clock, 'now'>): EndpointMemory {
-  const missing = createExpiringMap<true>({ clock, ttlMs: MISSING_KNOWN_MS, max: MAX_MISSING })
+  const missing = createExpiringMap<true>({ clock, ttlMs: MISSING_KNOWN_MS, maxSize: MAX_MISSING })
   const getMemoryKey = ({ connection, model }: RouteTarget, { name }: Operation) => `${name} ${connection.id} ${model}`
   return {
     isMissing: (target, operation) => missing.get(getMemoryKey(target, operation)) === true,

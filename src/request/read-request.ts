@@ -72,7 +72,7 @@ async function readBody(served: ServedRequest, context: PipelineContext): Promis
     })
   let bytes: Uint8Array
   try {
-    bytes = await readTimedBody(exchange, { maxBytes, time: context.bodyTime, scope: log.client.scope })
+    bytes = await readTimedBody(exchange, { maxBytes, timing: context.bodyTime, scope: log.client.scope })
   } catch (error) {
     if (bodyLimit === 'maxBodyBytes' || !isGatewayError(error, 'PAYLOAD_TOO_LARGE')) throw error
     throw createTooLargeError(error.headers)

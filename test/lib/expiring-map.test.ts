@@ -5,7 +5,7 @@ const test = suite('createExpiringMap')
 
 test('a value is kept until its TTL ends, counted from when it was last set', () => {
   let now = 0
-  const map = createExpiringMap<number>({ clock: { now: () => now }, ttlMs: 10, max: 2 })
+  const map = createExpiringMap<number>({ clock: { now: () => now }, ttlMs: 10, maxSize: 2 })
   map.set('a', 1)
   now = 9
   assert.is(map.get('a'), 1)
@@ -17,7 +17,7 @@ test('a value is kept until its TTL ends, counted from when it was last set', ()
 })
 
 test('a new value evicts the least recently set one, and updating a value evicts none', () => {
-  const map = createExpiringMap<number>({ clock: { now: () => 0 }, ttlMs: 10, max: 2 })
+  const map = createExpiringMap<number>({ clock: { now: () => 0 }, ttlMs: 10, maxSize: 2 })
   map.set('a', 1)
   map.set('b', 1)
   map.set('a', 2)

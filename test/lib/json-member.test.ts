@@ -1,4 +1,4 @@
-import { withoutMember } from '../../src/lib/json-edit.ts'
+import { removeMember } from '../../src/lib/json-edit.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('removing a field from JSON text')
@@ -16,8 +16,8 @@ const table: Record<string, [given: string, expected: string]> = {
 
 for (const [name, [input, expected]] of Object.entries(table)) {
   test(`removing a field from JSON text removes ${name}`, () => {
-    assert.is(withoutMember(input, 'x'), expected)
+    assert.is(removeMember(input, 'x'), expected)
     const { x: _, ...rest } = JSON.parse(input)
-    assert.equal(JSON.parse(withoutMember(input, 'x')), rest)
+    assert.equal(JSON.parse(removeMember(input, 'x')), rest)
   })
 }

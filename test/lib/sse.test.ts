@@ -94,13 +94,13 @@ const splitter = suite('the SSE splitter')
 
 function split(chunks: Uint8Array[]): string[] {
   const events = createEventSplitter()
-  const wholes = chunks.flatMap((chunk) => events.take(chunk) ?? [])
-  return [...wholes, events.rest()].map((bytes) => decodeUtf8(bytes))
+  const completeEvents = chunks.flatMap((chunk) => events.split(chunk) ?? [])
+  return [...completeEvents, events.flush()].map((bytes) => decodeUtf8(bytes))
 }
 
 splitter('the SSE splitter returns the same chunk if it ends with an event', () => {
   const chunk = encodeUtf8('data: a\n\ndata: b\r\n\r\n')
-  assert.is(createEventSplitter().take(chunk), chunk)
+  assert.is(createEventSplitter().split(chunk), chunk)
 })
 
 splitter('the SSE splitter holds back an incomplete event until the rest arrives', () => {

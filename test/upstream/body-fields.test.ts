@@ -1,10 +1,10 @@
 import { encodeUtf8 } from '../../src/lib/bytes.ts'
-import { withMembers } from '../../src/lib/json-edit.ts'
+import { replaceMembers } from '../../src/lib/json-edit.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('editing JSON body fields')
 
-const added = { v: 'x' }
+const addedMembers = { v: 'x' }
 
 /** A body, and the same body without `model` and `other` and with `v`. */
 const cases: [body: string, expected: string][] = [
@@ -22,12 +22,12 @@ const cases: [body: string, expected: string][] = [
 
 for (const [body, expected] of cases) {
   test(`fields are added to and removed from the JSON body ${body}`, () => {
-    assert.is(withMembers(body, { without: ['model', 'other'], added }), expected)
-    assert.is(withMembers(encodeUtf8(body), { without: ['model', 'other'], added }), expected)
+    assert.is(replaceMembers(body, { removedNames: ['model', 'other'], addedMembers }), expected)
+    assert.is(replaceMembers(encodeUtf8(body), { removedNames: ['model', 'other'], addedMembers }), expected)
     JSON.parse(expected)
   })
 }
 
 test('fields can be removed without adding any', () => {
-  assert.is(withMembers('{"model":"m","n":1}', { without: ['model'], added: {} }), '{"n":1}')
+  assert.is(replaceMembers('{"model":"m","n":1}', { removedNames: ['model'], addedMembers: {} }), '{"n":1}')
 })

@@ -59,7 +59,7 @@ export const createTryRoute = ({
         body,
         headers: toHeaders(headers),
         actsAs: key ? { keyDigest: key.id } : {},
-        outer: exchange,
+        outerExchange: exchange,
       }),
       asAccount === undefined ? undefined : await createAuthenticator(asAccount, await accounts()),
     )

@@ -34,7 +34,7 @@ export class AccountUses {
 
   constructor(deps: AccountUsesDependencies) {
     this.#deps = deps
-    this.#recentWrites = createExpiringMap<true>({ clock: deps.clock, ttlMs: RETRY_MS, max: MAX_RECENT_WRITES })
+    this.#recentWrites = createExpiringMap<true>({ clock: deps.clock, ttlMs: RETRY_MS, maxSize: MAX_RECENT_WRITES })
   }
 
   /** Never rejects. */

@@ -108,7 +108,7 @@ class EditedStream implements ByteStream {
       const chunk = await this.#stream.next()
       if (this.#hasFailed) return chunk && encodeUtf8(this.#removeTexts(decodeUtf8Lenient(chunk)))
       this.#hasEnded = chunk === undefined
-      const bytes = chunk ? this.#splitter.take(chunk) : this.#splitter.rest()
+      const bytes = chunk ? this.#splitter.split(chunk) : this.#splitter.flush()
       try {
         let edited = ''
         for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY_BYTES).matchAll(EVENT_BLOCK_PATTERN))

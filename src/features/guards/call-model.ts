@@ -19,7 +19,7 @@ export function createModelCaller({ basePath, serve, outer, events, onCost }: Mo
   return async (path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
     const exchange = new InternalExchange({
       ...{ path: basePath + path, body, headers: new Map(), actsAs: {} },
-      outer: {
+      outerExchange: {
         onAbort(listener) {
           if (signal.aborted) listener()
           signal.addEventListener('abort', listener, { once: true })

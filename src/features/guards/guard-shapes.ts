@@ -1,5 +1,5 @@
 import { findFieldProblem } from '../../lib/shape-problem.ts'
-import { describeNames, endSentence, HEADER_NAME } from '../../lib/shape-texts.ts'
+import { describeNames, endSentence, HEADER_NAME_PATTERN } from '../../lib/shape-texts.ts'
 import { type GuardKind, guardKinds, sharedGuardFields } from '../../types/records/guard-fields.ts'
 import type { Shape } from '../../types/records/shapes.ts'
 import type { Guard } from './guard.ts'
@@ -30,7 +30,7 @@ export function checkHeaders(place: string, headers: Readonly<Record<string, str
   let length = 0
   for (const [name, value] of Object.entries(headers)) {
     const lowerName = name.toLowerCase()
-    const problem = !HEADER_NAME.test(name)
+    const problem = !HEADER_NAME_PATTERN.test(name)
       ? ` ${describeNames('must be a header name')}`
       : FIXED.test(lowerName) || names.has(lowerName)
         ? `.${name} is already set; omit it`

@@ -111,7 +111,7 @@ export class GuardedStream implements RelayedStream {
 
   /** Queues the events that a chunk completes, or the remaining events at the end of the stream. */
   #take(chunk: Uint8Array | undefined): void {
-    const bytes = chunk ? this.#splitter.take(chunk) : this.#splitter.rest()
+    const bytes = chunk ? this.#splitter.split(chunk) : this.#splitter.flush()
     for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY_BYTES).matchAll(EVENT_BLOCK_PATTERN))
       this.#readyText += this.#queue.take(block)
     this.#isEnd = chunk === undefined

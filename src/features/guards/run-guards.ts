@@ -219,7 +219,7 @@ export class GuardRun {
         }),
       {
         ...{ clock, ms, signal },
-        late: () => new Error(`It took more than ${ms} ms.`),
+        createError: () => new Error(`It took more than ${ms} ms.`),
       },
     )
   }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { withMember } from '../../lib/json-edit.ts'
+import { setMember } from '../../lib/json-edit.ts'
 import { isReference } from '../../protocols/formats/openai-responses/responses-references.ts'
 import type { ModelRequest } from '../../request/model-request.ts'
 
@@ -18,7 +18,7 @@ export function expandItems({ call, owner, context }: Pick<ModelRequest, 'call' 
       ? (context.items.find(owner, item.id) ?? item)
       : item,
   )
-  return { text: withMember(text, 'input', () => JSON.stringify(input)), body: { ...body, input } }
+  return { text: setMember(text, 'input', () => JSON.stringify(input)), body: { ...body, input } }
 }
 
 /** Replaces the gateway's stored items with those that the client receives, because a guard may have changed or rejected their text. */

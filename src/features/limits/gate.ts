@@ -41,7 +41,7 @@ const WARNING_PERIOD_MS = 60 * 60 * 1_000
 const MAX_WARNINGS = 1_000
 
 export function createGate({ ledger, clock, catalog, logger }: GateDependencies): Gate {
-  const warned = createExpiringMap<true>({ clock, ttlMs: WARNING_PERIOD_MS, max: MAX_WARNINGS })
+  const warned = createExpiringMap<true>({ clock, ttlMs: WARNING_PERIOD_MS, maxSize: MAX_WARNINGS })
   function warnAboutPrice(target: RouteTarget): void {
     const name = `${target.connection.id} ${target.model}`
     if (warned.get(name)) return

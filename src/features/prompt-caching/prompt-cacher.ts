@@ -32,7 +32,7 @@ export class PromptCacher {
       shares: new SessionShares(clock),
       pauses: createPauses({ clock, logger }),
       prompts: new KnownPrompts(clock),
-      rejecting: createExpiringMap<true>({ clock, ttlMs: REJECTING_MS, max: MAX_TARGETS }),
+      rejecting: createExpiringMap<true>({ clock, ttlMs: REJECTING_MS, maxSize: MAX_TARGETS }),
       async createSessionKey(session, owner) {
         const keyring = await store.keyring()
         const hash = await keyring.hashForLookup(`prompt-caching\0${owner}\0${session}`) // the same in all instances

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { insertFirstMember, withoutMember } from '../../lib/json-edit.ts'
+import { insertFirstMember, removeMember } from '../../lib/json-edit.ts'
 import { scanTopLevel } from '../../lib/json-scan.ts'
 import type { EditedFields } from './cache-breakpoints.ts'
 
@@ -29,5 +29,5 @@ export function writeFields(text: string, fields: EditedFields): string {
       fields[name] === undefined ? body : insertFirstMember(body, `"${name}":${JSON.stringify(fields[name])}`),
     output + text.slice(position),
   )
-  return names.reduce((body, name) => (fields[name] === undefined ? withoutMember(body, name) : body), updatedBody)
+  return names.reduce((body, name) => (fields[name] === undefined ? removeMember(body, name) : body), updatedBody)
 }

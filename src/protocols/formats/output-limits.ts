@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { withMember } from '../../lib/json-edit.ts'
+import { setMember } from '../../lib/json-edit.ts'
 import type { ClientFormat } from '../../types.ts'
 import { readThinkingBudget } from './ai-sdk/ai-sdk-fields.ts'
 import type { Endpoint, OutputLimit } from './format.ts'
@@ -15,7 +15,7 @@ const createOutputLimit = (...names: readonly [string, ...string[]]): OutputLimi
   set({ text, body }, tokens, field) {
     const present = names.filter((name) => (body[name] ?? null) !== null)
     const fieldsToWrite = present.length > 0 ? present : [names.includes(field) ? field : names[0]]
-    return fieldsToWrite.reduce((result, name) => withMember(result, name, () => String(tokens)), text)
+    return fieldsToWrite.reduce((result, name) => setMember(result, name, () => String(tokens)), text)
   },
   name: names[0],
 })

@@ -1,6 +1,6 @@
 import { gatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { withMembers } from '../../lib/json-edit.ts'
+import { replaceMembers } from '../../lib/json-edit.ts'
 import { type FormPart, serializeForm } from '../../lib/multipart.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { isBlankUsage, updateUsage } from '../formats/canonical/reported-usage.ts'
@@ -65,7 +65,7 @@ export function preparePassedPart<Req, Res extends KindResponse, Chunk>(
   const form = context.form && (rewriteForm?.(context.form, request) ?? context.form)
   const content = form
     ? encodeForm(adaptForm(form, { excludedFields, addedFields, model: getFormModelName(context.target) }))
-    : { body: isSame ? text : withMembers(text, { without: excludedFields, added: addedFields }) }
+    : { body: isSame ? text : replaceMembers(text, { removedNames: excludedFields, addedMembers: addedFields }) }
   return {
     request: { path: path(context.target), ...content },
     reader: skim && !isPart ? { ...reader, skim: (response) => skim(response, request) } : reader,

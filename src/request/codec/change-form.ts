@@ -1,4 +1,4 @@
-import { readFieldName } from '../../lib/form-fields.ts'
+import { parseFieldName } from '../../lib/form-fields.ts'
 import { formatScalar, isObject, type JsonObject } from '../../lib/json.ts'
 import { type FormField, type FormPart, isFile } from '../../lib/multipart.ts'
 
@@ -6,7 +6,7 @@ import { type FormField, type FormPart, isFile } from '../../lib/multipart.ts'
 export function changeForm(form: readonly FormPart[], before: JsonObject, after: JsonObject): FormPart[] {
   const fields = new Map<string, FormPart[]>()
   for (const part of form) {
-    const { name } = readFieldName(part.name)
+    const { name } = parseFieldName(part.name)
     const parts = fields.get(name)
     if (parts) parts.push(part)
     else fields.set(name, [part])
@@ -21,12 +21,12 @@ export function changeForm(form: readonly FormPart[], before: JsonObject, after:
 
 /** Returns one field's parts with a new value. A list's new items follow its existing parts. */
 function changeField(parts: readonly FormPart[], name: string, value: unknown): FormPart[] {
-  const isNested = parts.some((part) => readFieldName(part.name).inner !== undefined)
+  const isNested = parts.some((part) => parseFieldName(part.name).nestedName !== undefined)
   if ((isNested || isObject(value)) && !parts.some(isFile)) return createFields(name, value)
   const items: unknown[] = Array.isArray(value) ? value : [value]
   const changed = parts.flatMap((part, index): FormPart[] => {
-    const { inner } = readFieldName(part.name)
-    const item = inner === undefined ? items[index] : isObject(value) ? value[inner] : undefined
+    const { nestedName } = parseFieldName(part.name)
+    const item = nestedName === undefined ? items[index] : isObject(value) ? value[nestedName] : undefined
     if (!isFile(part)) return createField(part.name, item)
     return [isObject(item) && typeof item.fileName === 'string' ? { ...part, fileName: item.fileName } : part]
   })

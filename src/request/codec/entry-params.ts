@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { withMember, withoutMember } from '../../lib/json-edit.ts'
+import { removeMember, setMember } from '../../lib/json-edit.ts'
 import { scanTopLevel } from '../../lib/json-scan.ts'
 import type { CanonicalRequest, RequestOptions } from '../../protocols/formats/canonical/canonical-request.ts'
 import { omitUndefined } from '../../protocols/formats/canonical/canonical-values.ts'
@@ -129,15 +129,15 @@ const hasField = (text: string, name: string) => scanTopLevel(text, [name]).span
 function removeField(text: string, [name = '', ...rest]: readonly string[]): string {
   return listSpellings(name).reduce((body, spelling) => {
     if (!hasField(body, spelling)) return body
-    if (rest.length === 0) return withoutMember(body, spelling)
+    if (rest.length === 0) return removeMember(body, spelling)
     let isEmpty = false
-    const without = withMember(body, spelling, (value = '') => {
+    const without = setMember(body, spelling, (value = '') => {
       if (!value.startsWith('{')) return value
       const inner = removeField(value, rest)
       isEmpty ||= inner !== value && /^\{\s*\}$/.test(inner)
       return inner
     })
-    return isEmpty ? withoutMember(without, spelling) : without
+    return isEmpty ? removeMember(without, spelling) : without
   }, text)
 }
 
@@ -145,7 +145,7 @@ function removeField(text: string, [name = '', ...rest]: readonly string[]): str
 function setField(text: string, [name = '', ...rest]: readonly string[], value: unknown): string {
   const [spelling = name, ...others] = listSpellings(name).filter((candidate) => hasField(text, candidate))
   const once = others.reduce((body, other) => removeField(body, [other, ...rest]), text)
-  return withMember(once, spelling, (currentValue) =>
+  return setMember(once, spelling, (currentValue) =>
     rest.length === 0
       ? JSON.stringify(value)
       : setField(currentValue?.startsWith('{') ? currentValue : '{}', rest, value),

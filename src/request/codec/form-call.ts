@@ -1,5 +1,5 @@
 import { fromBase64 } from '../../lib/bytes.ts'
-import { readFieldName } from '../../lib/form-fields.ts'
+import { parseFieldName } from '../../lib/form-fields.ts'
 import { isMultipart } from '../../lib/http-headers.ts'
 import { formatScalar, isObject, type JsonObject } from '../../lib/json.ts'
 import { type FormPart, isFile, parseForm } from '../../lib/multipart.ts'
@@ -65,10 +65,10 @@ function toFields(form: readonly FormPart[]): JsonObject {
     const value = isFile(part)
       ? { fileName: part.fileName ?? null, type: part.type, size: part.bytes.length }
       : part.value
-    const { name, inner, isArrayItem } = readFieldName(part.name)
+    const { name, nestedName, isArrayItem } = parseFieldName(part.name)
     const field = members.get(name)
-    if (inner !== undefined)
-      members.set(name, Object.fromEntries([...(isObject(field) ? Object.entries(field) : []), [inner, value]]))
+    if (nestedName !== undefined)
+      members.set(name, Object.fromEntries([...(isObject(field) ? Object.entries(field) : []), [nestedName, value]]))
     else if (isArrayItem || field !== undefined)
       members.set(name, [...(Array.isArray(field) ? field : field === undefined ? [] : [field]), value])
     else members.set(name, value)

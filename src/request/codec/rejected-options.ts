@@ -31,7 +31,7 @@ const MAX_TARGETS = 1_000
 const KEPT_MS = 24 * 60 * 60_000
 
 export function createRejectedOptions(clock: Clock): RejectedOptions {
-  const targets = createExpiringMap<Set<DroppableOption>>({ clock, ttlMs: KEPT_MS, max: MAX_TARGETS })
+  const targets = createExpiringMap<Set<DroppableOption>>({ clock, ttlMs: KEPT_MS, maxSize: MAX_TARGETS })
 
   return {
     removeRejected(target, traits) {

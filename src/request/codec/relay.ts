@@ -142,7 +142,7 @@ class PassThroughStream implements RelayedStream {
           await this.#endReading(undefined)
           break
         }
-        const completeEvents = this.#splitter.take(chunk)
+        const completeEvents = this.#splitter.split(chunk)
         if (!completeEvents) continue
         this.#limit.count(completeEvents)
         if (this.#repeated) this.#trackRepeated(completeEvents)
@@ -181,7 +181,7 @@ class PassThroughStream implements RelayedStream {
     if (error !== undefined) this.#body.cancel(error)
     let rest: Uint8Array = NOTHING
     try {
-      const last = this.#splitter.rest()
+      const last = this.#splitter.flush()
       if (last.length > 0 && this.#mayBeForeign(last)) await loadErrorReaders()
       rest = completeEvent(last, this.#state)
     } catch (failed) {

@@ -1,5 +1,5 @@
 import { concatBytes, decodeUtf8Lenient } from '../../lib/bytes.ts'
-import { withoutMember } from '../../lib/json-edit.ts'
+import { removeMember } from '../../lib/json-edit.ts'
 import { createExpiringMap } from '../../lib/maps.ts'
 import { once } from '../../lib/promises.ts'
 import { createSseParser, splitEvents } from '../../lib/sse.ts'
@@ -23,10 +23,10 @@ export interface UsageRequests {
 }
 
 export function createUsageRequests(clock: Clock): UsageRequests {
-  const rejections = createExpiringMap<true>({ clock, ttlMs: KEPT_MS, max: MAX_TARGETS })
+  const rejections = createExpiringMap<true>({ clock, ttlMs: KEPT_MS, maxSize: MAX_TARGETS })
 
   return {
-    removeOptions: (body, { streamMember = '' }) => withoutMember(body, streamMember),
+    removeOptions: (body, { streamMember = '' }) => removeMember(body, streamMember),
     requestUsage({ call }, target, codec) {
       const { body } = codec.request
       if (typeof body !== 'string' || REJECTS_USAGE_REQUEST.test(target.provider)) return codec

@@ -161,7 +161,7 @@ export class SourcedCredentials {
       {
         clock: this.#clock,
         ms: TIMEOUT_MS,
-        late: () => createSourceError(connectionId, 'timed out'),
+        createError: () => createSourceError(connectionId, 'timed out'),
       },
     )
     const text = toText(found, connectionId)

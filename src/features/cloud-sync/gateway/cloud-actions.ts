@@ -79,7 +79,7 @@ export function createCloudOperations(deps: CloudDependencies): CloudOperations<
           await checkProxyVersion({ cloudUrl, fetch, signal })
           return { message: `The cloud proxy at ${cloudUrl} is running.` }
         },
-        { clock, ms: CHECK_MS, late: () => createTimeoutError(CHECK_MS) },
+        { clock, ms: CHECK_MS, createError: () => createTimeoutError(CHECK_MS) },
       )
     },
 

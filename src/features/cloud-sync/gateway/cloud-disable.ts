@@ -37,7 +37,7 @@ export async function disableCloud(
   const conflicts = await runWithDeadline((inTime) => removeCloudReplica(deps, { cloudUrl, signal: inTime }), {
     clock,
     ms,
-    late: () => createTimeoutError(ms),
+    createError: () => createTimeoutError(ms),
     signal,
   }).catch(ignoreIfForced)
   await setEnabled(store, false, { cloudUrl, signal })

@@ -115,7 +115,7 @@ async function findReplicaProblem(
       {
         clock,
         ms: leftMs,
-        late: () => gatewayError('CLOUD_TIMEOUT', { message: `${models} got no response in time.` }),
+        createError: () => gatewayError('CLOUD_TIMEOUT', { message: `${models} got no response in time.` }),
         signal,
       },
     )

@@ -163,7 +163,7 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
           return work(both)
         })
       const { signal } = kind === 'own' || kind === 'sync' ? yieldControllers[kind] : closeController
-      return runWithDeadline(runInOrder, { clock, ms, late: () => createTimeoutError(ms), signal })
+      return runWithDeadline(runInOrder, { clock, ms, createError: () => createTimeoutError(ms), signal })
     },
   }
 }

@@ -1,6 +1,6 @@
 import { gatewayError } from '../../../errors.ts'
 import type { Exchange, Reply } from '../../../lib/exchange.ts'
-import type { BodyTime } from '../../../lib/timed-body.ts'
+import type { BodyTiming } from '../../../lib/timed-body.ts'
 import type { Management } from '../../../management/operations.ts'
 import type { Keyring } from '../../../records/keyring.ts'
 import type { Clock } from '../../../types.ts'
@@ -31,7 +31,7 @@ export function createControl(deps: {
   clock: Clock
   enrollmentToken: string | undefined
   keepsSecrets: boolean
-  time: BodyTime
+  time: BodyTiming
   admit(): void
   onError(error: unknown): void
 }): Control {

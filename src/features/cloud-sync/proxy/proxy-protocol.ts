@@ -1,6 +1,6 @@
 import { gatewayError } from '../../../errors.ts'
 import type { Exchange, Reply } from '../../../lib/exchange.ts'
-import { type BodyTime, readTimedBody } from '../../../lib/timed-body.ts'
+import { type BodyTiming, readTimedBody } from '../../../lib/timed-body.ts'
 import { createJsonReply } from '../../../request/door/reply.ts'
 import { decryptBody, encryptBody } from '../cryptography.ts'
 import {
@@ -54,7 +54,7 @@ const MAX_OPENING_BYTES = 16 * 1024
 const MAX_BODY_MS = 30_000
 
 /** Creates the routes; see docs/src/content/docs/reference/cloud-protocol.md. */
-export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, time: BodyTime): CloudRoutes {
+export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, timing: BodyTiming): CloudRoutes {
   return {
     open: [
       { method: 'GET', path: paths.hello, run: async () => HELLO_BODY },
@@ -63,7 +63,7 @@ export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, t
         method: 'POST',
         path: paths.sessions,
         run: async (exchange) =>
-          sessions.open(readOpening(await readTimedBody(exchange, { maxBytes: MAX_OPENING_BYTES, time }))),
+          sessions.open(readOpening(await readTimedBody(exchange, { maxBytes: MAX_OPENING_BYTES, timing }))),
       },
     ],
     signed: [
@@ -121,14 +121,14 @@ function decryptRequest({ key, session, counter, body }: SignedRequest): Promise
 export function createProtocol(deps: {
   sessions: Sessions
   actions: ReplicaActions
-  time: BodyTime
+  time: BodyTiming
   /** Throws `CLOSED` once the proxy has closed. */
   admit(): void
   onError(error: unknown): void
 }): (exchange: Exchange) => Promise<Reply> {
   const { sessions, admit, onError } = deps
-  const time = { ...deps.time, timeoutMs: Math.min(deps.time.timeoutMs, MAX_BODY_MS) }
-  const routes = createCloudRoutes(sessions, deps.actions, time)
+  const timing = { ...deps.time, timeoutMs: Math.min(deps.time.timeoutMs, MAX_BODY_MS) }
+  const routes = createCloudRoutes(sessions, deps.actions, timing)
 
   async function serve(exchange: Exchange): Promise<Reply> {
     admit()
@@ -141,7 +141,7 @@ export function createProtocol(deps: {
     }
     const hasBody = method !== 'GET' && method !== 'HEAD'
     const request = await sessions.authorize(exchange, async () =>
-      hasBody ? readTimedBody(exchange, { maxBytes: MAX_MESSAGE_BYTES, time }) : NO_BODY,
+      hasBody ? readTimedBody(exchange, { maxBytes: MAX_MESSAGE_BYTES, timing }) : NO_BODY,
     )
     admit()
     const { route, id } = findSignedRoute(routes.signed, method, path)

@@ -197,9 +197,9 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     },
     async close({ graceMs } = {}) {
       isClosed = true
-      await settlesWithin(inFlight.settled(), LAST_WORK_MS, clock)
+      await settlesWithin(inFlight.waitUntilIdle(), LAST_WORK_MS, clock)
       await tenants.close(graceMs === undefined ? {} : { graceMs })
-      await settlesWithin(background.settled(), LAST_WORK_MS, clock)
+      await settlesWithin(background.waitUntilIdle(), LAST_WORK_MS, clock)
       replicas.close()
     },
   }

@@ -1,5 +1,5 @@
 import { isObject, tryParseJson } from '../../../lib/json.ts'
-import { withMember } from '../../../lib/json-edit.ts'
+import { setMember } from '../../../lib/json-edit.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -98,13 +98,13 @@ function setParameter(json: string, { format, name, value, max }: ParameterOptio
     const [first = ''] = fields
     if (presentFields.length === 0 && value === undefined && name !== 'maxTokens') return holder
     return (presentFields.length > 0 ? presentFields : [first]).reduce(
-      (changed, field) => withMember(changed, field, (current) => limit(current, { value, most: max })),
+      (changed, field) => setMember(changed, field, (current) => limit(current, { value, most: max })),
       holder,
     )
   }
   if (format !== 'gemini') return changeParameter(json)
   const holder = hasField(json, 'generation_config') ? 'generation_config' : 'generationConfig'
-  return withMember(json, holder, (current = '{}') => changeParameter(current))
+  return setMember(json, holder, (current = '{}') => changeParameter(current))
 }
 
 function limit(
@@ -138,20 +138,20 @@ function addSystemText(json: string, { format, added, isLast }: SystemText): str
   switch (format) {
     case 'openai-chat':
     case 'ai-sdk':
-      return withMember(json, format === 'ai-sdk' ? 'prompt' : 'messages', (turns = '[]') =>
+      return setMember(json, format === 'ai-sdk' ? 'prompt' : 'messages', (turns = '[]') =>
         insert(turns, { role: 'system', content: added }, isLast ? countSystemTurns(turns) : 0),
       )
     case 'openai-responses':
-      return withMember(json, 'instructions', join)
+      return setMember(json, 'instructions', join)
     case 'anthropic-messages':
-      return withMember(json, 'system', (current) =>
+      return setMember(json, 'system', (current) =>
         current?.startsWith('[') ? insert(current, { type: 'text', text: added }) : join(current),
       )
     case 'gemini': {
       const name = hasField(json, 'system_instruction') ? 'system_instruction' : 'systemInstruction'
-      return withMember(json, name, (current = '{"parts":[]}') =>
+      return setMember(json, name, (current = '{"parts":[]}') =>
         current.startsWith('{')
-          ? withMember(current, 'parts', (parts = '[]') =>
+          ? setMember(current, 'parts', (parts = '[]') =>
               insert(parts.startsWith('[') ? parts : `[${parts}]`, { text: added }),
             )
           : join(current),

@@ -1,4 +1,4 @@
-import { NANO } from '../../../lib/usd.ts'
+import { NANO_PER_USD } from '../../../lib/usd.ts'
 
 /** The amounts that a request may use or has used. Absent amounts count as 0. */
 export interface Amounts {
@@ -34,7 +34,7 @@ export function roundUp(value: number, fallback = MAX_COUNT): number {
 }
 
 /** Converts US dollars to nano-dollars, rounded up. */
-export const toNano = (usd: number, fallback?: number): number => roundUp(usd * NANO, fallback)
+export const toNano = (usd: number, fallback?: number): number => roundUp(usd * NANO_PER_USD, fallback)
 
 /** Adds two counts, capped at the largest safe integer. */
 export const addClamped = (a: number, b: number): number => Math.min(MAX_COUNT, a + b)

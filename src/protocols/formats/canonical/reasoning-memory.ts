@@ -219,7 +219,7 @@ function collectParts(onComplete: (parts: AssistantPart[]) => void, emit: (event
     if (event.type === 'part-start' && event.candidate === 0 && isRetainedPart(event.part)) {
       parts.set(event.key, event.part)
       if (event.part.type === 'reasoning') textBuffers.set(event.key, createTextBuffer(MAX_ENTRY_CHARACTERS))
-    } else if (event.type === 'part-delta') textBuffers.get(event.key)?.add(event.text)
+    } else if (event.type === 'part-delta') textBuffers.get(event.key)?.append(event.text)
     else if (event.type === 'part-state') {
       const part = parts.get(event.key)
       if (part) parts.set(event.key, { ...part, state: event.state })

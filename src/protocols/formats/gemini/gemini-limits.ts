@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
-import { withMember } from '../../../lib/json-edit.ts'
+import { setMember } from '../../../lib/json-edit.ts'
 import type { OutputLimit, RequestBound } from '../format.ts'
 import { getHighestLimit, readResponseCount } from '../request-numbers.ts'
 
@@ -11,9 +11,9 @@ export const geminiOutputLimit: OutputLimit = {
     return (outers.length > 0 ? outers : CONFIG_FIELDS.slice(0, 1)).reduce((result, outer) => {
       const present = LIMIT_FIELDS.filter((name) => (getConfig(body, outer)[name] ?? null) !== null)
       const inners = present.length > 0 ? present : LIMIT_FIELDS.slice(0, 1)
-      return withMember(result, outer, (config) =>
+      return setMember(result, outer, (config) =>
         inners.reduce(
-          (json, inner) => withMember(json, inner, () => String(tokens)),
+          (json, inner) => setMember(json, inner, () => String(tokens)),
           config?.startsWith('{') ? config : '{}',
         ),
       )

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
-import { insertFirstMember, withMember } from '../../../lib/json-edit.ts'
+import { insertFirstMember, setMember } from '../../../lib/json-edit.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 
 /* `stream_options.include_usage` requests a stream's usage, and a chunk without choices reports it. */
@@ -8,8 +8,8 @@ import type { SseEvent } from '../../../lib/sse.ts'
 export const addUsageRequest = (text: string, body: JsonObject): string =>
   body.stream_options === undefined
     ? insertFirstMember(text, USAGE_OPTION)
-    : withMember(text, 'stream_options', (options) =>
-        withMember(options?.startsWith('{') ? options : '{}', 'include_usage', () => 'true'),
+    : setMember(text, 'stream_options', (options) =>
+        setMember(options?.startsWith('{') ? options : '{}', 'include_usage', () => 'true'),
       )
 
 const USAGE_OPTION = '"stream_options":{"include_usage":true}'

@@ -1,5 +1,5 @@
 import type { UpstreamCall } from '../../../lib/exchange.ts'
-import { withModel } from '../../../lib/json-edit.ts'
+import { replaceModel } from '../../../lib/json-edit.ts'
 import { encodePathSegment, trimTrailing } from '../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../protocols/providers/target.ts'
 import type { ProviderSpecificData } from '../../../types.ts'
@@ -29,7 +29,7 @@ export function createAzureCall(
     path: place + path,
     query,
     headers,
-    ...(body !== undefined && { body: deployment && !isForm ? withModel(body, deployment) : body }),
+    ...(body !== undefined && { body: deployment && !isForm ? replaceModel(body, deployment) : body }),
   })
 }
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
-import { withMember } from '../../../lib/json-edit.ts'
+import { setMember } from '../../../lib/json-edit.ts'
 import { scanTopLevel } from '../../../lib/json-scan.ts'
 import { parseOpaque } from '../../../protocols/formats/canonical/exact-json.ts'
 
@@ -19,7 +19,7 @@ export function addBlockBreakpoint(text: string): string {
   if (breakpoints.length >= MAX_BREAKPOINTS) return text
   const isLong = body.cache_control.ttl === '1h' && breakpoints.every(({ ttl }) => ttl === '1h') // a longer TTL must not follow a shorter one
   const messages = addToLastBlock(body.messages, isLong ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' })
-  return messages ? withMember(text, 'messages', () => JSON.stringify(messages)) : text
+  return messages ? setMember(text, 'messages', () => JSON.stringify(messages)) : text
 }
 
 /** Maximum number of breakpoints in a request. */

@@ -1,7 +1,7 @@
 import { decodeUtf8Lenient } from '../../../lib/bytes.ts'
 import type { UpstreamCall, UpstreamFetch } from '../../../lib/exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
-import { withMembers } from '../../../lib/json-edit.ts'
+import { replaceMembers } from '../../../lib/json-edit.ts'
 import { scanTopLevel } from '../../../lib/json-scan.ts'
 import { encodePathSegment, trimTrailing } from '../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../protocols/providers/target.ts'
@@ -24,7 +24,7 @@ function toVertexClaude(
   const version = { anthropic_version: 'vertex-2023-10-16' }
   if (path.endsWith('/count_tokens')) {
     // Vertex counts tokens with its own model, without betas.
-    const counted = withMembers(text, { without: REJECTED_FIELDS, added: version })
+    const counted = replaceMembers(text, { removedNames: REJECTED_FIELDS, addedMembers: version })
     return { path: `${PUBLISHER_PATH}/count-tokens:rawPredict`, headers, body: counted }
   }
   const betas = betaHeader.split(',').map((beta) => beta.trim())
@@ -36,9 +36,9 @@ function toVertexClaude(
   return {
     path: `${PUBLISHER_PATH}/${name}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
     headers: inHeader === '' ? headers : { ...headers, 'anthropic-beta': inHeader },
-    body: withMembers(addBlockBreakpoint(text), {
-      without: ['model', ...REJECTED_FIELDS],
-      added: inBody.length > 0 ? { ...version, anthropic_beta: inBody } : version,
+    body: replaceMembers(addBlockBreakpoint(text), {
+      removedNames: ['model', ...REJECTED_FIELDS],
+      addedMembers: inBody.length > 0 ? { ...version, anthropic_beta: inBody } : version,
     }),
   }
 }

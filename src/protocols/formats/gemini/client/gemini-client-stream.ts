@@ -88,7 +88,7 @@ export function createWriter(baseContext: WriterContext, write: (event: string) 
       if (!isHidden && text !== '') writeChunk(candidate.index, `{"text":"${escapeJson(text)}","thought":true}`)
       return
     }
-    buffer.add(text)
+    buffer.append(text)
     if (part.type === 'tool-call') return
     const tokens = logprobs && `,"logprobsResult":${JSON.stringify(writeLogprobs(logprobs))}`
     writeChunk(candidate.index, `{"text":"${escapeJson(text)}"}`, tokens)

@@ -118,7 +118,7 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
     }
     if (type === 'refusal') return writeChunk(candidate.index, `{"refusal":"${escaped}"}`)
     if (type === 'tool-call') return writeChunk(candidate.index, writeArgumentsDelta(part, escaped))
-    part.reasoningText?.add(text)
+    part.reasoningText?.append(text)
     return writeChunk(candidate.index, `{"reasoning_content":"${escaped}"}`)
   }
 

@@ -115,7 +115,7 @@ export function createMessageWriter(
     if (!text) return
     const { type, buffer } = text
     if (!buffer.hasStarted) begin(type)
-    buffer.add(piece)
+    buffer.append(piece)
     if (!logprobs || type === 'refusal') return writeDelta(piece)
     text.logprobs.push(...logprobs)
     const delta = `"delta":"${escapeJson(piece)}","logprobs":${JSON.stringify(writeLogprobs(logprobs))}`
@@ -233,7 +233,7 @@ function createArgumentsWriter(part: ToolCallPart, { context, events, index }: I
   events.write('response.output_item.added', { output_index: index, item: startedCall })
 
   function add(piece: string) {
-    buffer.add(piece)
+    buffer.append(piece)
     writeDelta(piece)
   }
 
@@ -274,7 +274,7 @@ export function createReasoningWriter(part: ReasoningPart, { context, events, in
     add(piece) {
       begin()
       if (!buffer.hasStarted) events.writeJson('response.reasoning_summary_part.added', writeSummary(''))
-      buffer.add(piece)
+      buffer.append(piece)
       writeDelta(piece)
     },
     setState(newState) {
