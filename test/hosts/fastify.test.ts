@@ -14,7 +14,7 @@ for (const [version, node] of nodes) {
 const test = suite("a gateway behind Fastify's body parsers")
 
 for (const path of ['/ai/v1/chat/completions', '/ai/v1/messages', '/ai/api/keys'])
-  test(`if Fastify has already parsed the body, the error for ${path} contains the code that fixes it`, async () => {
+  test(`the error for a body that Fastify has already parsed (${path}) contains the fix`, async () => {
     assert.match(await codeInError(process.execPath, path), /^app\.register\(.*\)$/)
   })
 

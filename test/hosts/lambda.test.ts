@@ -31,7 +31,7 @@ async function withFunction(
   }
 }
 
-test('a gateway on AWS Lambda returns a 504 before the function times out, and cancels the provider call', async () => {
+test('a gateway on AWS Lambda returns a 504 and cancels the provider call before the function times out', async () => {
   await withFunction('lambda', { timeoutMs: 3_000 }, async ({ lambda, upstream, client }) => {
     const cut = upstream.nextCut()
     const response = await client.chat('never', false)
@@ -43,7 +43,7 @@ test('a gateway on AWS Lambda returns a 504 before the function times out, and c
   })
 })
 
-test('a gateway on AWS Lambda cuts off a stream before the function times out, and cancels the provider call', async () => {
+test('a gateway on AWS Lambda cuts off a stream and its provider call before the function times out', async () => {
   await withFunction('lambda-hooks', { timeoutMs: 3_000 }, async ({ lambda, upstream, client }) => {
     const cut = upstream.nextCut()
     const response = await client.chat('forever', true)

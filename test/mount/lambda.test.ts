@@ -76,7 +76,7 @@ test('the function URL handler converts the event to a request', async () => {
   assert.equal(await request.json(), { name: 'Zoë' })
 })
 
-test('the function URL handler keeps the path as is, even with two leading slashes or a question mark', async () => {
+test('the function URL handler keeps leading slashes in the path, and encodes question marks', async () => {
   assert.is(
     (await requestFor(getEvent('GET', { rawPath: '//evil.example/x' }))).url,
     'https://fn.example//evil.example/x',
@@ -96,7 +96,7 @@ test('the function URL handler accepts base64 bodies', async () => {
   assert.equal(new Uint8Array(await (await requestFor(event)).arrayBuffer()), bytes)
 })
 
-test('the function URL handler drops the body of a GET, because a Request with one would be invalid', async () => {
+test("the function URL handler drops a GET body, which a Request can't have", async () => {
   assert.is((await requestFor(getEvent('GET', { body: 'x' }))).body, null)
 })
 
@@ -163,7 +163,7 @@ function endless() {
   return { seen, body }
 }
 
-test('the function URL handler reads only as fast as Lambda does, and cancels the rest when Lambda stops', async () => {
+test('the function URL handler applies backpressure, and cancels the body when Lambda stops reading', async () => {
   const { seen, body } = endless()
   const stream = new PassThrough({ highWaterMark: 10_000 })
   let signal: AbortSignal | undefined

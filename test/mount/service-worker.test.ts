@@ -26,7 +26,7 @@ function dispatch(request: Request, waitUntil: (work: Promise<unknown>) => void 
   return response
 }
 
-test('a gateway in a service worker calls respondWith synchronously for its paths, as fetch events require', async () => {
+test('a gateway in a service worker calls respondWith synchronously for its paths', async () => {
   const response = await dispatch(new Request('https://app.example/ai/v1/models'))
   assert.is(response?.status, 200)
   assert.match((await response?.text()) ?? '', /"object":"list"/)
@@ -37,19 +37,19 @@ test('a gateway in a service worker leaves other paths to the network', () => {
     assert.is(dispatch(new Request(`https://app.example${path}`)), undefined, path)
 })
 
-test('a gateway in a service worker ignores its paths on other origins, because a page may call a provider directly', () => {
+test('a gateway in a service worker ignores its paths on other origins', () => {
   for (const origin of ['https://api.provider.example', 'http://app.example', 'https://app.example:8443'])
     assert.is(dispatch(new Request(`${origin}/ai/v1/models`)), undefined, origin)
 })
 
-test('a gateway in a service worker leaves form submissions to the network, because any site can submit one', () => {
+test('a gateway in a service worker leaves form submissions to the network', () => {
   const form = (method: string) =>
     dispatch(Object.defineProperty(new Request('https://app.example/ai/v1/models', { method }), 'mode', navigate))
   assert.is(form('POST'), undefined)
   assert.ok(form('GET'), 'a URL typed in the address bar')
 })
 
-test("a gateway in a service worker calls providers like a page: without a user-agent header, and with Anthropic's browser opt-in", async () => {
+test("a gateway in a service worker sends Anthropic's browser opt-in, but no user-agent header", async () => {
   const own = globalThis.fetch
   const seen: Headers[] = []
   try {
@@ -82,7 +82,7 @@ test("a gateway in a service worker calls providers like a page: without a user-
   )
 })
 
-test("a gateway in a service worker passes on the page's signal, and keeps the event alive for background work", async () => {
+test("a gateway in a service worker passes on the page's signal and waitUntil", async () => {
   let seen: { request?: Request; platform?: unknown[] } = {}
   const spied = toServiceWorkerHandler({
     matches: gateway.matches,

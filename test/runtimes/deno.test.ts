@@ -31,7 +31,7 @@ guardsContent('Deno', async () =>
 /** Node's own server only starts listening one turn of the event loop later. */
 function opensAtOnce() {
   const test = suite('serveDeno and its address')
-  test('serveDeno listens before it returns, throws if the port is taken, and releases the port when closed', async () => {
+  test('serveDeno listens before it returns, throws if the port is taken, and releases it on close', async () => {
     const output = JSON.parse(await runScript(deno, ['run', '--allow-net', '--no-prompt', 'apps/deno-ports.mjs']))
     const each = [200, true, 'AddrInUse', 'closed']
     assert.equal(output, { '127.0.0.1': each, localhost: each, '::1': each })

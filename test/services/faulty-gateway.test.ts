@@ -151,7 +151,7 @@ const FAULTS: Array<[fault: Fault, what: string, ms: number]> = [
 
 for (const [fault, label, ms] of FAULTS)
   test(
-    `a gateway keeps using cached data while the store ${label}, rejects changes within 6 s, and recovers within 3 s`,
+    `a gateway uses cached data while the store ${label}, and recovers within 3 s`,
     {
       timeoutMs: 90_000,
     },
@@ -203,7 +203,7 @@ async function goesOn(name: Client, fault: Fault, forMs: number) {
 }
 
 test(
-  'a gateway sees a change within 15 s after its store connections died silently, if new ones work',
+  'a gateway sees a change within 15 s after its store connections died silently',
   {
     timeoutMs: 300_000,
   },

@@ -70,7 +70,7 @@ test('without `watch`, the gateway sends no queries between requests', async () 
   await gateway.close()
 })
 
-test("the first request waits for a sleeping database to start, and later requests see another instance's changes", async () => {
+test("the first request waits for a sleeping database, and later ones see another instance's changes", async () => {
   const table = newTable()
   const build = () =>
     createGateway({

@@ -74,7 +74,7 @@ export function testOverHttp(
   })
 
   if (!isSerial)
-    test(`${name}: a cold instance checks the limits of any known key in two round trips before it calls the provider`, async () => {
+    test(`${name}: a cold instance checks a known key's limits in two round trips`, async () => {
       const open = create()
       const storage = open()
       const first = build(storage)
@@ -133,7 +133,7 @@ export function testOverHttp(
       assert.is((await other.get('old'))?.value, isRun ? undefined : '1')
     })
 
-    test(`${name}: a change succeeds, or gets a 503 that explains what to do, if the network fails with "${fault}"`, async () => {
+    test(`${name}: a change succeeds or gets a 503 if the network fails with "${fault}"`, async () => {
       const open = create()
       const first = build(open())
       await first.api.combos.create({ name: 'first', models: ['openai/gpt-5'] })

@@ -56,7 +56,7 @@ test.after(async () => {
   await remove()
 })
 
-test('unstorage adapter: each key is stored as a file below the base, with short lowercase path segments', async () => {
+test('unstorage adapter: each key is a file below the base, with short lowercase path segments', async () => {
   const folder = join(root, next())
   const storage = unstorageStorage(open('fs', { base: folder }), { base: 'app:ai', longestKeyBytes: 1_000 })
   const keys = [
@@ -95,7 +95,7 @@ test('unstorage adapter: a partially written value is read again', async () => {
   assert.is(found.length, 0)
 })
 
-test('unstorage adapter: a damaged entry is returned as it is, together with intact entries, until it is replaced or removed', async () => {
+test('unstorage adapter: a damaged entry is returned as is until it is replaced or removed', async () => {
   const folder = join(root, next())
   const storage = unstorageStorage(open('fs', { base: folder }))
   const version = await storage.set('whole', 'value')
@@ -116,13 +116,13 @@ test('unstorage adapter: a damaged entry is returned as it is, together with int
   }
 })
 
-test('unstorage adapter: exactly one of many concurrent writers creates a key if all use the same storage object', async () => {
+test('unstorage adapter: only one of many concurrent writers on one storage object creates a key', async () => {
   const storage = unstorageStorage(open('fs', { base: join(root, next()) }))
   const tries = Array.from({ length: 20 }, (_, index) => storage.set('key', `${index}`, { ifVersion: null }))
   assert.is((await Promise.all(tries)).filter((result) => result !== false).length, 1)
 })
 
-test("unstorage adapter: a failing driver's error contains its name and no value, and the storage stays open", async () => {
+test("unstorage adapter: a failing driver's error contains its name, but no value", async () => {
   const opened = open('memory', {})
   const setItem = () => Promise.reject(Object.assign(new Error('the disk is full'), { args: ['the secret'] }))
   const error = await getError(() => unstorageStorage({ ...opened, setItem }).set('key', 'the secret'))
@@ -136,7 +136,7 @@ test("unstorage adapter: a failing driver's error contains its name and no value
   assert.is((await unstorageStorage(opened).get('key'))?.value, 'value')
 })
 
-test('unstorage adapter: a hanging driver call is abandoned after four seconds, and later calls still use the driver', {
+test('unstorage adapter: a hanging driver call is abandoned after four seconds', {
   timeoutMs: 30_000,
 }, async () => {
   const opened = open('memory', {})

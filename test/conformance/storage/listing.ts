@@ -64,7 +64,7 @@ export function storageListing(test: StorageTest): void {
     assert.equal(await behind('z'), [])
   })
 
-  test('list returns at most `limit` keys, and pages of any size add up to the full list', async ({ storage }) => {
+  test('list returns at most `limit` keys, and its pages add up to the full list', async ({ storage }) => {
     const keys = Array.from({ length: 25 }, (_, index) => `page/${String(index).padStart(3, '0')}`)
     await Promise.all(keys.toReversed().map((key) => storage.set(key, key)))
     await storage.set('pagf', 'behind')

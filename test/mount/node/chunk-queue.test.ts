@@ -16,7 +16,7 @@ function queue() {
 const text = async (next: Promise<Uint8Array | undefined>) => Buffer.from((await next) ?? '(end)').toString()
 const KIB_20 = 'x'.repeat(20 * 1024)
 
-test('the body queue combines chunks that arrived together, for a waiting reader and for a later one', async () => {
+test('the body queue combines chunks that arrived together', async () => {
   const { body, push } = queue()
   const first = body.next()
   push('a')
@@ -41,7 +41,7 @@ test('the body queue returns the entire body at once after it has ended', async 
   assert.is(await text(body.next()), '(end)')
 })
 
-test('the body queue returns no complete body if it was cut off, and an empty one if nothing arrived', async () => {
+test('the body queue returns no complete body after a cutoff, and an empty one after an empty end', async () => {
   const cut = queue()
   cut.push('half')
   cut.body.end(new Error('cut'))
@@ -70,7 +70,7 @@ test('the body queue returns the chunks that arrived before it rejects', async (
   for (let i = 0; i < 2; i += 1) assert.is((await body.next().catch((error) => error)).message, 'cut')
 })
 
-test('the body queue pauses its source once when too much is queued, and resumes it after that has been read', async () => {
+test('the body queue pauses its source when it is full, and resumes it after a read', async () => {
   const { body, seen, push } = queue()
   push('small')
   assert.equal(seen, [])
@@ -81,7 +81,7 @@ test('the body queue pauses its source once when too much is queued, and resumes
   assert.equal(seen, ['pause', 'resume'])
 })
 
-test("the body queue doesn't resume a source that has ended, because its connection may serve another call", async () => {
+test("the body queue doesn't resume a source that has ended", async () => {
   const { body, seen, push } = queue()
   push(KIB_20)
   body.end()

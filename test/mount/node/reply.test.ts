@@ -50,7 +50,7 @@ test('a Node response to HEAD has only headers, and cancels the stream', async (
   await body.canceled
 })
 
-test("a Node response sends a stream's headers before its first chunk, and each chunk as it arrives", async () => {
+test('a Node response sends headers before the first chunk, and chunks as they arrive', async () => {
   const body = source()
   const { port } = await stream(body)
   const connection = lab.dial(port, GET)
@@ -101,7 +101,7 @@ test('a Node response reads a stream only as fast as the client does', async () 
   assert.is(connection.text.match(/\xc3\x9f/g)?.length, (pushed + 50) * chunk.length)
 })
 
-test('a Node response whose stream fails sends the chunks so far, then closes the connection without a clean end', async () => {
+test('a Node response whose stream fails sends the chunks so far, then breaks off', async () => {
   const body = source()
   const { port } = await stream(body)
   const connection = lab.dial(port, GET)
@@ -121,7 +121,7 @@ test('a Node response whose stream fails before the first chunk closes the conne
   assert.instance(failed, TypeError)
 })
 
-test('a Node response resets an HTTP/1.0 connection if closing it would look like the end of the stream', async () => {
+test('a failing stream resets an HTTP/1.0 connection, because closing it would look complete', async () => {
   const body = source()
   const { port } = await stream(body)
   const connection = lab.dial(port, 'GET /v1 HTTP/1.0\r\n\r\n')
@@ -207,7 +207,7 @@ test('a stream is canceled if the host app is already responding', async () => {
   assert.is(await (await fetch(url)).text(), 'the host')
 })
 
-test('a path outside the gateway gets a 404 from the gateway, or goes to the next handler if there is one', async () => {
+test('a path outside the gateway goes to the next handler, or gets a 404', async () => {
   const handle = toNodeHandler(stubGateway(() => json('ours')))
   const alone = await lab.listen((req, res) => handle(req, res))
   assert.is((await fetch(`${alone.url}/host`)).status, 404)

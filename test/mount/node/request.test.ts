@@ -54,7 +54,7 @@ test("repeated headers are joined with commas, cookies with semicolons, and inhe
   assert.ok(connection.text.includes(JSON.stringify(values)), connection.text)
 })
 
-test('copyHeaders copies the named headers of the request, and keeps existing ones that the request lacks', async () => {
+test('copyHeaders copies the named request headers, and keeps existing values for absent ones', async () => {
   const { port } = await serve((exchange) => {
     const into = { 'x-many': 'before', via: 'kept' }
     exchange.copyHeaders(new Set(['x-many', 'cookie', 'absent', 'via', 'constructor']), into)
@@ -210,7 +210,7 @@ test("app functions get a Fetch request with the client's abort signal and no bo
   assert.is(await aborted.promise, JSON.stringify(['POST', 'http://me.example:8080/api?b', '1', 'a=1; b=2', null]))
 })
 
-test('the Fetch request is a real Request that can be copied and cloned, even if its signal is first used late', async () => {
+test('the Fetch request can be copied and cloned, even if its signal is first used late', async () => {
   const seen = Promise.withResolvers<string>()
   const { port } = await serve(async (exchange) => {
     const request = exchange.toRequest()

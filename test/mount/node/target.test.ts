@@ -89,7 +89,7 @@ test('over a real connection, the gateway gets the same path that parsing the ta
   }
 })
 
-test('a target in absolute form, or one that looks like a host, gets a 400 in JSON', async () => {
+test('a request target in absolute form, or that looks like a host, gets a 400', async () => {
   for (const target of ['http://localhost/v1/models', '//evil/v1/models', '*']) {
     const text = await send(target)
     assert.match(text, /^HTTP\/1\.1 400 /, target)

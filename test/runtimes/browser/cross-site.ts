@@ -134,7 +134,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     await requireKeys(false)
   })
 
-  test("a page on an allowed origin can call models and read streams and errors, but can't manage the gateway", async () => {
+  test("a page on an allowed origin can call models, but can't manage the gateway", async () => {
     const app = await context.newPage()
     await app.goto(site('app.test'))
     const send = (path: string, body: object) =>

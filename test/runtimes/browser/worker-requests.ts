@@ -69,7 +69,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
         assert.is(await act(client, model), 'Hello')
       })
 
-      test(`a page receives each chunk of a stream from ${model} before the next one is sent (${client} client)`, async () => {
+      test(`a page receives each chunk from ${model} before the next one is sent (${client} client)`, async () => {
         const streamed = await act<Streamed>(`${client}Stream`, model, `${provider.url}/step`)
         assert.equal(streamed, { pieces: ['Hel', 'lo'] })
       })

@@ -161,7 +161,7 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     assert.is(typeof (await call(page, 'set', 'key', value)).result, 'string')
   })
 
-  inTabs('storage calls in a frame with an opaque origin fail with an error that explains what to do', async () => {
+  inTabs('storage calls in a frame with an opaque origin fail and explain what to allow', async () => {
     const frame = `new Promise((resolve) => {
       const frame = Object.assign(document.createElement('iframe'), { onload: resolve, src: '/', sandbox: 'allow-scripts' })
       document.body.append(frame)
@@ -186,7 +186,7 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     await until(async () => (await act<string[]>(page, 'received')).includes('unannounced'))
   })
 
-  inTabs('a watcher that has fallen behind the change log is notified that any key may have changed', async () => {
+  inTabs('a watcher that has fallen behind the change log is notified of a gap', async () => {
     await call(other, 'set', 'before', 'value')
     await until(async () => (await act<string[]>(page, 'received')).includes('before'))
     await act(other, 'hold', name)
@@ -195,7 +195,7 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     assert.ok((await act<string[]>(page, 'received')).includes('gap'))
   })
 
-  inTabs('a page restored from the back/forward cache first assumes that any key may have changed', async () => {
+  inTabs('a page restored from the back/forward cache is first notified of a gap', async () => {
     await act(page, 'silence') // a message would evict the other page from the back/forward cache
     await other.goto(`${site.url}?elsewhere`)
     await call(page, 'set', 'meanwhile', 'value')

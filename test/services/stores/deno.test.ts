@@ -12,7 +12,7 @@ await storesRunBy('Deno', deno, ...run)
 
 const test = suite('four processes on one Deno KV')
 
-test('four processes on one Deno KV lose none of 4 x 200 read-modify-writes and 4 x 200 counter increments', () =>
+test('four processes on one Deno KV lose no concurrent updates or increments', () =>
   inFolder(async (folder) => {
     const outfile = join(folder, 'adds.mjs')
     await bundle('deno-kv-adds.ts', { outfile, platform: 'node' })

@@ -33,7 +33,7 @@ export function everybodyCanUseIt(test: Suite<{ browser?: Browser }>): void {
   test.after(() => server?.close())
 
   for (const width of [1280, 360])
-    test(`axe finds no serious problem in any page or dialog, in light and dark mode, at ${width} pixels wide`, {
+    test(`axe finds no serious problem in any page or dialog at ${width} pixels wide`, {
       timeoutMs: 300_000,
     }, async ({ browser }) => {
       // Sequentially, because a key press can miss a window while another browser window has the focus.

@@ -32,7 +32,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test("a combo's parameters, conditions, and timeouts can be edited, and saving keeps settings without a form field", async ({
+  test("editing a combo's parameters, conditions, and timeouts keeps settings without a form field", async ({
     browser,
   }) => {
     await withDialog(browser, ['#/combos', 'Edit: fast'], async ({ api, dialog, reopen }) => {
@@ -216,9 +216,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test("the sign-in form rejects a token that isn't a valid header value, whether it's typed or in the URL", async ({
-    browser,
-  }) => {
+  test("the sign-in form rejects a token that isn't a valid header value, typed or in the URL", async ({ browser }) => {
     const server = await serveDashboard()
     for (const token of ['d\u043ekument', 'a\u0000b', '\u{1f511}', '%E0%A4%A', 'x%0Ay']) {
       const { page, faults, close } = await visit(browser as Browser, server.url, { token })

@@ -6,9 +6,7 @@ import { goTo, visit } from './visit.ts'
 
 /** Tests the key, group, connection, combo, and settings fields that determine where requests may go. */
 export function policiesAreEdited(test: Suite<{ browser?: Browser }>): void {
-  test('tags can be added to connections and required by keys and groups, until the form removes them', async ({
-    browser,
-  }) => {
+  test('the forms add and remove connection tags and the tags that keys and groups require', async ({ browser }) => {
     await withPage(browser, async ({ page, dialog, api }) => {
       const forms = {
         targets: { button: 'Edit: main', tags: async () => (await findNamed(api, 'main'))?.tags },

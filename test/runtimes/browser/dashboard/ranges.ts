@@ -81,9 +81,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test("keys show this month's spending, the used share of each limit, and when they were last used", async ({
-    browser,
-  }) => {
+  test('keys show their monthly spending, limit usage, and last use', async ({ browser }) => {
     const { server, key } = await withHistory()
     const { gateway } = server
     await gateway.api.keys.create({ name: 'idle', limits: { requests: { day: 10 } } })
