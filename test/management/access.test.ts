@@ -83,7 +83,7 @@ test('every route rejects missing, wrong, and client credentials, and accepts th
   }
 })
 
-test('an unknown path or method under /api gets a 401 without the token, and a 404 or 405 with it', async () => {
+test('an unknown path or method under /api returns a 404 or 405 only with the token', async () => {
   const { send, call } = openManagement()
   for (const [method, path, status] of [
     ['GET', '/api', 404],

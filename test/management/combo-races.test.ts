@@ -25,7 +25,7 @@ interface Recorded {
   id: string
 }
 
-test('concurrent changes in three processes never lose or duplicate a combo, or undo an acknowledged change', async () => {
+test('concurrent changes in three processes never lose, duplicate, or revert a combo', async () => {
   const race = fc.asyncProperty(fc.scheduler(), operations, operations, operations, async (scheduler, ...processes) => {
     const storage = memoryStorage()
     const { combos } = openManagement({ storage }).gateway.api
@@ -203,7 +203,7 @@ test('an interrupted rename takes effect', async () => {
   assert.is((await expect(200, 'GET', `/api/combos/${id}`)).name, 'new')
 })
 
-test('the next change to any combo cleans up after an interrupted rename, and frees the old name', async () => {
+test('the next change to any combo cleans up an interrupted rename and frees the old name', async () => {
   const { expect, id, other, storage } = await afterCrash()
   await expect(200, 'PUT', `/api/combos/${other.id}`, { name: 'old' })
   assert.is((await storage.list('combos/')).length, 2)

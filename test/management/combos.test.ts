@@ -136,7 +136,7 @@ test('creates a combo without models, with a warning', async () => {
   assert.equal(listWarnings(await expect(200, 'PUT', path, { models: [] })), warnings)
 })
 
-test("creates and updates a combo even if its models don't resolve, and returns the reason each time", async () => {
+test("creates and updates a combo whose models don't resolve, with a warning each time", async () => {
   const { expect, gateway } = openManagement()
   const { combos, connections, aliases } = gateway.api
   const full = 'No model in this combo resolves yet, so requests for it fail with a 404.'

@@ -15,7 +15,7 @@ async function open(createResponse: Respond, options: WorldOptions = {}) {
   return { ...world, fetch, idOf: getId }
 }
 
-test('a test calls only the given connection, for at most 16 tokens, and reports the duration', async () => {
+test('a connection test calls only that connection, for at most 16 tokens', async () => {
   const { api, idOf, fetch, clock, recorded } = await open(async (call, index) => {
     await clock.advance(25)
     return respond(call, index)
@@ -39,7 +39,7 @@ test('a test calls only the given connection, for at most 16 tokens, and reports
   assert.equal([totals.requests, totals.tokens.output > 0], [2, true])
 })
 
-test("a test works for any of a provider's connections, even one that is paused, draining, or in cooldown", async () => {
+test('a connection can be tested even if it is paused, draining, or in cooldown', async () => {
   const twins = ['first', 'second'].map((name) => ({ provider: 'one', name, apiKey: `secret-of-${name}` }))
   let isHealthy = true
   const { api, fetch, chat } = await open(
@@ -62,7 +62,7 @@ test("a test works for any of a provider's connections, even one that is paused,
   assert.is(key(), 'Bearer secret-of-second')
 })
 
-test('a failed test returns the reason that a client would see, without the secret, and calls no other target', async () => {
+test('a failed connection test returns the reason without the secret, and tries no other target', async () => {
   const secret = 'secret-of-one'
   const { api, idOf, fetch } = await open(() =>
     json({ error: { message: `Incorrect API key provided: ${secret}. ${'x'.repeat(1_000)}` } }, 401),
@@ -76,7 +76,7 @@ test('a failed test returns the reason that a client would see, without the secr
   assert.equal(health, [['one', 'credentials']])
 })
 
-test('a test times out after ten seconds', async () => {
+test('a connection test times out after ten seconds', async () => {
   const { api, idOf, clock } = await open(() => new Promise<never>(() => {}))
   const testing = api.connections.test(idOf('one'))
   await clock.untilPending()
@@ -85,7 +85,7 @@ test('a test times out after ten seconds', async () => {
   assert.equal([ok, status, ms], [false, 504, 10_000])
 })
 
-test('a test needs a connection and a model of a kind that supports a small request', async () => {
+test('a connection test needs a known connection and a model of a testable kind', async () => {
   const { api, gateway, post } = await open(respond, {
     connections: [{ provider: 'lab', providerSpecificData: { baseUrl: 'http://lab.test/v1' } }],
   })

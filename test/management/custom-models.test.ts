@@ -21,7 +21,7 @@ for (const [field, model] of [
   ['id', { id: '..', providerAlias: 'oa' }],
   ['providerAlias', { id: 'm', providerAlias: '.' }],
 ] as const) {
-  test(`rejects ${field} if it consists only of dots, because no URL could address the model for deletion`, () =>
+  test(`rejects ${field} if it is a dot segment, which no URL can address`, () =>
     openManagement().refuses(400, `"${field}" must not be "." or "..", which cannot be used in a URL`, [
       'POST',
       PATH,
@@ -34,7 +34,7 @@ test('trims id and providerAlias', async () => {
   assert.equal(await expect(201, 'POST', PATH, { id: ' m ', providerAlias: '\toa ' }), { id: 'm', providerAlias: 'oa' })
 })
 
-test('rejects a duplicate custom model, even with another type, but allows the same id for another provider', async () => {
+test('rejects a duplicate custom model, but allows the same id for another provider', async () => {
   const { expect, refuses } = openManagement()
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'oa' })
   const again = { id: ' m', type: 'image', providerAlias: 'oa' }

@@ -26,7 +26,7 @@ for (const [mode, damage] of [
   ['is missing', () => undefined],
   ['is not a string', () => 7],
 ] as const) {
-  test(`a key that can't be decrypted because it ${mode} is marked as such, and other keys are listed as usual`, async () => {
+  test(`the key list marks a key that can't be decrypted because it ${mode}`, async () => {
     const { expect, before, id } = await doorWithDamage(damage)
     const { keys } = await expect(200, 'GET', '/api/keys')
     assert.equal([keys[0], keys[2]], [before[0], before[2]])

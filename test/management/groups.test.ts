@@ -170,7 +170,7 @@ use("a paused group's keys are rejected, and their in-flight streams end", async
   assert.is(await status(key), 200)
 })
 
-use('a change to a group by another gateway on the same storage takes effect for its keys', async () => {
+use("a group change by another gateway on the same storage affects the group's keys", async () => {
   const storage = memoryStorage()
   const [first, second] = [await openUsed(storage), await openUsed(storage)]
   const { id } = await first.api.groups.create({ name: 'a' })

@@ -55,7 +55,7 @@ test('a change to a single record only takes effect if the given revision is cur
   }
 })
 
-test('checks the revision of aliases and custom models, which have no GET route, against their list entry', async () => {
+test('checks the revision of aliases and custom models against their list entry', async () => {
   const { api, send } = await open()
   await api.aliases.set({ alias: 'quick', model: 'openai/a' })
   const tag = getRevision({ alias: 'quick', model: 'openai/a' })
@@ -88,7 +88,7 @@ test('only one of several changes to the same revision succeeds, even across two
   assert.equal(sent.map(({ status }) => status).sort(), [200, 409, 409, 409])
 })
 
-test("list entries have their record's revision, and operations that don't change a single record reject the header", async () => {
+test("list entries have their record's revision, and creating a record rejects If-Match", async () => {
   const { api, send } = await open()
   const { id } = await api.keys.create({ name: 'a' })
   const { keys } = await api.keys.list({ values: 'none' })

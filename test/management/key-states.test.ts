@@ -30,7 +30,7 @@ async function doorWithKey(storage = unwatched()) {
   return { management, id, key }
 }
 
-test('rejects a paused key with a 403 from the next request on, and accepts it once it is resumed', async () => {
+test('rejects a paused key with a 403 from the next request on, until it is resumed', async () => {
   const { management, id, key } = await doorWithKey()
   await management.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
   assert.is(await models(management, key), 200)
@@ -99,7 +99,7 @@ test('finds by id a key that another process just created, even while the cache 
   await other.refuses(404, 'Key not found', ['DELETE', `/api/keys/${id}`])
 })
 
-test('a pause or a deletion takes effect in the same process even if the storage fails after writing', async () => {
+test('pausing or deleting a key takes effect even if the storage fails after writing', async () => {
   const storage = unwatched()
   let failing = false
   const failAfter = <A extends unknown[], T>(run: (...args: A) => Promise<T>) => {

@@ -25,7 +25,7 @@ async function world(options: object = {}) {
   return { ...opened, clock, busy, old, never, send, usageOf: readUsage }
 }
 
-test("shows a key's costs this month, its usage of each limit, and the time of its latest request", async () => {
+test("shows a key's monthly cost, its usage of each limit, and its latest request time", async () => {
   const { api, clock, busy, old, never, send, usageOf: readUsage } = await world()
   await send(busy) // in the previous month
   await send(old)

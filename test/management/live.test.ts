@@ -91,7 +91,7 @@ function readEvents(response: Response, clock: FakeClock) {
 
 const listTypes = (events: readonly Received[]) => events.map(({ type }) => type)
 
-test('reports when a request begins, fails at one target, gets its first token from another target, and ends', async () => {
+test("live events report a request's start, failed attempt, first token, and end", async () => {
   const { follow, send, api } = await open()
   const events = await follow()
   assert.equal(listTypes(await events.until('running')), ['running'])
@@ -155,7 +155,7 @@ test('the first event contains a request that is already in flight, with its fai
   await events.cancel()
 })
 
-test('a reconnecting reader resumes after its last event, or learns that the event is no longer available', async () => {
+test('a reconnecting reader resumes after its last event, or gets a lost event', async () => {
   const { follow, send, clock } = await open()
   const events = await follow()
   const [first] = await events.until('running')

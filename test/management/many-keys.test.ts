@@ -122,7 +122,7 @@ test('pausing, renaming, and deleting a key reads no other keys if the storage r
   })
 })
 
-test('detects a change by another process at any point during a local change, even in a concurrent list', async () => {
+test('detects a change by another process at any point during a local change', async () => {
   for (const late of [
     { list: 90, write: 30 },
     { list: 5, write: 120 },

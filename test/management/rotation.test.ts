@@ -48,7 +48,7 @@ for (const change of [{}, { name: '' }, { name: 'pool' }, { strategy: 'round-rob
   })
 }
 
-test('a renamed combo restarts at its first model, and a later combo with the old name starts there too', async () => {
+test('a renamed combo, and a new combo with the old name, start at their first model', async () => {
   const { turn, expect, path } = await doorWithPool()
   assert.is(await turn(), '1')
   await expect(200, 'PUT', path, { name: 'ring' })

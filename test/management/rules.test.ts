@@ -67,7 +67,7 @@ test('ignores stored rules that no release would have written', async () => {
   assert.equal(readRules(shown), { ...defaultRules, health: { ...defaultRules.health, windowMs: 5_000 } })
 })
 
-test('a combo shows its rules, and each rule is replaced as a whole or removed by null', async () => {
+test("an update replaces each of a combo's rules as a whole, or removes it with null", async () => {
   const { expect } = openManagement()
   const rules = { health: { minCalls: 3 }, maxAttempts: 5, timeouts: { headersMs: 4_000 } }
   const { id, ...created } = await expect(201, 'POST', '/api/combos', { name: 'own', models: ['x/y'], ...rules })
@@ -115,7 +115,7 @@ for (const [rules, error] of refusals)
     await refuses(400, error, ['PUT', `/api/combos/${id}`, rules])
   })
 
-test('rejects a first cooldown that exceeds the maximum, in the settings even if the maximum is the default', async () => {
+test('rejects a first cooldown that exceeds the maximum, including the default maximum', async () => {
   const { refuses } = openManagement()
   const health = { cooldownMs: 2_000, maxCooldownMs: 1_000 }
   const inSettings = '"health.cooldownMs" must not be above "health.maxCooldownMs": '

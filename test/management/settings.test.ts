@@ -111,7 +111,7 @@ test('merges two concurrent patches', async () => {
   assert.equal(await expect(200, 'GET', '/api/settings'), both)
 })
 
-test("settings that can't be read or written return a 500 with a message, and onError receives the cause", async () => {
+test('unreadable or unwritable settings return a 500, and onError receives the cause', async () => {
   const broken = new Error('disk on fire')
   const errors: unknown[] = []
   const storage = { ...memoryStorage(), get: () => Promise.reject(broken) }

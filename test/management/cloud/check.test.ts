@@ -85,7 +85,7 @@ const refusals: [body: unknown, error: string][] = [
   ],
 ]
 for (const [body, error] of refusals) {
-  test(`the body ${JSON.stringify(body).slice(0, 60)} gets a 400 that explains what to send, without a call to the proxy`, async () => {
+  test(`the body ${JSON.stringify(body).slice(0, 60)} gets a 400 that explains what to send`, async () => {
     const { refuses, proxy } = await open(hello)
     await refuses(400, error, ['POST', '/api/sync/cloud', body])
     assert.is(proxy.calls.length, 0)
