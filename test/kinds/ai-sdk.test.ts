@@ -98,7 +98,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.match(upstream.calls.at(-1)?.body ?? '', '"imageSize":"2K"')
   })
 
-  test('a mask is rejected if the model would change the entire image, or if there is no image', async () => {
+  test('a mask is rejected without an image, or if the model would change all of it', async () => {
     const { models, upstream, post } = await images()
     const reason = await ai
       .generateImage({
@@ -114,7 +114,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal([response.status, upstream.calls.length], [400, 0])
   })
 
-  test('a request for more images than one call can return fails with a 400 that explains how to get them all', async () => {
+  test('a request for more images than one call can return fails and suggests maxImagesPerCall', async () => {
     const { models, upstream } = await images()
     const callOptions = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 25, maxRetries: 0 }
     const reason = await ai.generateImage(callOptions).catch((error: unknown) => error)

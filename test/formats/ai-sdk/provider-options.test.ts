@@ -295,7 +295,7 @@ for (const [name, format, call, sent, model] of cases)
     assert.equal(warned, [])
   })
 
-test('strict mode is off for schemas that OpenAI would reject, and the app can turn it off', async () => {
+test('strict mode is off for schemas that OpenAI would reject, or if the app disables it', async () => {
   const output = (schema: object) => ai7.Output.object({ schema: ai7.jsonSchema(schema) })
   const getStrict = async (call: Sent) => Object(Object((await send('openai-responses', call)).body.text).format).strict
   assert.is(await getStrict({ output: output(closed) }), undefined) // the schema allows additional properties

@@ -111,7 +111,7 @@ write('a context overflow message uses wording that clients recognize', () => {
   assert.is(message(sum), sum)
 })
 
-write('a rate limit sends its delay in whole seconds, and a billing error tells clients not to retry', () => {
+write('a rate limit sends its delay in seconds, and a billing error tells clients not to retry', () => {
   assert.equal(written('rate-limit', { retryAfterMs: 34_400 }).headers, { 'retry-after': '35' })
   assert.equal(written('billing').headers, { 'x-should-retry': 'false' })
 })

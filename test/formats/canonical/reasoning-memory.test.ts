@@ -22,7 +22,7 @@ const textPart: AssistantPart = { type: 'text', text: 'Let me see.' }
 const K = { owner: 'k', turns: [] }
 const turn = (...content: AssistantPart[]): Turn[] => [{ role: 'assistant', content }]
 
-test('stored reasoning returns to the start of the turn, or to its place before a later call', () => {
+test('stored reasoning is restored at its original place in the turn', () => {
   const memory = createReasoningMemory()
   memory.store(K, [
     createReasoning('one'),
@@ -73,7 +73,7 @@ test('nothing is stored from a truncated stream', () => {
   assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
 })
 
-test("only the owner can retrieve stored reasoning, and it isn't added if the client itself sends reasoning", () => {
+test('stored reasoning is restored only for its owner, and only if the client sends none', () => {
   const memory = createReasoningMemory()
   memory.store(K, [createReasoning('one'), call('c1')])
   assert.equal(memory.recall('other', turn(call('c1'))), turn(call('c1')))
@@ -135,7 +135,7 @@ test('the memory evicts the oldest entries first and skips very large entries', 
 const openai = (account: string): OpaqueState['origin'] => ({ format: 'openai-responses', account })
 const comment = { ...textPart, phase: 'commentary' } as const
 
-test('the phase of text that precedes a call is restored only for the provider that sent it', () => {
+test('a text phase before a call is restored only for the provider that sent it', () => {
   const memory = createReasoningMemory()
   memory.store({ ...K, origin: openai('a') }, [comment, call('c1'), call('c2')])
   const bare = turn(textPart, call('c1'), call('c2'), textPart)

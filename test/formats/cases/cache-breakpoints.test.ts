@@ -170,14 +170,14 @@ for (const [name, target] of Object.entries(wholly)) {
     assert.equal([getMarks(sent), warned], [['5m'], []])
   })
 
-  test(`a top-level breakpoint never causes a fifth breakpoint, or a longer lifetime after a shorter one (${name})`, async () => {
+  test(`a top-level breakpoint causes neither a fifth breakpoint nor increasing lifetimes (${name})`, async () => {
     const four = { ...bodyFor('anthropic-messages', [five, five, five, five, NONE]), ...mark() }
     assert.is(getMarks((await send({ ...target, body: four })).sent).length, 4)
     const late = { ...bodyFor('anthropic-messages', [NONE, five, NONE]), ...mark('1h') }
     assert.equal(getMarks((await send({ ...target, body: late })).sent), ['5m', '5m'])
   })
 
-  test(`the last block keeps its own breakpoint if the request also has a top-level one (${name})`, async () => {
+  test(`the last block's own breakpoint takes precedence over a top-level one (${name})`, async () => {
     const { sent } = await send({
       ...target,
       body: { ...bodyFor('anthropic-messages', [NONE, NONE, five]), ...mark() },

@@ -133,7 +133,7 @@ test("Google's client can stream with both versions of the path", async () => {
   }
 })
 
-test("a stream that Google's client doesn't request as events is sent as a single JSON array", async () => {
+test('a Gemini stream without alt=sse is a single JSON array', async () => {
   const { world } = await open()
   const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
   for (const format of wireFormats) {

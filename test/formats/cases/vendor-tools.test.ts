@@ -73,7 +73,7 @@ for (const [client, target] of pairs) {
       assert.equal(getNames(sent), ['f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'g'])
     })
 
-    test(`${getName(tool)} as the only tool, or in strict mode, returns a 400 that names the tool, from ${client} to ${target}`, async () => {
+    test(`${getName(tool)} as the only tool, or in strict mode, returns a 400, from ${client} to ${target}`, async () => {
       const alone = await send({ client, model, body: { tools: [tool] }, respond: respondAs(model) })
       assert.equal([alone.response.status, alone.upstream.calls.length], [400, 0])
       const message = await getMessage(alone.response)

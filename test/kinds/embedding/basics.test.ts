@@ -40,7 +40,7 @@ async function open({ vector = floats as unknown, status = 200 } = {}) {
   return { ...world, upstream, send }
 }
 
-test("a request in the provider's own format and its response pass through unchanged, byte for byte", async () => {
+test("a request in the provider's own format passes through byte for byte, like its response", async () => {
   const { send, upstream, recorded } = await open()
   const { response, text } = await send({ model: 'openai/small', input: 'Hi', strange: [1.5] })
   assert.is(response.status, 200)
@@ -100,7 +100,7 @@ test("a request in a different format than the provider's is translated", async 
   assert.match(strict.body.error.message, /^"input_type": /)
 })
 
-test('a request with more inputs than the provider accepts is split, and the results are joined in order', async () => {
+test('a request with too many inputs is split, and its results are joined in order', async () => {
   const { send, upstream } = await open()
   const input = Array.from({ length: 200 }, (_, index) => `text ${index}`)
   const { body, response } = await send({ model: 'cohere/embed-v4.0', input, input_type: 'search_query' })
@@ -149,7 +149,7 @@ test('clients of each format can parse gateway and provider errors', async () =>
   }
 })
 
-test("a dollar limit charges embeddings at their input price, and an unknown price doesn't count as free", async () => {
+test('a dollar limit charges embeddings at their input price, and rejects unknown prices', async () => {
   const priced = {
     openai: {
       baseUrl: 'http://openai.test/v1',

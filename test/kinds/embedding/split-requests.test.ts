@@ -128,7 +128,7 @@ for (const [i, [model, most]] of TOKENS.entries())
         )
     })
 
-test('token inputs are split by token count, and an input over the limit is sent in its own call', async () => {
+test('token inputs are split by token count, and an oversized input gets its own call', async () => {
   const { post, sent } = await open('openai', ({ input }) => ({
     data: input.map((_, index) => ({ index, embedding: [1] })),
   }))

@@ -35,7 +35,7 @@ test('estimated usage counts toward a dollar limit', async () => {
   assert.ok(upstream.calls.length < 10, String(upstream.calls.length))
 })
 
-test('usage is estimated if the reported count is 0 or negative, and is the largest number if it is infinite', async () => {
+test('usage is estimated if the reported count is 0 or negative, and capped if infinite', async () => {
   for (const tokens of ['0', '-1000000', '1e999']) {
     const response = `{"object":"list","data":[{"index":0,"embedding":[0.5,1]}],"usage":{"prompt_tokens":${tokens}}}`
     const headers = { 'content-type': 'application/json' }

@@ -27,7 +27,7 @@ test('the job is polled at the URL that the vendor returned, with the API key', 
   )
 })
 
-test('the image is downloaded without the key, or not at all if the client requests its URL', async () => {
+test("a job's image is downloaded without the key, and only if the client wants bytes", async () => {
   const { send, upstream } = await openImages()
   await send(model, {})
   const [sample] = upstream.calls.filter(isSample)
@@ -241,7 +241,7 @@ test('a content filter that responds with a 200 fails the request without a fall
   }
 })
 
-test('a stream stays open while the job is running, and ends with the image or the error', async () => {
+test('a stream stays open during an image job, and ends with the image or the error', async () => {
   for (const [status, last] of [
     ['Ready', /event: image_generation\.completed\n.*"output_format":"jpeg"/],
     ['Request Moderated', /^data: \{"error":\{"message":"[^"]*(?:\\"bfl\\")?[^"]*content filter/m],

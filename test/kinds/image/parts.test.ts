@@ -24,7 +24,7 @@ test('a fill model gets the image and its mask as base64', async () => {
   assert.equal([image, mask, input_image], [png, jpeg, undefined])
 })
 
-test("a mask is rejected for models that change entire images, and markup for all models except OpenAI's", async () => {
+test('masks are rejected for models that change entire images, and markup for non-OpenAI models', async () => {
   const { send, upstream } = await openImages()
   for (const [model, member] of [
     ['bfl/flux-2-pro', 'mask'],

@@ -89,7 +89,7 @@ for (const name of vendorNames) {
   })
 }
 
-test('warns about an image larger than the vendor supports, and about a ratio that conflicts with the size', async () => {
+test("a size over the vendor's maximum, or a conflicting ratio, causes a warning", async () => {
   const { send } = await openImages()
   for (const [model, body, lost] of [
     ['fireworks', { resolution: '4K' }, 'replaced:resolution'],

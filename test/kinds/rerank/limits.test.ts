@@ -41,7 +41,7 @@ test("a dollar limit applies to tokens, and the query's tokens are counted once 
   assert.equal([upstream.calls.length, dear.upstream.calls.length], [2, 0])
 })
 
-test('rejects a model without a price, and a request that may count as more searches than the limit allows', async () => {
+test('a dollar limit rejects models without a price, and requests that may count as too many searches', async () => {
   const { send, upstream } = await open({ usd: { total: 0.008 } })
   const documents = Array.from({ length: 500 }, () => 'a')
   assert.is((await send(getModel('cohere'), { documents })).status, 402)

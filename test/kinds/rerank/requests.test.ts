@@ -57,7 +57,7 @@ for (const [name, body] of Object.entries(callOptions) as Array<[VendorName, Jso
     assert.match(call?.headers.get('authorization') ?? '', /^Bearer (?:secret-of-|bedrock-api-key)/)
   })
 
-test("a request in Cohere's v2 format is passed through to Cohere, byte for byte except for the model", async () => {
+test('a Cohere v2 request passes through to Cohere byte for byte except for the model', async () => {
   const { world, upstream } = await openVendor('cohere')
   const text = '{ "query":"q",\n "documents": ["a", "b"], "new_option" : 1e0, "model": "cohere/rerank-v4.0-pro"}'
   await world.post('/v2/rerank', text)
@@ -183,7 +183,7 @@ test("an empty document is sent as a space, and the indexes don't change", async
   )
 })
 
-test('objects are ranked by their text, by the fields listed in the request, or by all fields', async () => {
+test('objects are ranked by their text, their requested fields, or all fields', async () => {
   const object = {
     title: 'Peru "and" more',
     text: 'A land',
@@ -209,7 +209,7 @@ test('objects and their field names reach Together unchanged', async () => {
   assert.equal(await textsSent('together', { documents: [...objects, 'c'] }), ['b', 'c'])
 })
 
-test('an image goes to a vendor that can rank images; otherwise, the next target is tried', async () => {
+test('an image document is ranked only by vendors that support images', async () => {
   const image = { image: 'data:image/png;base64,AAAA' }
   const both = { ...image, text: 'a red fruit' }
   assert.equal(await textsSent('jina', { documents: [image, 'b'] }), [image, 'b'])
@@ -227,7 +227,7 @@ test('an image goes to a vendor that can rank images; otherwise, the next target
   assert.match(await alone.text(), /documents\[1\]\.image/)
 })
 
-test('a request with more documents than a vendor accepts falls back to the next target, or fails with a 400', async () => {
+test('a request with too many documents for a vendor falls back, or fails with a 400', async () => {
   const combos = { rank: { models: [getModel('voyage'), getModel('cohere')], kind: 'rerank' as const } }
   const { send, upstream } = await openVendors({ combos })
   const many = { query, documents: Array.from({ length: 1_001 }, (_, index) => `text ${index}`) }

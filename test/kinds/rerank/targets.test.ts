@@ -86,7 +86,7 @@ test("sorts results by score, keeps the vendor's order for ties, and returns the
   ])
 })
 
-test("usage is reported in the vendor's unit, and in USD if the price is known or reported", async () => {
+test("rerank usage has the vendor's unit, and a cost if the price is known or reported", async () => {
   const { send, world } = await openVendors()
   const many = { query: 'q', documents: Array.from({ length: 101 }, () => 'a b') }
   const requestOptions = ['cohere', 'voyage', 'openrouter', 'bedrock', 'jina', 'vllm'] as const

@@ -82,7 +82,7 @@ const getEvents = (text: string): SpeechEvent[] =>
     .filter(Boolean)
     .map((event) => JSON.parse(event.replace('data: ', '')))
 
-test('an unsupported format falls back to a vendor that supports it, or fails with an error that names it', async () => {
+test('an unsupported speech format falls back to another vendor, or fails with a 400', async () => {
   const combos = { pair: { models: ['groq/voice-model', 'elevenlabs/voice-model'], kind: 'tts' as const } }
   const { post, upstream } = await open(createResponse, { combos })
   const rejected = await post(AT, { ...requestOptions, model: 'groq/voice-model', response_format: 'pcm' })

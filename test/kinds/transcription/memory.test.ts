@@ -81,7 +81,7 @@ const uploads: Record<string, { path: string; headers: Record<string, string>; b
 }
 
 for (const [mode, { path, headers, body }] of Object.entries(uploads))
-  test(`an upload ${mode} uses at most 2.2 times its size in memory while the gateway calls its targets`, async () => {
+  test(`an upload ${mode} uses at most 2.2 times its size in memory during provider calls`, async () => {
     let before = 0
     const most: number[] = []
     const fetch = async (_: unknown, { body }: RequestInit = {}) => {

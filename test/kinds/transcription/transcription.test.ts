@@ -335,7 +335,7 @@ async function getStream(provider: string): Promise<string> {
   return text
 }
 
-test('a chat model with audio input gets a prompt to transcribe, and other chat models are rejected', async () => {
+test('chat models with audio input get a transcription prompt, and other chat models are rejected', async () => {
   const catalog = {
     ...hearingCatalog,
     openai: {

@@ -289,7 +289,7 @@ test('the error for a combo or model of another kind names the right endpoint', 
   assert.equal(web.upstream.calls, [])
 })
 
-test('a provider name without a connection returns a 404 that explains that the connection is missing', async () => {
+test('a provider name without a connection returns a 404 that says so', async () => {
   const web = await openWeb({ connections: ['tavily'] })
   for (const model of ['exa', 'exa/search']) {
     const response = await web.post('/v1/search', { model, query: 'q' })

@@ -13,7 +13,7 @@ const listServing = (kind: Kind) =>
     .map(([id]) => id)
     .sort()
 
-test('every built-in search or fetch provider works, and can be called by the ID in the model list', async () => {
+test('every built-in search or fetch provider can be called by its listed ID', async () => {
   assert.equal(listServing('webSearch'), searchVendors.map(({ provider }) => provider).sort())
   assert.equal(listServing('webFetch'), fetchVendors.map(({ provider }) => provider).sort())
   const web = await openWeb()

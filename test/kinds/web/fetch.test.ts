@@ -93,7 +93,7 @@ const cases: Record<string, Case> = {
 }
 
 for (const [provider, expected] of Object.entries(cases)) {
-  test(`${provider} gets a page request in its own format, and the client gets a response in the common format`, async () => {
+  test(`a page request for ${provider} is translated to its format, and the response to the common one`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, ...everything })
     assert.is(response.status, 200, await response.clone().text())
@@ -112,7 +112,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     for (const [name, value] of Object.entries(expected.recorded)) assert.equal(recorded[name], value, name)
   })
 
-  test(`${provider} gets a plain request without extra fields, even in strict mode or when called by provider name`, async () => {
+  test(`${provider} gets a plain request without extra fields in strict mode`, async () => {
     const web = await openWeb()
     const headers = { 'x-signalbox-strict': 'true' }
     const format = provider === 'exa' ? 'text' : 'markdown'
@@ -248,7 +248,7 @@ test("reports the pages in a list that couldn't be read", async () => {
   }
 })
 
-test("a list with one page falls back to the next target if a vendor can't read it", async () => {
+test("a single page in a list falls back to the next target if it can't be read", async () => {
   for (const provider of ['jina', 'firecrawl', 'tavily', 'exa']) {
     const web = await openWeb({
       respond: ({ url }) => (isFrom(provider, url) ? Response.json(statuses[provider]?.(403)) : undefined),

@@ -50,7 +50,7 @@ for (const [label, model, cost] of costs) {
   })
 }
 
-test('a request that may cost more than the remaining budget is rejected before a vendor is called', async () => {
+test('a request that may exceed the remaining budget is rejected without a vendor call', async () => {
   const { search, fetch, web } = await open({ usd: { total: 0.01 } })
   for (const extra of [
     { query: ['a', 'b'] },
@@ -64,7 +64,7 @@ test('a request that may cost more than the remaining budget is rejected before 
   assert.is(web.upstream.calls.length, 0)
 })
 
-test('under a dollar limit, a vendor with an unknown price is skipped unless a custom price is set', async () => {
+test('a dollar limit skips vendors with an unknown price unless a custom price is set', async () => {
   const { search, web } = await open({ usd: { total: 1 } })
   assert.is((await search('jina')).status, 402)
   assert.is(web.upstream.calls.length, 0)

@@ -18,7 +18,7 @@ turns('initial instructions have a separate field, and later instructions become
   assert.match(JSON.stringify(Object(body.contents)[2]), /<system>.*c.*q/)
 })
 
-turns('tool results and the user content that follows share one turn, with the names of the calls', () => {
+turns("tool results share a turn with the user content that follows, with their calls' names", () => {
   const parts: AssistantPart[] = [call('a'), call('b', { arguments: '' })]
   assert.equal(
     contents(

@@ -59,7 +59,7 @@ reading("parses a response's content, ID, model, and usage", () => {
   assert.equal(responseWarnings, [])
 })
 
-reading('text with an unknown field is kept, but a part with nothing but an unknown field is dropped', () => {
+reading('text next to an unknown field is kept, but a part without text is dropped', () => {
   const { choices, responseWarnings } = parse({
     candidates: [
       {

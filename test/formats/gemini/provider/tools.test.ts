@@ -31,7 +31,7 @@ tools("an older target gets Google's own schema language, and dropped keywords a
   assert.equal(warnings, ['dropped:tools.f.properties.a.contentEncoding'])
 })
 
-tools('a web search that is limited to domains is rejected, and other dropped options are reported', () => {
+tools('a web search limited to domains is rejected, and other unsupported options cause warnings', () => {
   const search = (fields: object) => send({ tools: [{ type: 'web-search', ...fields }] })
   assert.throws(() => search({ allowedDomains: ['a.com'] }), /certain domains/)
   assert.equal(search({ maxUses: 1 }).warnings, ['dropped:tools.maxUses'])
@@ -67,7 +67,7 @@ tools("omits the tool choice if the only tool is a web search, which isn't a fun
   assert.equal(warnings, ['dropped:toolConfig.functionCallingConfig'])
 })
 
-tools('functions are allowed next to a web search if the provider is asked to report the search', () => {
+tools('a request with functions and a web search asks the provider to report searches', () => {
   const both: Tool[] = [f, { type: 'web-search' }]
   const result = { includeServerSideToolInvocations: true }
   assert.equal(send({ tools: both }).body.toolConfig, result)

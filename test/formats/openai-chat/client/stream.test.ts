@@ -59,7 +59,7 @@ test('a stream contains the role, the text, the finish reason, the usage if requ
   assert.ok(write(output, { streamUsage: false }).chunks.every((chunk) => !('usage' in chunk)))
 })
 
-test('each write is a single complete event, and all events have the same ID, time, and model', () => {
+test('each write is a complete event, and all events have the same ID, time, and model', () => {
   const { events, chunks } = write(output)
   assert.ok(events.every((event) => event.endsWith('\n\n') && event.indexOf('\n\n') === event.length - 2))
   const heads = new Set(chunks.map(({ choices: _, usage: __, ...head }) => JSON.stringify(head)))

@@ -253,7 +253,7 @@ test("finds the stream's ID, model, and usage", () => {
   assert.is(counted?.inputTokens, 3)
 })
 
-test('a response that restarts after its first item ends with an error and never completes the unfinished call', () => {
+test('a response that restarts after its first item ends with an error', () => {
   const { events } = read(
     created,
     createItemAdded(call()),
