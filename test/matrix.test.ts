@@ -14,7 +14,7 @@ test('the storage adapter matrix matches the table on the storage page', () => {
   assert.is(table, matrixTable())
 })
 
-test('the storage adapter matrix has a row for every adapter in the package, with a link to its documentation', () => {
+test('the storage adapter matrix has a documented row for every adapter in the package', () => {
   const names = Object.keys(entries).flatMap((name) => /^storage\/(.+)/.exec(name)?.[1] ?? [])
   assert.equal(Object.keys(STORES).sort(), names.sort())
   const anchors = ['storage.md', 'serverless-stores.md'].flatMap((page) =>

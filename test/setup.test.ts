@@ -89,9 +89,7 @@ for (const [args, installed] of [
   })
 }
 
-test('`check --all` builds and installs everything for the tests, and fails if types or style are wrong', async ({
-  folder,
-}) => {
+test('`check --all` builds and installs everything, and fails on type or style errors', async ({ folder }) => {
   const location = await project(await mkdtemp(join(folder, 'checked-')), {
     ...BUILDS,
     'test/heavy.json': '["big"]',

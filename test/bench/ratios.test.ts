@@ -64,7 +64,7 @@ test('a figure without a budget is shown, but never counts as over budget', () =
   assert.is(result?.isExceeded, false)
 })
 
-test('request times are summarized by their lowest round, memory by its median, and rates by their highest', () => {
+test('the best round counts for request times and rates, and the median for memory', () => {
   const read = (figure: Comparison['figure']) => summarize(rounds('file', [3, 1, 2], figure), { ...cpu, figure })
   assert.equal(
     [read('cpuPerRequest'), read('lagP99'), read('cpuPerChunk'), read('memory'), read('rate')],
@@ -104,7 +104,7 @@ test('suggesting budgets keeps existing reasons and all other budgets', () => {
   )
 })
 
-test('every ratio in the short check has a budget and a reason, and no other ratio does', () => {
+test('exactly the ratios in the short check have a budget and a reason', () => {
   const text = readFileSync(new URL('budgets.json', import.meta.url), 'utf8')
   const budgets = JSON.parse(text) as Budgets // checked below
   const servers = new Set<ServerName>(['direct', 'proxy', 'translator', 'file', 'identified', 'usage-off', 'memory'])

@@ -28,7 +28,7 @@ test('no two operations have the same action', () => {
 /** Actions that use several operations or none: upserts, the event stream, and commands that work on files. */
 const OTHERS = ['aliases create', 'models update', 'live', 'init', 'import 9router', 'import litellm', 'import portkey']
 
-test('every action maps to one operation, except the listed actions that use several operations or none', () => {
+test('every action maps to one operation, except for the listed exceptions', () => {
   const operations = listServedOperations().map(({ names }) => toWords(names).join(' ').trim())
   const actions = Object.entries(listCommands()).flatMap(([name, command]) =>
     Object.keys(command.actions).map((text) => `${name} ${text}`.trim()),

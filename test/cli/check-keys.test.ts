@@ -37,7 +37,7 @@ const vault = await openKeyring({
   logger: { warn() {}, error() {} },
 })
 
-test("decrypts all keys at startup if there are few, and reports each one that can't be decrypted", async () => {
+test('decrypts all of a few keys at startup, and reports each undecryptable one', async () => {
   const { put, check } = await withKeys(20)
   assert.equal(await check(), { warnings: [], openedCount: 20 })
   await put(3, 'AAAA.AAAA')

@@ -43,7 +43,7 @@ test('the image runs the CLI as an unprivileged user, with valid options', async
   assert.equal(settings[0]?.input, { requireApiKey: true })
 })
 
-test("the container's command becomes healthy, serves metrics only with the metrics token, and exits on SIGTERM", async () => {
+test('the container becomes healthy, requires a token for metrics, and exits on SIGTERM', async () => {
   const token = 'a-token-of-thirty-two-characters-or-more'
   const data = await temporaryFolder()
   const inImage: Record<string, string> = {

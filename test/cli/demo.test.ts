@@ -134,7 +134,7 @@ demo('signalbox --demo lists its models, and so does the error for an unknown mo
 })
 
 demo(
-  "signalbox --demo shows its records next to the user's, and writes none of them to the data folder",
+  "signalbox --demo shows its records next to the user's without storing them",
   async ({ data, baseUrl, token, command }) => {
     const api = `${baseUrl}/api`
     await manage(`${api}/connections`, token, { body: { provider: 'openai', apiKey: 'sk-0123456789' } })

@@ -108,9 +108,7 @@ test('--no-discover queries no server, and prints a warning that suggests option
   await run(url, ['delete', 'openai-compatible-lab'])
 })
 
-test('a connection is created even if its server is unreachable, with a warning that suggests a fix', async ({
-  url,
-}) => {
+test('creating a connection to an unreachable server succeeds, with a warning that suggests a fix', async ({ url }) => {
   const created = await run(url, ['create', 'lmstudio', '--base-url', 'http://127.0.0.1:9/v1'])
   assert.equal(
     [created.code, created.err],

@@ -72,7 +72,7 @@ test('every standard variable belongs to a built-in provider', async () => {
   for (const { provider, problem } of found) assert.equal([provider in defaultCatalog, problem], [true, undefined])
 })
 
-test('updates the key when the variable changes, and removes the connection when the variable is gone', async () => {
+test("a changed variable updates its connection's key, and a missing one removes the connection", async () => {
   const { list, apply } = openData()
   await apply({ GEMINI_API_KEY: KEY, OPENAI_API_KEY: KEY })
   await apply({ GOOGLE_API_KEY: 'AIza-other-0123456789', OPENAI_API_KEY: KEY })

@@ -102,7 +102,7 @@ failures('signalbox reports an invalid --config file, and creates no data folder
   )
 })
 
-failures('if the port is in use on the first start, the next start still prints the token', async ({ port }) => {
+failures('if the first start fails on a used port, the next one prints the token', async ({ port }) => {
   const data = join(await temporaryFolder(), 'data')
   await expectFailure({ args: ['--data', data, '--port', String(port)], code: 1, message: /is already in use/ })
   assert.not.ok(existsSync(data))
@@ -158,21 +158,18 @@ failures("signalbox doesn't start with data that it can't read, and leaves the d
   assert.ok((await readFile(join(foreign, 'store.db'))).equals(store))
 })
 
-failures(
-  'signalbox asks for SIGNALBOX_SECRET if the data was encrypted with it, and creates no new secret',
-  async () => {
-    const data = await temporaryFolder()
-    const sealed = signalbox(['--data', data], { env: { SIGNALBOX_SECRET: 'a secret that is long enough for this' } })
-    await sealed.baseUrl()
-    await sealed.stop()
-    await expectFailure({
-      args: ['--data', data],
-      code: 1,
-      message: /Set SIGNALBOX_SECRET to the secret it was encrypted with, or restore/,
-    })
-    assert.not.ok((await readdir(data)).includes('secret'), 'no new secret is created')
-  },
-)
+failures('signalbox asks for the missing SIGNALBOX_SECRET of its data instead of creating a new secret', async () => {
+  const data = await temporaryFolder()
+  const sealed = signalbox(['--data', data], { env: { SIGNALBOX_SECRET: 'a secret that is long enough for this' } })
+  await sealed.baseUrl()
+  await sealed.stop()
+  await expectFailure({
+    args: ['--data', data],
+    code: 1,
+    message: /Set SIGNALBOX_SECRET to the secret it was encrypted with, or restore/,
+  })
+  assert.not.ok((await readdir(data)).includes('secret'), 'no new secret is created')
+})
 
 /** Copies a data folder from a previous run and replaces some of its files. */
 async function dataFolder(used: string, files: Record<string, Buffer>): Promise<string> {

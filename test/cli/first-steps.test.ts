@@ -58,7 +58,7 @@ steps('the first steps use a model from the catalog', () => {
   assert.ok(defaultCatalog[provider]?.models?.some(({ id }) => id === model))
 })
 
-steps('the first steps call the demo model in demo mode, and list the available models on later starts', async () => {
+steps('the first steps call the demo model with --demo, and list models on later starts', async () => {
   const data = await temporaryFolder()
   const demo = signalbox(['--demo', '--data', data])
   const baseUrl = await demo.baseUrl()

@@ -12,7 +12,7 @@ test.before(async (context) => {
 
 test.after(cleanUp)
 
-test('returns plain text with the program name, the base URLs, and the first commands', async ({
+test('the front page is plain text with the program name, the base URLs, and the first commands', async ({
   baseUrl,
   command,
   data,
@@ -28,7 +28,7 @@ test('returns plain text with the program name, the base URLs, and the first com
   for (const secret of [findToken(command as Command), data]) assert.not.match(text, secret)
 })
 
-test('returns the same text to browsers as a web page without scripts', async ({ baseUrl }) => {
+test('the front page shows browsers the same text as a web page without scripts', async ({ baseUrl }) => {
   const text = await (await fetch(`${baseUrl}/`)).text()
   const page = await fetch(`${baseUrl}/`, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
   assert.is(page.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -39,9 +39,7 @@ test('returns the same text to browsers as a web page without scripts', async ({
   assert.is(shown.replace(/&lt;/g, '<').replace(/&amp;/g, '&'), text)
 })
 
-test('returns JSON to tools that accept only JSON, no body for HEAD, and a 404 for other paths', async ({
-  baseUrl,
-}) => {
+test('the front page is JSON for clients that accept only JSON, and empty for HEAD', async ({ baseUrl }) => {
   const json = await fetch(`${baseUrl}/`, { headers: { accept: 'application/json' } })
   assert.equal(await json.json(), { name: 'signalbox', baseUrl: '/v1', models: '/v1/models' })
   const head = await fetch(`${baseUrl}/`, { method: 'HEAD' })

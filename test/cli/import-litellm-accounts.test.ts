@@ -45,7 +45,7 @@ test('uses each of two accounts with the same provider only for its own models',
   )
 })
 
-test('gives a custom server named like a provider its own prefix, and recognizes providers by their URLs', async ({
+test('recognizes providers by URL, and gives custom servers with provider names their own prefix', async ({
   folder,
 }) => {
   const createParams = (api_base: string) => ({ model: 'openai/m', api_base, api_key: 'os.environ/LAB_API_KEY' })

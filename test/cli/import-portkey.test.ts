@@ -62,9 +62,7 @@ test('imports the retry attempts and timeout from a single-provider config', asy
   assert.match(output, /Point your clients to .*\/v1\. Use the model "portkey"\.$/m)
 })
 
-test('sets maxAttempts high enough for all models of nested combos, and a timeout if every target has one', async ({
-  folder,
-}) => {
+test('sets maxAttempts for all models of nested combos, and a timeout that every target has', async ({ folder }) => {
   const { output, combos } = await importPortkey(folder, {
     strategy: { mode: 'fallback', other: 1 },
     retry: { use_retry_after_header: true },
@@ -171,9 +169,7 @@ test('calls custom hosts at their URLs, and reports invalid providers and resour
   assert.match(output, /targets\[5\] -> Has an invalid resource_name/)
 })
 
-test("uses the provider from --provider for a name in Portkey's store, and a separate base URL for Azure", async ({
-  folder,
-}) => {
+test("uses --provider for names in Portkey's store, and a separate base URL for Azure", async ({ folder }) => {
   const config = {
     strategy: { mode: 'fallback' },
     targets: [

@@ -78,9 +78,7 @@ test('reads a credential from stdin or a variable, and never prints it', async (
   assert.not.match(piped.out + named.out + listed.out, /sk-/)
 })
 
-test('prints one line and exits with 1 for errors and wrong usage, and with 2 for an unknown command', async ({
-  url,
-}) => {
+test('a failing command prints one line and exits with 1, or with 2 if it is unknown', async ({ url }) => {
   const env = { SIGNALBOX_URL: url }
   const failures: Array<[args: string[], code: number, says: RegExp]> = [
     [['combos', 'create', 'fast', '--strategy', 'rond'], 1, /^signalbox: --model is required/],
@@ -100,9 +98,7 @@ test('prints one line and exits with 1 for errors and wrong usage, and with 2 fo
   )
 })
 
-test('the error for an unreachable gateway contains its URL, and the one for a missing token asks for it', async ({
-  url,
-}) => {
+test('the CLI reports the URL of an unreachable gateway, and asks for a missing token', async ({ url }) => {
   const away = await run(['settings'], { env: { SIGNALBOX_URL: 'http://127.0.0.1:9' } })
   assert.is(away.code, 1)
   assert.match(

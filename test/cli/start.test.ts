@@ -200,7 +200,7 @@ start("signalbox starts even if a key can't be decrypted, and reports the key", 
   await second.stop()
 })
 
-start('signalbox applies its config file at each start, and listens on the network if it requires keys', async () => {
+start('signalbox applies its config file, and listens on the network if the file requires keys', async () => {
   const folder = await temporaryFolder()
   const config = join(folder, 'signalbox.yaml')
   const key = `sbx_${'c'.repeat(40)}`
@@ -235,31 +235,28 @@ start("signalbox --open listens on the network with a warning, even if keys aren
   await command.stop()
 })
 
-start(
-  'signalbox connects providers from standard environment variables, and removes a connection when its variable is gone',
-  async () => {
-    const data = await temporaryFolder()
-    const env = { OPENAI_API_KEY: 'sk-canary-0123456789', ANTHROPIC_API_KEY: 'sk-ant-canary-0123456789' }
-    const first = signalbox(['--data', data], { env })
-    const token = await first.baseUrl().then(() => findToken(first))
-    const shown = JSON.stringify(await manage(`${await first.baseUrl()}/api/connections`, token))
-    assert.match(shown, /"id":"env-openai".*"name":"OpenAI from OPENAI_API_KEY"/)
-    assert.match(first.stdout, /OPENAI_API_KEY: connected "openai" as "env-openai"$/m)
-    assert.match(first.stdout, /ANTHROPIC_API_KEY: connected "anthropic"/)
-    assert.not.match(first.stdout + first.stderr, 'canary')
-    await first.stop()
+start('signalbox connects providers from environment variables, and removes connections without one', async () => {
+  const data = await temporaryFolder()
+  const env = { OPENAI_API_KEY: 'sk-canary-0123456789', ANTHROPIC_API_KEY: 'sk-ant-canary-0123456789' }
+  const first = signalbox(['--data', data], { env })
+  const token = await first.baseUrl().then(() => findToken(first))
+  const shown = JSON.stringify(await manage(`${await first.baseUrl()}/api/connections`, token))
+  assert.match(shown, /"id":"env-openai".*"name":"OpenAI from OPENAI_API_KEY"/)
+  assert.match(first.stdout, /OPENAI_API_KEY: connected "openai" as "env-openai"$/m)
+  assert.match(first.stdout, /ANTHROPIC_API_KEY: connected "anthropic"/)
+  assert.not.match(first.stdout + first.stderr, 'canary')
+  await first.stop()
 
-    for (const args of [['--no-env'], ['--demo'], []]) {
-      const { OPENAI_API_KEY } = env
-      const later = signalbox(['--data', data, ...args], { env: { OPENAI_API_KEY } })
-      const { body } = await manage(`${await later.baseUrl()}/api/connections`, token)
-      const ids = (body.connections as Array<{ id: string }>).map(({ id }) => id).filter((id) => id.startsWith('env-'))
-      assert.equal(ids, args.length === 0 ? ['env-openai'] : [], args.join(' '))
-      assert.is(later.stdout.includes('OPENAI_API_KEY: connected'), args.length === 0)
-      await later.stop()
-    }
-  },
-)
+  for (const args of [['--no-env'], ['--demo'], []]) {
+    const { OPENAI_API_KEY } = env
+    const later = signalbox(['--data', data, ...args], { env: { OPENAI_API_KEY } })
+    const { body } = await manage(`${await later.baseUrl()}/api/connections`, token)
+    const ids = (body.connections as Array<{ id: string }>).map(({ id }) => id).filter((id) => id.startsWith('env-'))
+    assert.equal(ids, args.length === 0 ? ['env-openai'] : [], args.join(' '))
+    assert.is(later.stdout.includes('OPENAI_API_KEY: connected'), args.length === 0)
+    await later.stop()
+  }
+})
 
 start('signalbox on loopback says that clients need no key and that no provider is connected', async () => {
   const command = signalbox(['--data', await temporaryFolder()])

@@ -22,7 +22,7 @@ test("suggests a POSIX shell if the default shell can't run the commands", () =>
   assert.not.match(formatWelcome(facts), /POSIX/)
 })
 
-test('explains which models are listed while no provider is connected, and how to connect a local server', () => {
+test('the startup message without a provider explains the model list and how to connect Ollama', () => {
   const text = formatWelcome(facts)
   assert.match(text, 'No provider is connected yet. Until then, /v1/models lists the built-in catalog.')
   assert.match(text, 'send {"provider":"ollama","discover":true} to connect Ollama with its installed models.')

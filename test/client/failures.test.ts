@@ -44,7 +44,7 @@ refusals('gateway errors have a status and a message, but no code', async () => 
   assert.not.ok('code' in error)
 })
 
-refusals('errors from the model routes are parsed too, for example if the base URL ends in /v1', async () => {
+refusals('the client also parses errors from model routes, as with a base URL that ends in /v1', async () => {
   const { gateway } = openManagement()
   const [status, code, message] = await failure(
     createClient({ baseUrl: 'http://gateway.test/v1', token: TOKEN, fetch: gateway.fetch }).keys.list(),
@@ -219,7 +219,7 @@ timeouts("a client's timeout also covers the body, and aborts the request", asyn
   assert.ok(signal?.aborted)
 })
 
-timeouts("a client's timeout ends with the response, and uses the clock's own timers if it has them", async () => {
+timeouts("a client's timeout ends with the response, and uses an injected clock's timers", async () => {
   const clock = fakeClock()
   await createTestClient(async () => Response.json({ keys: [] }), { clock }).keys.list()
   assert.is(clock.pending(), 0)

@@ -184,9 +184,7 @@ for (const [login, id, profile] of [
   ['a session that AWS no longer renews', 'acme', SSO_SESSION],
   ['a profile without a session', START_URL, SSO_LOGIN],
 ] as const)
-  test(`AWS: fails the target if the SSO token of ${login} has expired, and tells onError to log in`, async ({
-    folder,
-  }) => {
+  test(`AWS: an expired SSO token of ${login} fails the target, and onError says to log in`, async ({ folder }) => {
     await withEndpoints(async ({ url, received }) => {
       const token = expiredToken()
       const env = await writeSsoProfile(folder, id, profile, token)

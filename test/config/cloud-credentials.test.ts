@@ -47,7 +47,7 @@ function open(
 const HOUR = 60 * 60_000
 const unauthorized = () => Response.json({ error: { message: 'no' } }, { status: 401 })
 
-test('Vertex AI calls use the GoogleAuth token for all accounts, and renew it a minute before it expires', async () => {
+test('Vertex AI calls share a GoogleAuth token, and renew it a minute before it expires', async () => {
   let tokens = 0
   const apiKey = googleCredentials({
     auth: () => ({
@@ -177,7 +177,7 @@ const PACKAGES = {
 } as const
 
 for (const [name, [connections, model]] of Object.entries(PACKAGES))
-  test(`if "${name}" is missing, the error says so, and the next request tries to load it again`, async () => {
+  test(`a missing "${name}" is reported, and the next request tries to load it again`, async () => {
     let loads = 0
     const hooks = registerHooks({
       resolve(specifier, context, next) {

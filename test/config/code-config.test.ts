@@ -163,7 +163,7 @@ test('settings defined in code apply, and other settings can still be changed', 
   assert.is((await api.settings.get()).maxAttempts, 2)
 })
 
-test('a record in code overrides a stored one with the same name until it is removed from the code', async () => {
+test('a record in code overrides a stored one until it is removed from the code', async () => {
   const storage = memoryStorage()
   const plain = createGateway({ storage, logger: false })
   await plain.api.combos.create({ name: 'fast', models: ['other/model'] })

@@ -110,7 +110,7 @@ test('onRouteError: "ignore" uses the entry if its condition fails', async () =>
   assert.equal([upstream.providers, errors.length], [['one'], 1])
 })
 
-test('a combo shows which conditions are functions, and an explanation shows the results of those functions', async () => {
+test('combos show which conditions are functions, and explanations show their results', async () => {
   const { api, upstream } = openRouted(withCondition(({ bytes }) => bytes > 1_000))
   const { combos } = await api.combos.list()
   const picky = combos.find(({ name }) => name === 'picky')

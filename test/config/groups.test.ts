@@ -58,7 +58,7 @@ test("a group in code limits its keys' requests and models", async () => {
   )
 })
 
-test('a plan in code sets the limits of each account, and the tags that its connections must have', async () => {
+test("a plan in code sets each account's limits and required connection tags", async () => {
   const { askAs } = open(
     { plans: { free: { each: { requests: { day: 1 } }, require: { zdr: true } } } },
     { identify, accounts: { defaultPlan: 'free' } },
@@ -114,7 +114,7 @@ test('changes to a group in code get a 409, and nothing is stored', async () => 
   assert.equal(stored, [])
 })
 
-test('a group in code overrides a stored group with the same ID until it is removed from the code', async () => {
+test('a group in code overrides a stored group until it is removed from the code', async () => {
   const storage = memoryStorage()
   const { api, askWith, gateway } = open({}, { storage, secret: 'a-secret-of-at-least-32-characters' })
   await api.groups.put({ id: 'team', name: 'Stored', isActive: false })

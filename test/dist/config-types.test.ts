@@ -38,7 +38,7 @@ test.before(async (context) => {
 test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
 
 for (const compiler of ['tsc7', 'typescript'])
-  test(`a mistake is a type error on its own line, and valid code needs no annotations (${compiler})`, async ({
+  test(`configuration mistakes are type errors, and valid code needs no annotations (${compiler})`, async ({
     folder,
   }) => {
     assert.ok((CONFIG_CONSUMER.match(/@ts-expect-error/g)?.length ?? 0) > 12)

@@ -59,7 +59,7 @@ test('every page is in a sidebar folder, and its name works as its URL', () => {
 })
 
 /** Links to pages that only exist in the build can't be relative, because there is no file. */
-test('links between pages of the site are relative, so they also work on GitHub and in an editor', () => {
+test('links between site pages are relative, so they also work on GitHub', () => {
   assert.equal(
     pages
       .filter(({ text }) =>

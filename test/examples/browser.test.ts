@@ -166,7 +166,7 @@ test('the browser example immediately rejects a key that another tab has paused'
   await second.close()
 })
 
-test('the browser example returns a 503 for a change if the browser is out of storage space, and keeps working', async () => {
+test('the browser example rejects changes with a 503 when storage is full, and keeps working', async () => {
   const session = await (context as BrowserContext).newCDPSession(page)
   const { origin } = new URL(url)
   await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1_000 })

@@ -51,9 +51,7 @@ test('both gateways immediately reject a key that one of them has paused', async
   assert.ok(await isRejectedByAll())
 })
 
-test('the port still responds after one gateway is killed, and a new gateway replaces the killed one', async ({
-  server,
-}) => {
+test('after one gateway is killed, the port still responds and a new gateway replaces it', async ({ server }) => {
   const [killed = 0, other] = await bothRespond(server)
   process.kill(killed, 'SIGKILL')
   await until(server.started, () => !isRunning(killed))

@@ -34,7 +34,7 @@ function getText({ body }: Reply): string {
   return parts.map(({ delta, errorText }) => delta ?? errorText ?? '').join('')
 }
 
-test('a signed-in user gets a streamed message, and its usage is stored before the instance is frozen', async ({
+test('a signed-in user gets a stream, and its usage is stored before the instance freezes', async ({
   app,
   ada,
   admin,
@@ -47,7 +47,7 @@ test('a signed-in user gets a streamed message, and its usage is stored before t
   assert.equal(requests[0].tokens.output, 2)
 })
 
-test('without a session, the chat and the API return 401, and the page asks visitors to sign in', async ({ app }) => {
+test('without a session, the chat and the API return 401, and the page offers sign-in', async ({ app }) => {
   const instance = await app.start({ isKept: true })
   const calls = app.calls.length
   for (const cookie of [undefined, '__Secure-better-auth.session_token=forged.signature']) {

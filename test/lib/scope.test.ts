@@ -11,7 +11,7 @@ const rejection = (promise: Promise<unknown>): Promise<unknown> =>
     (reason: unknown) => reason,
   )
 
-test('when a scope ends, everything added to it is canceled once, in order, unless it was removed', () => {
+test('ending a scope cancels everything in it once and in order', () => {
   const canceled: string[] = []
   const scope = new Scope()
   const gone = () => canceled.push('gone')
@@ -33,7 +33,7 @@ test('anything added to an ended scope is canceled immediately', () => {
   assert.is(reasons[0], REASON)
 })
 
-test("a race in a scope settles like its promise, or rejects with the scope's reason if the scope ends first", async () => {
+test('a race in a scope settles like its promise, or rejects when the scope ends first', async () => {
   const scope = new Scope()
   assert.is(await scope.race(Promise.resolve(1)), 1)
   assert.is(await rejection(scope.race(Promise.reject(REASON))), REASON)

@@ -201,7 +201,7 @@ test('base IDs come first, then custom models, then aliases, without duplicates'
   assert.equal(await getIds(world), ['ac/one', 'ac/two', 'ac/custom', 'ac/aliased'])
 })
 
-test('a model that two providers list under the same prefix is listed once, for the first provider', async () => {
+test('a model that two providers list under the same prefix is listed once', async () => {
   const connections = ['zeta', 'acme'].map((provider) => ({
     provider,
     providerSpecificData: { prefix: 'all', enabledModels: ['same', provider] },

@@ -49,7 +49,7 @@ test("the catalog's kind takes precedence over the kind inferred from the ID", a
   assert.equal(await getKind('plain', [{ id: 'plain', type: 'stt' }]), ['stt'])
 })
 
-test('a model is found in the catalog with or without one of the provider’s names in front', async () => {
+test('a catalog model is found with or without a provider name in front', async () => {
   for (const name of ['mine', 'acme']) {
     assert.equal(await getKind('plain', [{ id: `${name}/plain`, type: 'image' }]), ['image'])
     assert.equal(await getKind(`${name}/plain`, [{ id: 'plain', type: 'image' }]), ['image'])

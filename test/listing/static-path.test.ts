@@ -78,7 +78,7 @@ test('custom models follow all providers, in creation order', async () => {
   assert.equal(await getIds(world, ['image', 'tts']), [], 'custom models are only listed under llm')
 })
 
-test('custom models are listed only with an alias, a nonblank ID, and no type other than llm', async () => {
+test("custom models without an alias or ID, or of a type other than llm, aren't listed", async () => {
   const odd = [
     { id: '  padded ', providerAlias: 'acme' },
     { id: '', providerAlias: 'acme' },

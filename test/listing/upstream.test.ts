@@ -207,7 +207,7 @@ test('onError gets the status of an upstream error', async () => {
   assert.match(String(recorded[0]), /No models from openai-compatible-lab: The provider returned status 401\./)
 })
 
-test("a key that isn't valid in a header results in an empty list, and the error doesn't quote it", async () => {
+test("a key that isn't valid in a header isn't sent, and the error doesn't quote it", async () => {
   const recorded: unknown[] = []
   const fetch = upstream()
   const world = compatible('openai-compatible', BASE, 'sec\nret')

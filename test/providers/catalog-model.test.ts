@@ -9,7 +9,7 @@ const catalog: Catalog = {
   bare: {},
 }
 
-test('catalog models are looked up by provider and ID, and the first of several entries with the same ID wins', () => {
+test('catalog models are looked up by provider and ID, and the first duplicate wins', () => {
   assert.is(getCatalogModel(catalog, { provider: 'one', model: 'a' })?.contextWindow, 8)
   assert.is(getCatalogModel(catalog, { provider: 'one', model: 'b' })?.id, 'b')
   for (const provider of ['one', 'bare', 'none', 'constructor'])

@@ -34,7 +34,7 @@ test('refreshing the catalog copies limits and prices', () => {
   ])
 })
 
-test('refreshing the catalog treats a price of zero as unknown, unless the selection declares the model free', () => {
+test('refreshing the catalog treats a price of zero as unknown unless the model is declared free', () => {
   const list = model('large', { cost: { input: 0, output: 0, cache_read: 0 } })
   assert.is(select(list).chosen[0]?.price, undefined)
   assert.equal(select(list, { free: /^large$/ }).chosen[0]?.price, { input: 0, output: 0 })
@@ -72,7 +72,7 @@ test("refreshing the catalog distinguishes kinds, and omits models that the prov
   assert.equal(select(list).ids, ['chat'])
 })
 
-test('refreshing the catalog selects models by age, ID, and tool support, newest first, without deprecated ones', () => {
+test('refreshing the catalog selects current models by age, ID, and tool support, newest first', () => {
   const list = {
     ...model('old', { release_date: '2025-01', tool_call: true }),
     ...model('older', { release_date: '2024-01' }),

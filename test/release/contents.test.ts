@@ -57,7 +57,7 @@ test('a wrong size on the front page is detected', () => {
   assert.equal(misstated('', { packed: 1e6, installed: 1e6 }).length, 2)
 })
 
-test('a version without notes, a version without a date, and a tag for another version are rejected', () => {
+test('a version without notes or a date, and a tag for another version, are rejected', () => {
   const log =
     '# Changelog\n\n## [0.3.0] - unreleased\n\n- New.\n\n## [0.2.0] - 2027-01-31\n\n### Added\n\n- A word.\n\n## [0.1.0] - 2026-12-01\n\nNothing.\n'
   assert.is(readNotes(log, '0.2.0', 'v0.2.0'), '### Added\n\n- A word.')

@@ -127,7 +127,7 @@ test('the workflow rules detect violations', () => {
   }
 })
 
-test('a release is published only after all tests and checks have passed and a person has approved it', () => {
+test("a release is published only after tests, checks, and a person's approval", () => {
   const { on, jobs }: Workflow = parse(files.find(({ name }) => name === 'release.yml')?.text ?? '')
   assert.equal(on, { push: { tags: ['v*'] } })
   assert.equal(Object.keys(jobs), ['test', 'check', 'pack', 'stage', 'draft'])

@@ -118,13 +118,13 @@ for (const [name, item] of Object.entries(failing)) {
   })
 }
 
-test('the test runner exits with 0 when all tests pass, and prints only the counts on the last line', async () => {
+test('the test runner exits with 0 when all tests pass, with the counts on its last line', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/passing'])
   assert.is(outcome.lastLine, closingLine(3, 0, 1), outcome.output)
   assert.ok(outcome.passed)
 })
 
-test('the test runner exits with 1 when a test fails, and prints only the counts on the last line', async () => {
+test('the test runner exits with 1 when a test fails, with the counts on its last line', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/fails'])
   assert.is(outcome.lastLine, closingLine(1, 1, 0), outcome.output)
   assert.not(outcome.passed)
@@ -173,7 +173,7 @@ test('the test runner fails if there are no test files', async () => {
   assert.not(outcome.passed)
 })
 
-test('the test runner skips heavy files, and reports their number and how to run them above the last line', async () => {
+test('the test runner skips heavy files, and reports how many and how to run them', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/heavy'])
   assert.match(
     outcome.output,
@@ -195,7 +195,7 @@ test('the test runner fails on a filter that matches only heavy files, unless --
   assert.ok((await runFixture('heavy', { filters: ['big'], isAll: true })).passed)
 })
 
-test('the test runner skips long files, and reports their number and how to run them above the last line', async () => {
+test('the test runner skips long files, and reports how many and how to run them', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/long'])
   assert.match(
     outcome.output,

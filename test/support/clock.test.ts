@@ -17,7 +17,7 @@ test("the fake clock doesn't advance on its own", async () => {
   await sleep
 })
 
-test('the fake clock wakes sleepers on time and in order, and lets each one settle before the next', async () => {
+test('the fake clock wakes sleepers on time and in order, one after another', async () => {
   const clock = fakeClock(0)
   const seen: string[] = []
   const note = (name: string) => () => void seen.push(`${name} at ${clock.now()}`)

@@ -19,7 +19,7 @@ test('the mock upstream responds through its handlers and records requests', asy
   assert.is(await fetch.requests[0]?.text(), 'hello')
 })
 
-test('the mock upstream rejects with a TypeError for a broken connection or a request without a handler', async () => {
+test('the mock upstream rejects broken connections and unhandled requests with a TypeError', async () => {
   const fetch = upstream(http.get('http://up/broken', () => HttpResponse.error()))
   assert.instance(await getReason(fetch('http://up/broken')), TypeError)
   assert.match(String(await getReason(fetch('http://up/other'))), /no handler for GET/)

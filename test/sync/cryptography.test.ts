@@ -41,7 +41,7 @@ test('malformed keys and signatures are invalid', async () => {
     assert.is(await verifySignature(key, 'text', signature), false)
 })
 
-test('both sides of a session derive the same key, which decrypts a body only in its original message', async () => {
+test('both sides of a session derive the same key, which is bound to a message', async () => {
   const [gateway, proxy] = [await createExchangeKeyPair(), await createExchangeKeyPair()]
   const secret = await deriveSessionSecret(gateway, proxy.publicKey, 'challenge')
   assert.is(await deriveSessionSecret(proxy, gateway.publicKey, 'challenge'), secret)

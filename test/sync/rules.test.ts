@@ -161,7 +161,7 @@ test("concurrently pausing and renaming a record isn't a conflict, and both chan
   )
 })
 
-test('if both sides create a combo with the same name, the one with the smaller ID stays', async () => {
+test('if both sides create a combo with the same name, the smaller ID wins', async () => {
   for (let round = 0; round < 4; round++) {
     const { home, cloud, sync } = await openPair(fakeClock())
     const here = await home.api.combos.create({ name: 'fast', models: ['acme/here'] })
