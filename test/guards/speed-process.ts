@@ -81,13 +81,13 @@ function listRepresentations(text: string): string[] {
   ]
 }
 
-const { find, scan, countUnfinished } = createWordFinder(['project falcon', 'sesame'])
+const { find, scan, measurePartialMatch } = createWordFinder(['project falcon', 'sesame'])
 const texts = variedTexts.flatMap((text) => [text, ...listRepresentations(text)])
 for (let time = 0; time < 200; time++)
   for (const text of texts) {
     scan(text, 0)
     find({ text })
-    countUnfinished(text)
+    measurePartialMatch(text)
   }
 
 const contents = {

@@ -12,22 +12,22 @@ export class BlockTails {
   readonly #tails = new Map<string, TextTail>()
 
   /** Returns the tail of the text that precedes a new block. Empty for the first block. */
-  get(reader: string): TextTail {
-    const { text, starts } = this.#tails.get(reader) ?? NOTHING
-    return text === '' ? NOTHING : { text, starts: [...starts, text.length] }
+  get(readerKey: string): TextTail {
+    const { text, starts } = this.#tails.get(readerKey) ?? EMPTY_TAIL
+    return text === '' ? EMPTY_TAIL : { text, starts: [...starts, text.length] }
   }
 
   /** Adds a piece of a block. */
-  add(reader: string, text: string, isNewBlock: boolean): void {
-    const before = isNewBlock ? this.get(reader) : (this.#tails.get(reader) ?? NOTHING)
-    const whole = before.text + text
-    const cut = Math.max(whole.length - CONTEXT_LENGTH, 0)
-    const starts = before.starts.flatMap((start) => (start >= cut ? [start - cut] : []))
-    this.#tails.set(reader, { text: whole.slice(cut), starts })
+  add(readerKey: string, text: string, isNewBlock: boolean): void {
+    const previousTail = isNewBlock ? this.get(readerKey) : (this.#tails.get(readerKey) ?? EMPTY_TAIL)
+    const joinedText = previousTail.text + text
+    const cutoff = Math.max(joinedText.length - CONTEXT_LENGTH, 0)
+    const starts = previousTail.starts.flatMap((start) => (start >= cutoff ? [start - cutoff] : []))
+    this.#tails.set(readerKey, { text: joinedText.slice(cutoff), starts })
   }
 }
 
-export const NOTHING: TextTail = { text: '', starts: [] }
+export const EMPTY_TAIL: TextTail = { text: '', starts: [] }
 
 /** Returns the tail for a string that another string follows directly. */
 export const toTail = (text: string): TextTail => ({ text, starts: [text.length] })

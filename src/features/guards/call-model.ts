@@ -8,14 +8,14 @@ interface ModelCallOptions {
   basePath: string
   serve(exchange: Exchange): Promise<Reply | undefined>
   /** The client's request. */
-  outer: Pick<Exchange, 'waitUntil' | 'upstream'>
+  clientExchange: Pick<Exchange, 'waitUntil' | 'upstream'>
   events?: Pick<RequestEvents, 'add'>
   /** Called with the cost of each call, if known. */
   onCost?(usd: number): void
 }
 
 /** Creates the function that guards use to call models. */
-export function createModelCaller({ basePath, serve, outer, events, onCost }: ModelCallOptions) {
+export function createModelCaller({ basePath, serve, clientExchange, events, onCost }: ModelCallOptions) {
   return async (path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
     const exchange = new InternalExchange({
       ...{ path: basePath + path, body, headers: new Map(), actsAs: {} },
@@ -25,22 +25,22 @@ export function createModelCaller({ basePath, serve, outer, events, onCost }: Mo
           signal.addEventListener('abort', listener, { once: true })
           return () => signal.removeEventListener('abort', listener)
         },
-        ...(outer.waitUntil && { waitUntil: outer.waitUntil.bind(outer) }),
-        ...(outer.upstream && { upstream: outer.upstream }),
+        ...(clientExchange.waitUntil && { waitUntil: clientExchange.waitUntil.bind(clientExchange) }),
+        ...(clientExchange.upstream && { upstream: clientExchange.upstream }),
       },
     })
     const stopListening = events?.add({
-      arrived(arrived, request) {
-        if (arrived === exchange) request.onEnd(({ costUsd }) => costUsd !== undefined && onCost?.(costUsd))
+      arrived(arrivedExchange, request) {
+        if (arrivedExchange === exchange) request.onEnd(({ costUsd }) => costUsd !== undefined && onCost?.(costUsd))
       },
     })
     const reply = await serve(exchange).finally(stopListening)
-    const { status = 404, body: response = '' } = reply ?? {}
-    if (isByteStream(response)) {
-      response.cancel()
+    const { status = 404, body: responseBody = '' } = reply ?? {}
+    if (isByteStream(responseBody)) {
+      responseBody.cancel()
       throw new TypeError(`${path} returned a stream. Send "stream": false.`)
     }
-    const json = tryParseJson(typeof response === 'string' ? response : decodeUtf8Lenient(response))
+    const json = tryParseJson(typeof responseBody === 'string' ? responseBody : decodeUtf8Lenient(responseBody))
     if (status !== 200 || !isObject(json)) throw new Error(`${path} returned status ${status}.`)
     return json
   }

@@ -1,20 +1,20 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /** Returns a choice's index. */
-export const getChoice = (choice: unknown): string =>
+export const getChoiceIndex = (choice: unknown): string =>
   `${isObject(choice) && typeof choice.index === 'number' ? choice.index : 0}`
 
 /** Lists the choices that a chat event ends. */
 export const listEndedChoices = ({ choices }: JsonObject): string[] =>
   Array.isArray(choices)
-    ? choices.flatMap((choice) => (isObject(choice) && choice.finish_reason ? [getChoice(choice)] : []))
+    ? choices.flatMap((choice) => (isObject(choice) && choice.finish_reason ? [getChoiceIndex(choice)] : []))
     : []
 
 /** Removes choices from a chat event. Returns whether the event had any. */
-export function dropChoices(json: JsonObject, rejected: ReadonlySet<string>): boolean {
+export function dropChoices(json: JsonObject, rejectedChoices: ReadonlySet<string>): boolean {
   const { choices } = json
   if (!Array.isArray(choices)) return false
-  json.choices = choices.filter((choice) => !rejected.has(getChoice(choice)))
+  json.choices = choices.filter((choice) => !rejectedChoices.has(getChoiceIndex(choice)))
   return json.choices !== choices && (json.choices as unknown[]).length < choices.length
 }
 

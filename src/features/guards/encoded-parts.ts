@@ -1,5 +1,5 @@
 import { escapeJson, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { decodeFile, encodeFile, isMediaType, isTextual } from './decode-file.ts'
+import { decodeFile, encodeFile, isMediaType, isTextualType } from './decode-file.ts'
 import type { GuardPartKind, GuardRole } from './guard.ts'
 import type { JsonString } from './json-strings.ts'
 
@@ -13,29 +13,29 @@ interface EncodedPart {
 }
 
 /** Adds strings with encoded content: JSON, data URLs, and base64 files. */
-export class EncodedParts<Place extends { value: JsonObject | undefined }> {
-  readonly #add: (string: JsonString<Place>, part: EncodedPart) => void
+export class EncodedParts<Scope extends { value: JsonObject | undefined }> {
+  readonly #addPart: (string: JsonString<Scope>, part: EncodedPart) => void
 
-  constructor(add: (string: JsonString<Place>, part: EncodedPart) => void) {
-    this.#add = add
+  constructor(addPart: (string: JsonString<Scope>, part: EncodedPart) => void) {
+    this.#addPart = addPart
   }
 
   /** Adds a string of JSON, such as a tool's arguments. Decodes escaped letters so guards can read them. */
-  addArguments(string: JsonString<Place>, role: GuardRole) {
+  addArguments(string: JsonString<Scope>, role: GuardRole) {
     const isJson = tryParseJson(string.text) !== undefined
     const text = isJson ? decodeEscapes(string.text) : string.text
-    const write = (changed: string) =>
-      isJson && tryParseJson(changed) === undefined ? undefined : `"${escapeJson(changed)}"`
-    this.#add(string, { role, kind: 'tool-call', text, write })
+    const write = (changedText: string) =>
+      isJson && tryParseJson(changedText) === undefined ? undefined : `"${escapeJson(changedText)}"`
+    this.#addPart(string, { role, kind: 'tool-call', text, write })
   }
 
   /** Adds the content of a data URL. Returns `false` if the string must also be checked as text, because models also read it that way. */
-  addDataUrl(string: JsonString<Place>, role: GuardRole): boolean {
-    const { field, place } = string
+  addDataUrl(string: JsonString<Scope>, role: GuardRole): boolean {
+    const { field, scope } = string
     const comma = string.text.indexOf(',')
     const prefix = string.text.slice(0, comma + 1)
     const [type = '', ...options] = prefix.slice('data:'.length, -1).split(';')
-    const isFile = (DATA.has(field) || REMOTE.has(field)) && place.value?.type !== 'text'
+    const isFile = (DATA_FIELDS.has(field) || REMOTE_FIELDS.has(field)) && scope.value?.type !== 'text'
     const isBase64 = options.includes('base64')
     if (isFile || isBase64)
       this.#addFile(string, role, {
@@ -44,29 +44,30 @@ export class EncodedParts<Place extends { value: JsonObject | undefined }> {
         isBase64,
         prefix: isFile ? prefix : undefined,
       })
-    const isPlain = options.every((option) => option === 'base64' || option.startsWith('charset='))
-    if (isFile && !isPlain) this.#add(string, { role, kind: 'media', text: prefix, write: () => undefined })
+    const hasKnownOptions = options.every((option) => option === 'base64' || option.startsWith('charset='))
+    if (isFile && !hasKnownOptions) this.#addPart(string, { role, kind: 'media', text: prefix, write: () => undefined })
     return isFile
   }
 
   /** Adds the data or URL of an image, audio, or file. Returns `false` if the string must also be checked as text. */
-  addMedia(string: JsonString<Place>, role: GuardRole): boolean {
-    const { text, field, place } = string
-    if (REMOTE.has(field)) {
-      this.#add(string, { role, kind: 'media', media: 'remote' })
+  addMedia(string: JsonString<Scope>, role: GuardRole): boolean {
+    const { text, field, scope } = string
+    if (REMOTE_FIELDS.has(field)) {
+      this.#addPart(string, { role, kind: 'media', media: 'remote' })
       return true
     }
-    if (!DATA.has(field) || place.value?.type === 'text') return false
-    const type = readType(place.value)
-    const isData = BASE64_PATTERN.test(text)
-    if (isData && text.length <= MAX_KEYWORD_LENGTH) this.#add(string, { role, kind: 'media', write: () => undefined })
-    if (isData || isTextual(type))
-      this.#addFile(string, role, { type, data: text, isBase64: true, prefix: isData ? '' : undefined })
-    return isData
+    if (!DATA_FIELDS.has(field) || scope.value?.type === 'text') return false
+    const type = readMediaType(scope.value)
+    const isBase64Text = BASE64_PATTERN.test(text)
+    if (isBase64Text && text.length <= MAX_KEYWORD_LENGTH)
+      this.#addPart(string, { role, kind: 'media', write: () => undefined })
+    if (isBase64Text || isTextualType(type))
+      this.#addFile(string, role, { type, data: text, isBase64: true, prefix: isBase64Text ? '' : undefined })
+    return isBase64Text
   }
 
   #addFile(
-    string: JsonString<Place>,
+    string: JsonString<Scope>,
     role: GuardRole,
     { prefix, ...file }: { type: string; data: string; isBase64: boolean; prefix: string | undefined },
   ) {
@@ -75,20 +76,39 @@ export class EncodedParts<Place extends { value: JsonObject | undefined }> {
       text: text ?? '',
       ...((text === undefined || isMediaType(file.type)) && { media: 'unreadable' as const }),
     }
-    const write = (changed: string) => {
-      const data = prefix === undefined || text === undefined ? undefined : encodeFile(changed, { ...file, text })
-      return data === undefined || UNUSUAL_PATTERN.test(prefix ?? '') ? undefined : `"${prefix}${data}"`
+    const write = (changedText: string) => {
+      const data = prefix === undefined || text === undefined ? undefined : encodeFile(changedText, { ...file, text })
+      return data === undefined || UNWRITABLE_PREFIX_PATTERN.test(prefix ?? '') ? undefined : `"${prefix}${data}"`
     }
-    this.#add(string, { role, kind: 'media', ...content, write })
+    this.#addPart(string, { role, kind: 'media', ...content, write })
   }
 }
 
 /** Fields that contain the data or the URL of media. */
-const DATA = new Set(['data', 'file_data', 'fileData', 'bytes', 'bytesBase64Encoded', 'b64_json', 'image', 'audio'])
-const REMOTE = new Set(['url', 'uri', 'image_url', 'file_url', 'file_id', 'fileId', 'fileUri', 'file_uri', 'audio_url'])
+const DATA_FIELDS = new Set([
+  'data',
+  'file_data',
+  'fileData',
+  'bytes',
+  'bytesBase64Encoded',
+  'b64_json',
+  'image',
+  'audio',
+])
+const REMOTE_FIELDS = new Set([
+  'url',
+  'uri',
+  'image_url',
+  'file_url',
+  'file_id',
+  'fileId',
+  'fileUri',
+  'file_uri',
+  'audio_url',
+])
 
 /** Matches the prefix of a data URL whose text can't be written back. */
-const UNUSUAL_PATTERN = /["\\]|charset=(?!utf-?8\b)/i
+const UNWRITABLE_PREFIX_PATTERN = /["\\]|charset=(?!utf-?8\b)/i
 
 const BASE64_PATTERN = /^[\w+/\s-]+={0,2}[\r\n]{0,2}$/
 const DATA_URL = /^data:(?:[\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*,/i
@@ -98,7 +118,7 @@ export const isDataUrl = (text: string) => (text.charCodeAt(0) | 0x20) === 0x64 
 /** Maximum length of base64 data that is also read as text, in characters. */
 const MAX_KEYWORD_LENGTH = 1_000
 
-function readType(object: JsonObject | undefined): string {
+function readMediaType(object: JsonObject | undefined): string {
   for (const name of ['media_type', 'mediaType', 'mimeType', 'mime_type', 'format']) {
     const type = object?.[name]
     if (typeof type === 'string') return type
@@ -110,6 +130,6 @@ function readType(object: JsonObject | undefined): string {
 const decodeEscapes = (json: string): string =>
   json.replace(/\\(?:u([\da-fA-F]{4})|[\s\S])/g, (sequence, digits?: string) => {
     const code = digits === undefined ? 0 : Number.parseInt(digits, 16)
-    const isPlain = code >= 0x20 && code !== 0x22 && code !== 0x5c && (code < 0xd800 || code > 0xdfff)
-    return isPlain ? String.fromCharCode(code) : sequence
+    const canUnescape = code >= 0x20 && code !== 0x22 && code !== 0x5c && (code < 0xd800 || code > 0xdfff)
+    return canUnescape ? String.fromCharCode(code) : sequence
   })

@@ -3,9 +3,9 @@ import type { SseEvent } from '../../lib/sse.ts'
 import { isExactNumber } from '../../protocols/formats/canonical/exact-json.ts'
 
 /** Returns whether any object in the JSON repeats a field. Only the last occurrence is checked and sent. */
-export const hasRepeatedField = (text: string, json: JsonObject): boolean => countNames(text) > countFields(json)
+export const hasRepeatedField = (text: string, json: JsonObject): boolean => countFieldNames(text) > countFields(json)
 
-function countNames(json: string): number {
+function countFieldNames(json: string): number {
   let count = 0
   for (const [string] of json.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g)) if (string.endsWith(':')) count++
   return count
@@ -13,8 +13,8 @@ function countNames(json: string): number {
 
 function countFields(value: unknown): number {
   if (typeof value !== 'object' || value === null || isExactNumber(value)) return 0
-  const inner = Object.values(value)
-  return inner.reduce((sum: number, item) => sum + countFields(item), Array.isArray(value) ? 0 : inner.length)
+  const values = Object.values(value)
+  return values.reduce((sum: number, item) => sum + countFields(item), Array.isArray(value) ? 0 : values.length)
 }
 
 /** Parses a block without a field name, because some providers send errors as bare JSON. */
@@ -23,9 +23,9 @@ export const readBareJson = (block: string): SseEvent | undefined =>
 
 /** Returns whether a block contains only keep-alive comments. Other comments aren't sent. */
 export const isKeepAlive = (block: string): boolean =>
-  block.split(/[\r\n]/).every((line) => line === '' || COMMENT_LINES.has(line))
+  block.split(/[\r\n]/).every((line) => line === '' || KEEP_ALIVE_LINES.has(line))
 
-const COMMENT_LINES = new Set([
+const KEEP_ALIVE_LINES = new Set([
   ':',
   ': ',
   ': keep-alive',
@@ -38,4 +38,4 @@ const COMMENT_LINES = new Set([
 ])
 
 /** Matches the non-data lines of an event. */
-export const OTHER_LINE = /^(?!data:)[^\r\n]+/gm
+export const NON_DATA_LINE_PATTERN = /^(?!data:)[^\r\n]+/gm

@@ -2,13 +2,13 @@ import { isObject, tryParseJson } from '../../lib/json.ts'
 import type { CodeRecords } from '../../records/code-records.ts'
 import { GUARDS_PREFIX, type StoredGuard } from '../../records/record-collections.ts'
 import { type GuardOption, guardFields, guardKinds, sharedGuardFields } from '../../types/records/guard-fields.ts'
-import { createGuard, type UntimedGuard } from './named-guards.ts'
+import { createGuard, type UnstoredGuard } from './named-guards.ts'
 
 /**
  * Returns why a guard can't be used: an option that its kind requires is missing, an option belongs to another kind, or an option is invalid. Returns
  * `undefined` if the guard can be used.
  */
-export async function findGuardProblem(record: UntimedGuard): Promise<string | undefined> {
+export async function findGuardProblem(record: UnstoredGuard): Promise<string | undefined> {
   const { kind } = record
   const kindOptions: Readonly<Record<string, GuardOption>> | undefined = Object.hasOwn(guardKinds, kind)
     ? guardKinds[kind]
@@ -16,12 +16,12 @@ export async function findGuardProblem(record: UntimedGuard): Promise<string | u
   const presentFields = Object.keys(guardFields).filter(
     (name) => Object.hasOwn(record, name) && !GENERAL_FIELDS.has(name),
   )
-  const foreign = kindOptions && presentFields.find((name) => !Object.hasOwn(kindOptions, name))
-  if (foreign !== undefined)
-    return `"${foreign}" is not an option of the kind "${kind}", which has ${list(Object.keys(kindOptions ?? {}))}`
-  const required = Object.entries(kindOptions ?? {}).filter(([, { isOptional }]) => !isOptional)
-  const missing = required.find(([name]) => !Object.hasOwn(record, name))
-  if (missing) return `"${missing[0]}" is required for the kind "${kind}"`
+  const unsupportedField = kindOptions && presentFields.find((name) => !Object.hasOwn(kindOptions, name))
+  if (unsupportedField !== undefined)
+    return `"${unsupportedField}" is not an option of the kind "${kind}", which has ${quoteNames(Object.keys(kindOptions ?? {}))}`
+  const requiredOptions = Object.entries(kindOptions ?? {}).filter(([, { isOptional }]) => !isOptional)
+  const missingOption = requiredOptions.find(([name]) => !Object.hasOwn(record, name))
+  if (missingOption) return `"${missingOption[0]}" is required for the kind "${kind}"`
   try {
     await createGuard(record)
     return undefined
@@ -32,7 +32,7 @@ export async function findGuardProblem(record: UntimedGuard): Promise<string | u
 }
 
 /** Lists the problems with guards that are defined in code as records. */
-export async function findCodeProblems({ values }: Pick<CodeRecords, 'values'>): Promise<TypeError[]> {
+export async function findCodeGuardProblems({ values }: Pick<CodeRecords, 'values'>): Promise<TypeError[]> {
   const problems = [...values].map(async ([key, text]) => {
     const stored = key.startsWith(GUARDS_PREFIX) ? tryParseJson(text) : undefined
     if (!isObject(stored) || !isObject(stored.record)) return []
@@ -49,5 +49,5 @@ const GENERAL_FIELDS = new Set([
   ...Object.keys(sharedGuardFields),
 ])
 
-const list = (names: readonly string[]) =>
+const quoteNames = (names: readonly string[]) =>
   names.length > 0 ? names.map((name) => `"${name}"`).join(', ') : 'only the options that all kinds have'

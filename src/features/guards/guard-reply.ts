@@ -9,38 +9,40 @@ import { STREAM_HEADERS } from '../../request/codec/stream-headers.ts'
 import { createParseContext, createWriterContext } from '../../request/codec/translate-request.ts'
 import type { Guard } from './guard.ts'
 import { createGuardRejection } from './guard-rejection.ts'
+import type { GuardRun } from './run-guards.ts'
 
 /** A guard's decision to respond in place of the provider. */
 type GuardReply =
-  | { readonly refused: Guard; readonly category: string | undefined }
-  | { readonly answered: Guard; readonly text: string }
+  | { readonly rejectedBy: Guard; readonly category: string | undefined }
+  | { readonly answeredBy: Guard; readonly text: string }
 
 /**
  * Writes a guard's own response in the client's format, either complete or as a stream. Throws `CONTENT_REFUSED` if the guard rejects requests with
  * an error.
  */
 export async function writeReply(call: CallRequest, reply: GuardReply): Promise<Reply> {
-  const guard = 'refused' in reply ? reply.refused : reply.answered
-  const category = 'refused' in reply ? reply.category : undefined
+  const guard = 'rejectedBy' in reply ? reply.rejectedBy : reply.answeredBy
+  const category = 'rejectedBy' in reply ? reply.category : undefined
   const { operation } = call.request.call.endpoint
-  const text = 'answered' in reply ? reply.text : ''
-  const isError = 'refused' in reply && guard.as !== 'answer'
+  const text = 'answeredBy' in reply ? reply.text : ''
+  const isError = 'rejectedBy' in reply && guard.as !== 'answer'
   if (isError || !TEXT_OPERATIONS.has(operation.name))
     throw createGuardRejection(text === '' ? guard : { ...guard, message: text }, category)
   const { message } = createGuardRejection(guard, category)
   const finish =
-    'answered' in reply ? { reason: 'stop' as const } : { reason: 'content-filter' as const, explanation: message }
-  const body = operation.name === 'complete' ? writeCompletion(call, { text, isStop: 'answered' in reply }) : undefined
+    'answeredBy' in reply ? { reason: 'stop' as const } : { reason: 'content-filter' as const, explanation: message }
+  const completion =
+    operation.name === 'complete' ? writeCompletion(call, { text, isStop: 'answeredBy' in reply }) : undefined
   const usage = { inputTokens: 0, outputTokens: 0 }
   const content = text === '' ? [] : [{ type: 'text' as const, text }]
   const { body: replyBody, contentType } =
-    body ?? (await writeResponse(call, { choices: [{ content, finish }], usage }))
+    completion ?? (await writeResponse(call, { choices: [{ content, finish }], usage }))
   return {
     status: 200,
     headers: {
       'content-type': contentType,
       ...(call.stream && STREAM_HEADERS),
-      'x-signalbox-guards': `${'answered' in reply ? 'answered' : 'refused'}; name=${guard.name}`,
+      'x-signalbox-guards': `${'answeredBy' in reply ? 'answered' : 'refused'}; name=${guard.name}`,
     },
     body: replyBody,
   }
@@ -54,16 +56,21 @@ async function writeResponse(
   response: CanonicalResponse,
 ): Promise<{ body: string; contentType: string }> {
   const { request, stream, body, model } = call
-  const client = await request.format.loadTranslator()
-  const warnings = createWarnings({ isStrict: false, names: client.fieldNames })
-  const parsed = client.parseRequest(
+  const translator = await request.format.loadTranslator()
+  const warnings = createWarnings({ isStrict: false, names: translator.fieldNames })
+  const canonicalRequest = translator.parseRequest(
     body,
     createParseContext(request, { warnings, stream, isArray: shouldSendArray(request) }),
   )
-  const context = createWriterContext(request, { request: parsed, model, responseWarnings: createResponseWarnings() })
-  if (!stream) return { body: JSON.stringify(client.writeResponse(response, context)), contentType: 'application/json' }
+  const context = createWriterContext(request, {
+    request: canonicalRequest,
+    model,
+    responseWarnings: createResponseWarnings(),
+  })
+  if (!stream)
+    return { body: JSON.stringify(translator.writeResponse(response, context)), contentType: 'application/json' }
   let events = ''
-  const writer = client.createWriter(context, (event) => {
+  const writer = translator.createWriter(context, (event) => {
     events += event
   })
   for (const event of toStreamEvents(response)) writer.push(event)
@@ -87,3 +94,17 @@ function writeCompletion(
     ? { body: `data: ${json}\n\ndata: [DONE]\n\n`, contentType: 'text/event-stream' }
     : { body: json, contentType: 'application/json' }
 }
+
+/** Adds the header that reports the guards' verdicts. */
+export function withVerdictHeader(reply: Reply, run: GuardRun, extraWarnings: readonly string[] = []): Reply {
+  const verdicts = run.verdicts.map(
+    ({ name, verdict, isWatched }) => `${isWatched ? 'watched-' : ''}${VERDICT_LABELS[verdict]}; name=${name}`,
+  )
+  const header = [...new Set([...verdicts, ...extraWarnings])].join(', ')
+  return header === '' ? reply : { ...reply, headers: { ...reply.headers, 'x-signalbox-guards': header } }
+}
+
+const VERDICT_LABELS = {
+  ...{ pass: 'passed', change: 'changed', refuse: 'refused', answer: 'answered' },
+  ...{ failed: 'failed', 'failed-open': 'failed-open' },
+} as const

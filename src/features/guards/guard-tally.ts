@@ -1,10 +1,10 @@
 import type { GuardEntry, RequestRecord } from '../../request/hook-records.ts'
-import type { GuardNote, GuardRun } from './run-guards.ts'
+import type { GuardRun, VerdictRecord } from './run-guards.ts'
 
 /** The verdicts and costs of a request's guards, for its usage record. Contains no content. */
 export class GuardTally {
   readonly #runs: GuardRun[] = []
-  #usd: number | undefined = undefined
+  #costUsd: number | undefined = undefined
 
   /** Adds a run of guards, which may still be in progress. */
   add(run: GuardRun): void {
@@ -14,7 +14,7 @@ export class GuardTally {
 
   /** Adds the cost of a guard's model call. */
   addCost(usd: number): void {
-    this.#usd = (this.#usd ?? 0) + usd
+    this.#costUsd = (this.#costUsd ?? 0) + usd
   }
 
   /** Returns the record's guard fields. */
@@ -23,23 +23,23 @@ export class GuardTally {
     const heldMs = this.#runs.find((run) => run.heldMs !== undefined)?.heldMs
     return {
       ...(guards.length > 0 && { guards }),
-      ...(this.#usd !== undefined && { guardUsd: this.#usd }),
+      ...(this.#costUsd !== undefined && { guardUsd: this.#costUsd }),
       ...(heldMs !== undefined && { guardHeldMs: heldMs }),
     }
   }
 }
 
-function listEntries({ notes, checks }: GuardRun): GuardEntry[] {
+function listEntries({ verdicts, checks }: GuardRun): GuardEntry[] {
   const entries = new Map<string, GuardEntry>()
-  const isStopped = notes.some(({ verdict, isWatched }) => STOPPING_VERDICTS.has(verdict) && !isWatched)
+  const hasStoppingVerdict = verdicts.some(({ verdict, isWatched }) => STOPPING_VERDICTS.has(verdict) && !isWatched)
   for (const [id, { name, stage, parts, ms }] of checks)
-    if (parts > 0 || !isStopped) entries.set(id, { name, stage, verdict: 'pass', parts, ms })
-  for (const { name, stage, verdict, category, isWatched } of notes) {
+    if (parts > 0 || !hasStoppingVerdict) entries.set(id, { name, stage, verdict: 'pass', parts, ms })
+  for (const { name, stage, verdict, category, isWatched } of verdicts) {
     const id = `${stage} ${name}`
     const entry = entries.get(id) ?? { name, stage, verdict: 'pass', parts: 0, ms: 0 }
     if (VERDICTS_BY_SEVERITY.indexOf(verdict) < VERDICTS_BY_SEVERITY.indexOf(entry.verdict)) continue
-    const noted = { ...entry, verdict, ...(category !== undefined && { category }) }
-    entries.set(id, isWatched ? { ...noted, isWatched } : noted)
+    const updatedEntry = { ...entry, verdict, ...(category !== undefined && { category }) }
+    entries.set(id, isWatched ? { ...updatedEntry, isWatched } : updatedEntry)
   }
   return [...entries.values()]
 }
@@ -48,10 +48,10 @@ function listEntries({ notes, checks }: GuardRun): GuardEntry[] {
 const EMPTY_CHECK = { stage: 'request', parts: 0, ms: 0 } as const
 
 /** Verdicts after which no other guard checks the request. */
-const STOPPING_VERDICTS: ReadonlySet<GuardNote['verdict']> = new Set(['answer', 'refuse', 'failed'])
+const STOPPING_VERDICTS: ReadonlySet<VerdictRecord['verdict']> = new Set(['answer', 'refuse', 'failed'])
 
 /** Verdicts from least to most severe. If a guard returns several in one stage, the record contains the most severe. */
-const VERDICTS_BY_SEVERITY: ReadonlyArray<GuardNote['verdict']> = [
+const VERDICTS_BY_SEVERITY: ReadonlyArray<VerdictRecord['verdict']> = [
   'pass',
   'change',
   'failed-open',

@@ -18,7 +18,7 @@ import type { CallChange } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
 import { createModelCaller } from './call-model.ts'
 import type { Guard } from './guard.ts'
-import { writeReply } from './guard-reply.ts'
+import { withVerdictHeader, writeReply } from './guard-reply.ts'
 import type { GuardTally } from './guard-tally.ts'
 import { checkParts, checkResponse, type ResponseCheck, writeParts } from './guarded-response.ts'
 import { GuardedStream } from './guarded-stream.ts'
@@ -56,7 +56,7 @@ export async function guardCall(
   const callModel = createModelCaller({
     basePath,
     serve,
-    outer: call.exchange,
+    clientExchange: call.exchange,
     events,
     onCost: (usd) => tally.addCost(usd),
   })
@@ -67,55 +67,59 @@ export async function guardCall(
   call.log.omitsProviderMessages = true
   if (run.getGuards('answer').length > 0)
     call.log.responseChecks.push((choices) => {
-      const attempt = new GuardRun(run.getGuards('answer'), deps)
-      tally.add(attempt)
-      return isRejected(choices, attempt)
+      const attemptRun = new GuardRun(run.getGuards('answer'), deps)
+      tally.add(attemptRun)
+      return isRejected(choices, attemptRun)
     })
   const parts = needsParts(run.getGuards('request'), text, body) ? readParts(text, body, 'request') : []
-  const parallelGuards = hasHostedTools(body) ? [] : await run.listConcurrentGuards(parts)
-  const sequentialGuards = run.getGuards('request').filter((guard) => !parallelGuards.includes(guard))
-  const texts =
+  const concurrentGuards = hasHostedTools(body) ? [] : await run.listConcurrentGuards(parts)
+  const sequentialGuards = run.getGuards('request').filter((guard) => !concurrentGuards.includes(guard))
+  const checkedRequest =
     checkRequestBody(run, parts, { body, form: call.request.call.form }) ??
     (await checkRequest(run, parts, { guards: sequentialGuards }))
-  if ('answered' in texts || 'refused' in texts) {
+  if ('answeredBy' in checkedRequest || 'rejectedBy' in checkedRequest) {
     call.servedBy = 'guard'
-    return writeReply(call, texts)
+    return writeReply(call, checkedRequest)
   }
   addProviderHeaders(call.request.log, run.getGuards('request'))
-  const changedText = rewrite(run, call, texts.changed.size > 0 ? writeParts(text, parts, texts.changed) : text)
-  const pendingReply = next(changedText === call.request.call.text ? undefined : { text: changedText })
-  const rejected = await checkDuring(call, pendingReply, {
+  const changedText = applyRewrites(
     run,
-    parts: changeParts(parts, texts.changed),
-    guards: parallelGuards,
+    call,
+    checkedRequest.changedTexts.size > 0 ? writeParts(text, parts, checkedRequest.changedTexts) : text,
+  )
+  const pendingReply = next(changedText === call.request.call.text ? undefined : { text: changedText })
+  const guardReply = await checkDuringCall(call, pendingReply, {
+    run,
+    parts: changeParts(parts, checkedRequest.changedTexts),
+    guards: concurrentGuards,
   })
-  if (rejected) return rejected
+  if (guardReply) return guardReply
   const reply = await pendingReply
   const isMedia = MEDIA_TYPE_PATTERN.test(reply.headers['content-type'] ?? '')
-  if (run.getGuards('answer').length === 0 || isMedia || reply.body === undefined) return withNotes(reply, run)
+  if (run.getGuards('answer').length === 0 || isMedia || reply.body === undefined) return withVerdictHeader(reply, run)
   const { kind } = endpoint.operation
-  const { changed } = texts
-  let sent: ReadonlySet<string> | undefined
-  const isSent = (string: string) => {
-    const read = () => (parts.length > 0 ? parts : readParts(text, body, 'request'))
-    sent ??= new Set(read().map((part) => changed.get(part.id) ?? part.text))
-    return sent.has(string)
+  const { changedTexts } = checkedRequest
+  let requestStrings: ReadonlySet<string> | undefined
+  const isInRequest = (string: string) => {
+    const getRequestParts = () => (parts.length > 0 ? parts : readParts(text, body, 'request'))
+    requestStrings ??= new Set(getRequestParts().map((part) => changedTexts.get(part.id) ?? part.text))
+    return requestStrings.has(string)
   }
   const isJson = reply.headers['content-type']?.includes('json') ?? false
-  if (!isSuccess(reply)) return checkErrorReply(reply, { run, format: call.format, isJson, isSent })
-  const isChatStream = call.stream && kind === 'llm' && (!isJson || isArrayText(reply.body))
+  if (!isSuccess(reply)) return checkErrorReply(reply, { run, format: call.format, isJson, isInRequest })
+  const isChatStream = call.stream && kind === 'llm' && (!isJson || isJsonArray(reply.body))
   if (!isByteStream(reply.body) && !isChatStream) {
     const isChat = kind === 'llm'
-    const response = { run, format: call.format, isChat, isJson, isSent }
-    const { body: checked, rejection } = await checkResponse(reply.body, response)
+    const responseCheck = { run, format: call.format, isChat, isJson, isInRequest }
+    const { body: checkedBody, rejection } = await checkResponse(reply.body, responseCheck)
     if (rejection) call.servedBy = 'guard'
-    if (endpoint.getReferences && checked !== reply.body && typeof checked === 'string')
-      replaceItems(call.request, tryParseJson(checked))
-    return withNotes({ ...reply, body: checked }, run)
+    if (endpoint.getReferences && checkedBody !== reply.body && typeof checkedBody === 'string')
+      replaceItems(call.request, tryParseJson(checkedBody))
+    return withVerdictHeader({ ...reply, body: checkedBody }, run)
   }
   const stream = isByteStream(reply.body) ? (reply.body as RelayedStream) : createStream(reply.body)
-  const guarded = await guardStream(call, stream, { run, clock, isArray: isJson, isSent })
-  return withNotes({ ...reply, body: guarded }, run, ['held'])
+  const guardedStream = await guardStream(call, stream, { run, clock, isArray: isJson, isInRequest })
+  return withVerdictHeader({ ...reply, body: guardedStream }, run, ['held'])
 }
 
 /** Returns whether a guard rejects a response that hasn't been written in the client's format yet. */
@@ -128,16 +132,16 @@ async function isRejected(choices: readonly Choice[], run: GuardRun): Promise<bo
 /** Checks a provider's error. If a guard rejects it, the client gets an error with the same status and another message. */
 async function checkErrorReply(reply: Reply, options: Omit<ResponseCheck, 'isChat'>): Promise<Reply> {
   const { status, headers, body } = reply
-  if (isByteStream(body) || body === undefined) return withNotes(reply, options.run)
+  if (isByteStream(body) || body === undefined) return withVerdictHeader(reply, options.run)
   try {
-    const { body: checked } = await checkResponse(body, { ...options, isChat: false })
-    return withNotes({ ...reply, body: checked }, options.run)
+    const { body: checkedBody } = await checkResponse(body, { ...options, isChat: false })
+    return withVerdictHeader({ ...reply, body: checkedBody }, options.run)
   } catch {
     const errors = await getFormat(options.format).loadErrors()
     const message = `The provider returned an error with the status ${status}. A guard removed its message.`
-    const changed = JSON.stringify(errors.body({ status, code: 'UPSTREAM_FAILED', message }))
-    return withNotes(
-      { status, headers: { ...headers, 'content-type': 'application/json' }, body: changed },
+    const errorBody = JSON.stringify(errors.body({ status, code: 'UPSTREAM_FAILED', message }))
+    return withVerdictHeader(
+      { status, headers: { ...headers, 'content-type': 'application/json' }, body: errorBody },
       options.run,
     )
   }
@@ -153,7 +157,7 @@ function needsParts(guards: readonly Guard[], text: string, body: JsonObject): b
 }
 
 /** Applies the changes that guards make to an entire chat request. */
-const rewrite = (run: GuardRun, { format, request }: CallRequest, json: string): string =>
+const applyRewrites = (run: GuardRun, { format, request }: CallRequest, json: string): string =>
   CHAT_OPERATIONS.has(request.call.endpoint.operation.name)
     ? run
         .getGuards('request')
@@ -167,23 +171,23 @@ const CHAT_OPERATIONS: ReadonlySet<string> = new Set(['generate'])
 
 const isSuccess = ({ status }: Reply) => status >= 200 && status < 300
 
-const isArrayText = (body: Reply['body']): boolean =>
+const isJsonArray = (body: Reply['body']): boolean =>
   !isByteStream(body) && body !== undefined && body[0] === (typeof body === 'string' ? '[' : OPEN_BRACKET)
 
 /** Creates a stream from a complete response that was converted for a streaming client. */
 function createStream(body: string | Uint8Array): RelayedStream {
-  let rest: Uint8Array | undefined = typeof body === 'string' ? encodeUtf8(body) : body
-  const end = () => {
-    rest = undefined
+  let pendingBytes: Uint8Array | undefined = typeof body === 'string' ? encodeUtf8(body) : body
+  const discardBytes = () => {
+    pendingBytes = undefined
   }
   return {
     async next() {
-      const bytes = rest
-      end()
+      const bytes = pendingBytes
+      discardBytes()
       return bytes
     },
-    fail: end,
-    cancel: end,
+    fail: discardBytes,
+    cancel: discardBytes,
   }
 }
 
@@ -192,77 +196,83 @@ const MEDIA_TYPE_PATTERN = /^(?:audio\/|video\/|image\/(?!svg)|application\/octe
 
 /** The new text of changed parts, or why no provider is called. */
 type CheckedRequest =
-  | { readonly changed: ReadonlyMap<string, string> }
-  | { readonly refused: Guard; readonly category: string | undefined }
-  | { readonly answered: Guard; readonly text: string }
+  | { readonly changedTexts: ReadonlyMap<string, string> }
+  | { readonly rejectedBy: Guard; readonly category: string | undefined }
+  | { readonly answeredBy: Guard; readonly text: string }
 
 /** Checks a request. Removes the text of rejected older turns, so the conversation can continue. */
 async function checkRequest(
   run: GuardRun,
   parts: readonly ReadPart[],
-  { guards, isSent = false }: { guards: readonly Guard[]; isSent?: boolean },
+  { guards, isAlreadySent = false }: { guards: readonly Guard[]; isAlreadySent?: boolean },
 ): Promise<CheckedRequest> {
-  const removed = new Map<string, string>()
+  const removedTexts = new Map<string, string>()
   for (;;) {
     const remainingParts =
-      removed.size > 0 ? parts.map((part) => (removed.has(part.id) ? { ...part, text: '' } : part)) : parts
+      removedTexts.size > 0 ? parts.map((part) => (removedTexts.has(part.id) ? { ...part, text: '' } : part)) : parts
     const decision = await run.check({ parts: remainingParts, stage: 'request', final: true }, guards)
-    if (decision.kind === 'answered') return { answered: decision.guard, text: decision.text }
+    if (decision.kind === 'answered') return { answeredBy: decision.guard, text: decision.text }
     if (decision.kind === 'refused') {
       const { guard, category, ids } = decision
-      const found = isSent ? undefined : await findOlderFault(run, remainingParts, { guard, ids })
-      if (!found) return { refused: guard, category }
-      for (const part of found) removed.set(part.id, part.write(REMOVED_TEXT) === undefined ? '{}' : REMOVED_TEXT)
+      const faultyParts = isAlreadySent ? undefined : await findRejectedOlderParts(run, remainingParts, { guard, ids })
+      if (!faultyParts) return { rejectedBy: guard, category }
+      for (const part of faultyParts)
+        removedTexts.set(part.id, part.write(REMOVED_TEXT) === undefined ? '{}' : REMOVED_TEXT)
       continue
     }
-    const changed = new Map([...decision.texts, ...removed])
-    const lists = joinLists(changeParts(remainingParts, changed))
-    if (lists.length === 0) return { changed }
-    const joined = await run.check({ parts: lists.map(({ part }) => part), stage: 'request', final: true }, guards)
-    if (joined.kind === 'answered') return { answered: joined.guard, text: joined.text }
-    if (joined.kind === 'passed') {
-      for (const { part, of } of lists) {
-        const text = joined.texts.get(part.id)
-        if (text !== undefined) for (const [index, part] of of.entries()) changed.set(part.id, index === 0 ? text : '')
+    const changedTexts = new Map([...decision.texts, ...removedTexts])
+    const joinedLists = joinLists(changeParts(remainingParts, changedTexts))
+    if (joinedLists.length === 0) return { changedTexts }
+    const joinedDecision = await run.check(
+      { parts: joinedLists.map(({ part }) => part), stage: 'request', final: true },
+      guards,
+    )
+    if (joinedDecision.kind === 'answered') return { answeredBy: joinedDecision.guard, text: joinedDecision.text }
+    if (joinedDecision.kind === 'passed') {
+      for (const { part, sourceParts } of joinedLists) {
+        const text = joinedDecision.texts.get(part.id)
+        if (text !== undefined)
+          for (const [index, part] of sourceParts.entries()) changedTexts.set(part.id, index === 0 ? text : '')
       }
-      return { changed }
+      return { changedTexts }
     }
-    const { guard, category, ids } = joined
-    const joinedParts = lists.map(({ part }) => part)
-    const found = isSent ? undefined : await findOlderFault(run, joinedParts, { guard, ids })
-    if (!found) return { refused: guard, category }
-    const faulty = new Set(found.map(({ id }) => id))
-    for (const { part, of } of lists) if (faulty.has(part.id)) for (const { id } of of) removed.set(id, REMOVED_TEXT)
+    const { guard, category, ids } = joinedDecision
+    const joinedParts = joinedLists.map(({ part }) => part)
+    const faultyParts = isAlreadySent ? undefined : await findRejectedOlderParts(run, joinedParts, { guard, ids })
+    if (!faultyParts) return { rejectedBy: guard, category }
+    const faultyIds = new Set(faultyParts.map(({ id }) => id))
+    for (const { part, sourceParts } of joinedLists)
+      if (faultyIds.has(part.id)) for (const { id } of sourceParts) removedTexts.set(id, REMOVED_TEXT)
   }
 }
 
-const changeParts = (parts: readonly ReadPart[], changed: ReadonlyMap<string, string>): readonly ReadPart[] =>
-  changed.size > 0 ? parts.map((part) => ({ ...part, text: changed.get(part.id) ?? part.text })) : parts
+const changeParts = (parts: readonly ReadPart[], changedTexts: ReadonlyMap<string, string>): readonly ReadPart[] =>
+  changedTexts.size > 0 ? parts.map((part) => ({ ...part, text: changedTexts.get(part.id) ?? part.text })) : parts
 
 /**
  * Checks a request during the provider call. Resolves to the guard's reply if a guard rejects or answers the request. Discards the provider's
  * response in that case, or if a guard fails.
  */
-async function checkDuring(
+async function checkDuringCall(
   call: CallRequest,
   pendingReply: Promise<Reply>,
   { run, parts, guards }: { run: GuardRun; parts: readonly ReadPart[]; guards: readonly Guard[] },
 ): Promise<Reply | undefined> {
   if (guards.length === 0) return undefined
-  const checking = checkRequest(run, parts, { guards, isSent: true })
-  const withoutReply = () => undefined // without a response, the verdict doesn't matter
-  const replied = pendingReply.then((reply) => (isSuccess(reply) ? checking : undefined), withoutReply)
-  const dropReply = ({ body }: Reply) => isByteStream(body) && body.cancel()
+  const pendingCheck = checkRequest(run, parts, { guards, isAlreadySent: true })
+  const ignoreFailure = () => undefined // without a response, the verdict doesn't matter
+  const checkAfterReply = pendingReply.then((reply) => (isSuccess(reply) ? pendingCheck : undefined), ignoreFailure)
+  const discardReply = ({ body }: Reply) => isByteStream(body) && body.cancel()
   try {
-    const checked = await Promise.race([checking, replied])
-    if (!checked || 'changed' in checked) return undefined
-    const reply = await writeReply(call, checked)
-    pendingReply.then(dropReply, () => {})
+    const checkedRequest = await Promise.race([pendingCheck, checkAfterReply])
+    if (!checkedRequest || 'changedTexts' in checkedRequest) return undefined
+    const reply = await writeReply(call, checkedRequest)
+    pendingReply.then(discardReply, () => {})
     call.servedBy = 'guard'
     return reply
   } catch (error) {
-    pendingReply.then(dropReply, () => {})
-    checking.catch(() => {})
+    pendingReply.then(discardReply, () => {})
+    pendingCheck.catch(() => {})
     call.log.client.cancel(error)
     throw error
   }
@@ -271,22 +281,22 @@ async function checkDuring(
 const REMOVED_TEXT = '[removed by policy]'
 
 /** Returns the older parts that a guard rejects. Returns `undefined` if it also rejects newer parts, or if the parts can't be removed. */
-async function findOlderFault<Part extends Pick<ReadPart, 'id' | 'text' | 'role' | 'kind' | 'isOlder'>>(
+async function findRejectedOlderParts<Part extends Pick<ReadPart, 'id' | 'text' | 'role' | 'kind' | 'isOlder'>>(
   run: GuardRun,
   parts: readonly Part[],
   { guard, ids }: { guard: Guard; ids: readonly string[] | undefined },
 ): Promise<readonly Part[] | undefined> {
-  const older = parts.filter(({ isOlder, text }) => isOlder && text !== '')
-  if (guard.older === 'refuse' || older.length === 0) return undefined
-  const isRejected = async (some: readonly Part[]) =>
-    (await run.check({ parts: some, stage: 'request', final: true }, [guard])).kind === 'refused'
-  const found: Part[] = []
-  if (ids) found.push(...parts.filter(({ id }) => ids.includes(id)))
+  const olderParts = parts.filter(({ isOlder, text }) => isOlder && text !== '')
+  if (guard.older === 'refuse' || olderParts.length === 0) return undefined
+  const isRejected = async (candidates: readonly Part[]) =>
+    (await run.check({ parts: candidates, stage: 'request', final: true }, [guard])).kind === 'refused'
+  const rejectedParts: Part[] = []
+  if (ids) rejectedParts.push(...parts.filter(({ id }) => ids.includes(id)))
   else {
     if (await isRejected(parts.filter(({ isOlder }) => !isOlder))) return undefined
-    for (const part of older) if (await isRejected([part])) found.push(part)
+    for (const part of olderParts) if (await isRejected([part])) rejectedParts.push(part)
   }
-  return found.length > 0 && found.every(isRemovable) ? found : undefined
+  return rejectedParts.length > 0 && rejectedParts.every(isRemovable) ? rejectedParts : undefined
 }
 
 /** Signed reasoning, IDs, and media can't be changed. */
@@ -301,16 +311,16 @@ function checkRequestBody(
 ): CheckedRequest | undefined {
   const guards = run.getGuards('request')
   const hasFiles = form?.some((part) => 'bytes' in part) ?? false
-  const isUnreadable = hasFiles || parts.some(({ media }) => media === 'unreadable')
-  const isRemote = parts.some(({ media }) => media === 'remote')
+  const hasUnreadableMedia = hasFiles || parts.some(({ media }) => media === 'unreadable')
+  const hasRemoteMedia = parts.some(({ media }) => media === 'remote')
   for (const guard of guards) {
     const decision =
-      guard.media === 'refuse' && isUnreadable
-        ? run.note(guard, { verdict: 'refuse', category: 'media' })
-        : guard.remote === 'refuse' && isRemote
-          ? run.note(guard, { verdict: 'refuse', category: 'remote' })
-          : 'checkBody' in guard && run.note(guard, (guard as BuiltInGuard).checkBody?.(body, parts))
-    if (decision && decision.kind === 'refused') return { refused: guard, category: decision.category }
+      guard.media === 'refuse' && hasUnreadableMedia
+        ? run.recordVerdict(guard, { verdict: 'refuse', category: 'media' })
+        : guard.remote === 'refuse' && hasRemoteMedia
+          ? run.recordVerdict(guard, { verdict: 'refuse', category: 'remote' })
+          : 'checkBody' in guard && run.recordVerdict(guard, (guard as BuiltInGuard).checkBody?.(body, parts))
+    if (decision && decision.kind === 'refused') return { rejectedBy: guard, category: decision.category }
   }
   const repeatedField = guards.length > 0 ? findFieldConflict(form ?? []) : undefined
   if (repeatedField !== undefined)
@@ -338,26 +348,31 @@ const hasTokenArrays = ({ input, prompt }: JsonObject): boolean =>
 async function guardStream(
   call: CallRequest,
   stream: RelayedStream,
-  { run, clock, isArray, isSent }: { run: GuardRun; clock: Clock; isArray: boolean; isSent(text: string): boolean },
+  {
+    run,
+    clock,
+    isArray,
+    isInRequest,
+  }: { run: GuardRun; clock: Clock; isArray: boolean; isInRequest(text: string): boolean },
 ): Promise<RelayedStream> {
   const { endpoint, body, form } = call.request.call
   const isChat = endpoint.operation.kind === 'llm'
   const format = getFormat(call.format)
-  const fields = (isChat && (await loadClientContentFields(format, endpoint.operation))) || KIND_FIELDS
+  const fields = (isChat && (await loadClientContentFields(format, endpoint.operation))) || NON_CHAT_FIELDS
   const events: RelayedStream = isArray
     ? { ...convertArrayToEvents(stream), fail: (error) => stream.fail(error) }
     : stream
-  const guarded = new GuardedStream({
+  const guardedStream = new GuardedStream({
     ...{ stream: events, fields, run, clock, keepAlive: format.keepAlive },
     ending: isChat
       ? rejectionFormats[call.format].createEnding({
           ...{ body, model: call.model, now: clock.now() },
-          keepItem: (item) => replaceItems(call.request, { output: [item] }),
+          saveItem: (item) => replaceItems(call.request, { output: [item] }),
         })
       : createErrorEnding(await format.loadErrors()),
     choiceCount: countChoices(body),
-    isSent,
-    maxHeld: call.request.context.limits.maxResponseBytes,
+    isInRequest,
+    maxHeldLength: call.request.context.limits.maxResponseBytes,
     estimateUsage: (length) => ({
       inputTokens: form ? 0 : estimateTokens(body),
       outputTokens: Math.ceil(length / CHARACTERS_PER_TOKEN),
@@ -366,7 +381,7 @@ async function guardStream(
       call.servedBy = 'guard'
     },
   })
-  return isArray ? toJsonArray(guarded) : guarded
+  return isArray ? toJsonArray(guardedStream) : guardedStream
 }
 
 /** Ends non-chat streams with an error, because they have no finish reason. */
@@ -380,19 +395,5 @@ const countChoices = ({ n, prompt }: JsonObject): number =>
   (typeof n === 'number' ? n : 1) * (Array.isArray(prompt) ? prompt.length : 1)
 
 /** The content fields of non-chat streams, such as transcriptions. */
-const KIND_FIELDS = { whole: ['text', 'transcript'], streamed: ['delta'] }
+const NON_CHAT_FIELDS = { whole: ['text', 'transcript'], streamed: ['delta'] }
 const CHARACTERS_PER_TOKEN = 4
-
-/** Adds the header that reports the guards' verdicts. */
-function withNotes(reply: Reply, run: GuardRun, extraWarnings: readonly string[] = []): Reply {
-  const names = run.notes.map(
-    ({ name, verdict, isWatched }) => `${isWatched ? 'watched-' : ''}${DONE_MESSAGES[verdict]}; name=${name}`,
-  )
-  const header = [...new Set([...names, ...extraWarnings])].join(', ')
-  return header === '' ? reply : { ...reply, headers: { ...reply.headers, 'x-signalbox-guards': header } }
-}
-
-const DONE_MESSAGES = {
-  ...{ pass: 'passed', change: 'changed', refuse: 'refused', answer: 'answered' },
-  ...{ failed: 'failed', 'failed-open': 'failed-open' },
-} as const

@@ -8,7 +8,7 @@ import { createCallPart, findCalls } from './called-tools.ts'
 import type { GuardPart } from './guard.ts'
 import { createGuardRejection } from './guard-rejection.ts'
 import { joinLists } from './join-lists.ts'
-import { checksCalls, isRestoring } from './kinds/finding-guard.ts'
+import { checksCalls, restoresMaskedValues } from './kinds/finding-guard.ts'
 import { type ReadPart, readParts } from './read-parts.ts'
 import { rejectionFormats } from './rejections/rejection-formats.ts'
 import type { GuardDecision, GuardRun, RejectionDecision } from './run-guards.ts'
@@ -25,7 +25,7 @@ export interface ResponseCheck {
   isChat: boolean
   isJson: boolean
   /** Returns whether the request contains this string. */
-  isSent(text: string): boolean
+  isInRequest(text: string): boolean
 }
 
 /**
@@ -34,7 +34,7 @@ export interface ResponseCheck {
  */
 export async function checkResponse(
   body: string | Uint8Array,
-  { run, format, isChat, isJson, isSent }: ResponseCheck,
+  { run, format, isChat, isJson, isInRequest }: ResponseCheck,
 ): Promise<CheckedBody> {
   const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
   const json = isJson ? tryParseJson(text) : undefined
@@ -45,22 +45,25 @@ export async function checkResponse(
     return { body: changed ?? body }
   }
   const parts = readParts(text, json, 'answer')
-  const echoes = format === 'openai-responses' && isChat ? findEchoes(text, parts, isSent) : EMPTY_PARTS
+  const echoes = format === 'openai-responses' && isChat ? findEchoes(text, parts, isInRequest) : EMPTY_PARTS
   const outputParts = [...parts.filter((part) => !echoes.has(part)), ...listCallParts(json, run)]
   const decision = await checkParts(outputParts, run)
-  const restored = await restoreEchoes([...echoes], run)
+  const restoredTexts = await restoreEchoes([...echoes], run)
   if (decision.kind === 'passed') {
-    const texts = new Map([...decision.texts, ...restored])
-    return { body: texts.size > 0 ? dropTokens(writeParts(text, parts, texts)) : body }
+    const texts = new Map([...decision.texts, ...restoredTexts])
+    return { body: texts.size > 0 ? dropTokenProbabilities(writeParts(text, parts, texts)) : body }
   }
   if (decision.kind !== 'refused' || !isChat)
     throw createGuardRejection(decision.guard, 'category' in decision ? decision.category : undefined)
   const { message } = createGuardRejection(decision.guard, decision.category)
   const { choices, texts } = await checkChoices(outputParts, run)
-  const newText = dropTokens(writeParts(text, parts, new Map([...texts, ...restored])))
-  const exact = parseExactly(newText) as JsonObject // an earlier step has parsed it
+  const newText = dropTokenProbabilities(writeParts(text, parts, new Map([...texts, ...restoredTexts])))
+  const exactJson = parseExactly(newText) as JsonObject // an earlier step has parsed it
   const reason = { message, category: decision.category }
-  return { body: JSON.stringify(rejectionFormats[format].writeWhole(exact, reason, choices)), rejection: decision }
+  return {
+    body: JSON.stringify(rejectionFormats[format].writeResponse(exactJson, reason, choices)),
+    rejection: decision,
+  }
 }
 
 const createTextPart = (text: string): GuardPart => ({ id: '0', role: 'assistant', kind: 'text', text, isOlder: false })
@@ -77,24 +80,31 @@ const listCallParts = (json: JsonObject, run: GuardRun): ReadPart[] =>
 const EMPTY_PARTS: ReadonlySet<ReadPart> = new Set()
 
 /** Finds strings that repeat the request outside a Responses object's output. */
-function findEchoes(json: string, parts: readonly ReadPart[], isSent: ResponseCheck['isSent']): ReadonlySet<ReadPart> {
+function findEchoes(
+  json: string,
+  parts: readonly ReadPart[],
+  isInRequest: ResponseCheck['isInRequest'],
+): ReadonlySet<ReadPart> {
   const { spans } = scanTopLevel(json, ['output'])
   const isOutput = ({ start }: ReadPart) => spans.some((span) => start >= span.start && start < span.end)
-  return new Set(parts.filter((part) => !isOutput(part) && isSent(part.text)))
+  return new Set(parts.filter((part) => !isOutput(part) && isInRequest(part.text)))
 }
 
 /** Restores masked values in strings that repeat the request. Other guards don't check those strings again. */
 async function restoreEchoes(parts: readonly ReadPart[], run: GuardRun): Promise<ReadonlyMap<string, string>> {
-  const restored = await run.check({ parts, stage: 'answer', final: true }, run.getGuards('answer').filter(isRestoring))
-  return restored.kind === 'passed' ? restored.texts : new Map()
+  const decision = await run.check(
+    { parts, stage: 'answer', final: true },
+    run.getGuards('answer').filter(restoresMaskedValues),
+  )
+  return decision.kind === 'passed' ? decision.texts : new Map()
 }
 
 /** Removes token probabilities, because they repeat the unchanged text. */
-function dropTokens(json: string): string {
+function dropTokenProbabilities(json: string): string {
   if (!/"logprobs(?:Result)?"\s*:\s*[{[]/.test(json)) return json
-  const exact = parseExactly(json)
-  dropProbabilities(exact)
-  return JSON.stringify(exact)
+  const exactJson = parseExactly(json)
+  dropProbabilities(exactJson)
+  return JSON.stringify(exactJson)
 }
 
 /** Checks the parts, then each message's consecutive strings joined together. */
@@ -102,13 +112,13 @@ export async function checkParts(parts: readonly ReadPart[], run: GuardRun): Pro
   const decision = await run.check({ parts, stage: 'answer', final: true })
   if (decision.kind !== 'passed') return decision
   const texts = new Map(decision.texts)
-  const lists = joinLists(parts.map((part) => ({ ...part, text: texts.get(part.id) ?? part.text })))
-  if (lists.length === 0) return decision
-  const joined = await run.check({ parts: lists.map(({ part }) => part), stage: 'answer', final: true })
-  if (joined.kind !== 'passed') return joined
-  for (const { part, of } of lists) {
-    const text = joined.texts.get(part.id)
-    if (text !== undefined) for (const [index, { id }] of of.entries()) texts.set(id, index === 0 ? text : '')
+  const joinedLists = joinLists(parts.map((part) => ({ ...part, text: texts.get(part.id) ?? part.text })))
+  if (joinedLists.length === 0) return decision
+  const joinedDecision = await run.check({ parts: joinedLists.map(({ part }) => part), stage: 'answer', final: true })
+  if (joinedDecision.kind !== 'passed') return joinedDecision
+  for (const { part, sourceParts } of joinedLists) {
+    const text = joinedDecision.texts.get(part.id)
+    if (text !== undefined) for (const [index, { id }] of sourceParts.entries()) texts.set(id, index === 0 ? text : '')
   }
   return { kind: 'passed', texts }
 }
@@ -118,10 +128,10 @@ async function checkChoices(
   parts: readonly ReadPart[],
   run: GuardRun,
 ): Promise<{ choices?: ReadonlySet<number>; texts: ReadonlyMap<string, string> }> {
-  const nothing = { texts: new Map<string, string>() }
+  const fullRejection = { texts: new Map<string, string>() }
   const choices = new Set(parts.map(({ choice }) => choice))
-  if (choices.size < 3) return nothing // fewer than two choices, plus the parts outside of choices
-  const rejected = new Set<number>()
+  if (choices.size < 3) return fullRejection // fewer than two choices, plus the parts outside of choices
+  const rejectedChoices = new Set<number>()
   const texts = new Map<string, string>()
   for (const choice of choices) {
     const decision = await checkParts(
@@ -129,15 +139,15 @@ async function checkChoices(
       run,
     )
     if (decision.kind === 'passed') for (const [id, text] of decision.texts) texts.set(id, text)
-    else if (choice === undefined) return nothing
-    else rejected.add(choice)
+    else if (choice === undefined) return fullRejection
+    else rejectedChoices.add(choice)
   }
-  return rejected.size > 0 ? { choices: rejected, texts } : nothing
+  return rejectedChoices.size > 0 ? { choices: rejectedChoices, texts } : fullRejection
 }
 
 /** Writes the parts' new text into their JSON without changing any other character. Throws if a string can't be replaced. */
 export function writeParts(json: string, parts: readonly ReadPart[], texts: ReadonlyMap<string, string>): string {
-  let out = ''
+  let output = ''
   let position = 0
   for (const part of parts) {
     const text = texts.get(part.id)
@@ -145,8 +155,8 @@ export function writeParts(json: string, parts: readonly ReadPart[], texts: Read
     const rewritten = part.write(text)
     if (rewritten === undefined)
       throw new TypeError(`A guard changed a text of kind "${part.kind}" that can't be changed.`)
-    out += json.slice(position, part.start) + rewritten
+    output += json.slice(position, part.start) + rewritten
     position = part.end
   }
-  return out + json.slice(position)
+  return output + json.slice(position)
 }

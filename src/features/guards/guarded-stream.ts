@@ -6,10 +6,11 @@ import type { RelayedStream } from '../../request/codec/relay.ts'
 import { KEEP_ALIVE_MS } from '../../request/codec/stream-headers.ts'
 import type { Clock } from '../../types.ts'
 import { EVENT_BLOCK_PATTERN } from '../edit-text/edit-text.ts'
-import { EventQueue, type UncheckedTexts } from './event-queue.ts'
+import { EventQueue } from './event-queue.ts'
 import type { Guard } from './guard.ts'
 import { createGuardRejection } from './guard-rejection.ts'
-import { type BuiltInGuard, checksCalls, isRestoring } from './kinds/finding-guard.ts'
+import type { UncheckedTexts } from './held-text.ts'
+import { type BuiltInGuard, checksCalls, restoresMaskedValues } from './kinds/finding-guard.ts'
 import { removeTexts } from './read-event.ts'
 import type { RejectionReason, RejectionUsage, StreamEnding } from './rejections/rejection-formats.ts'
 import type { GuardRun, RejectionDecision } from './run-guards.ts'
@@ -26,9 +27,9 @@ interface GuardedStreamOptions {
   /** The number of choices that the client has requested. */
   choiceCount: number
   /** Maximum number of event characters to hold back. */
-  maxHeld: number
+  maxHeldLength: number
   /** Returns whether the request contains this string. */
-  isSent(text: string): boolean
+  isInRequest(text: string): boolean
   /** Returns the estimated usage for this many characters. */
   estimateUsage(length: number): RejectionUsage
   onRejected(): void
@@ -46,27 +47,27 @@ export class GuardedStream implements RelayedStream {
   readonly #holdsAll: boolean
   readonly #splitter = createEventSplitter()
   readonly #queue: EventQueue
-  #lastRejected: RejectionDecision | undefined = undefined
-  #reading: Promise<Uint8Array | undefined> | undefined = undefined
-  #checking: Promise<RejectionDecision | undefined> | undefined = undefined
+  #lastRejection: RejectionDecision | undefined = undefined
+  #pendingRead: Promise<Uint8Array | undefined> | undefined = undefined
+  #pendingCheck: Promise<RejectionDecision | undefined> | undefined = undefined
   /** Events that didn't need a check and are waiting to be sent. */
   #readyText = ''
-  #sentAt: number
-  #isEnd = false
+  #lastSentAt: number
+  #hasSourceEnded = false
   #hasEnded = false
   #hasFailed = false
 
   constructor(options: GuardedStreamOptions) {
     this.#options = options
-    this.#sentAt = options.clock.now()
+    this.#lastSentAt = options.clock.now()
     this.#guards = options.run.getGuards('answer')
     this.#isImmediate = this.#guards.every((guard) => 'isImmediate' in guard)
     this.#queue = new EventQueue({
       fields: options.fields,
       now: () => options.clock.now(),
-      isSent: options.isSent,
+      isInRequest: options.isInRequest,
       checksCalls: this.#guards.some(checksCalls),
-      countUnfinished: (text) => this.#countUnfinished(text),
+      measurePartialMatch: (text) => this.#measurePartialMatch(text),
       observe: (event) => options.ending.observe(event),
     })
     this.#holdsAll = this.#guards.some(({ hold }) => hold === 'all')
@@ -74,59 +75,60 @@ export class GuardedStream implements RelayedStream {
 
   async next(): Promise<Uint8Array | undefined> {
     while (!this.#hasEnded) {
-      if (!this.#checking) {
+      if (!this.#pendingCheck) {
         const chunk = await this.#read()
-        if (chunk === 'idle') return this.#keepAlive()
+        if (chunk === 'idle') return this.#createKeepAlive()
         if (this.#hasFailed) {
           if (chunk instanceof Uint8Array)
             return encodeUtf8(removeTexts(decodeUtf8Lenient(chunk), this.#options.fields))
           if (chunk === undefined) return undefined
           continue
         }
-        if (chunk !== 'late') this.#take(chunk)
-        if (this.#isEnd || chunk === 'late' || this.#isDue()) this.#checking = this.#check()
+        if (chunk !== 'late') this.#queueChunk(chunk)
+        if (this.#hasSourceEnded || chunk === 'late' || this.#isDue()) this.#pendingCheck = this.#check()
       }
-      if (this.#checking && !this.#isImmediate && !(await this.#settles(this.#checking))) return this.#keepAlive()
-      let rejected: RejectionDecision | undefined
+      if (this.#pendingCheck && !this.#isImmediate && !(await this.#settlesBeforeKeepAlive(this.#pendingCheck)))
+        return this.#createKeepAlive()
+      let rejection: RejectionDecision | undefined
       try {
-        rejected = await this.#checking
+        rejection = await this.#pendingCheck
       } catch (error) {
         if (!this.#hasFailed) this.fail(error)
         continue
       } finally {
-        this.#checking = undefined
+        this.#pendingCheck = undefined
       }
       if (this.#hasFailed) continue
       const events = this.#readyText + this.#queue.release()
-      this.#options.run.heldMs = this.#queue.longestMs
+      this.#options.run.heldMs = this.#queue.longestHoldMs
       this.#readyText = ''
-      const end = rejected ?? this.#findEnd()
-      if (events !== '') this.#sentAt = this.#options.clock.now()
-      if (end) return encodeUtf8(events + this.#reject(end))
-      this.#hasEnded ||= this.#isEnd
+      const finalRejection = rejection ?? this.#findFinalRejection()
+      if (events !== '') this.#lastSentAt = this.#options.clock.now()
+      if (finalRejection) return encodeUtf8(events + this.#reject(finalRejection))
+      this.#hasEnded ||= this.#hasSourceEnded
       if (events !== '') return encodeUtf8(events)
     }
     return undefined
   }
 
   /** Queues the events that a chunk completes, or the remaining events at the end of the stream. */
-  #take(chunk: Uint8Array | undefined): void {
+  #queueChunk(chunk: Uint8Array | undefined): void {
     const bytes = chunk ? this.#splitter.split(chunk) : this.#splitter.flush()
     for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY_BYTES).matchAll(EVENT_BLOCK_PATTERN))
-      this.#readyText += this.#queue.take(block)
-    this.#isEnd = chunk === undefined
-    if (this.#isEnd) this.#queue.endTexts()
+      this.#readyText += this.#queue.addBlock(block)
+    this.#hasSourceEnded = chunk === undefined
+    if (this.#hasSourceEnded) this.#queue.endTexts()
   }
 
-  #keepAlive(): Uint8Array {
-    this.#sentAt = this.#options.clock.now()
+  #createKeepAlive(): Uint8Array {
+    this.#lastSentAt = this.#options.clock.now()
     return encodeUtf8(this.#options.keepAlive)
   }
 
   /** Resolves to whether the work settles before a keep-alive is due. */
-  #settles(work: Promise<unknown>): Promise<boolean> {
+  #settlesBeforeKeepAlive(work: Promise<unknown>): Promise<boolean> {
     const { clock } = this.#options
-    return settlesWithin(work, this.#sentAt + KEEP_ALIVE_MS - clock.now(), clock)
+    return settlesWithin(work, this.#lastSentAt + KEEP_ALIVE_MS - clock.now(), clock)
   }
 
   fail(error: unknown): void {
@@ -145,29 +147,29 @@ export class GuardedStream implements RelayedStream {
    * because nothing has been sent.
    */
   async #read(): Promise<Uint8Array | undefined | 'late' | 'idle'> {
-    this.#reading ??= this.#options.stream.next()
-    const reading = this.#reading
+    this.#pendingRead ??= this.#options.stream.next()
+    const pendingRead = this.#pendingRead
     const { clock } = this.#options
     const { heldSince, count } = this.#queue
     let cancel: CancelDeadline | undefined
     try {
       if (count === 0 || this.#hasFailed) {
-        const chunk = await reading
-        this.#reading = undefined
+        const chunk = await pendingRead
+        this.#pendingRead = undefined
         return chunk
       }
       const canBeLate = heldSince !== undefined && !this.#holdsAll && this.#queue.hasUnchecked()
       const lateAt = canBeLate ? heldSince + MAX_UNCHECKED_MS : Infinity
-      const idleAt = this.#sentAt + KEEP_ALIVE_MS
+      const idleAt = this.#lastSentAt + KEEP_ALIVE_MS
       const remainingMs = Math.min(lateAt, idleAt) - clock.now()
-      const result = lateAt <= idleAt ? 'late' : 'idle'
-      if (remainingMs <= 0) return result
-      const waited = new Promise<'late' | 'idle'>((resolve) => {
-        cancel = startDeadline(clock, remainingMs, () => resolve(result))
+      const timeoutResult = lateAt <= idleAt ? 'late' : 'idle'
+      if (remainingMs <= 0) return timeoutResult
+      const timeout = new Promise<'late' | 'idle'>((resolve) => {
+        cancel = startDeadline(clock, remainingMs, () => resolve(timeoutResult))
       })
-      const read = await Promise.race([reading, waited])
-      if (read !== 'late' && read !== 'idle') this.#reading = undefined
-      return read
+      const result = await Promise.race([pendingRead, timeout])
+      if (result !== 'late' && result !== 'idle') this.#pendingRead = undefined
+      return result
     } finally {
       cancel?.()
     }
@@ -177,34 +179,36 @@ export class GuardedStream implements RelayedStream {
   #isDue(): boolean {
     if (this.#holdsAll) return false
     if (this.#queue.isFirstUnchecked()) return true
-    for (const { text, hasEnded } of this.#queue.listNew())
-      if (this.#isImmediate || hasEnded || text.length >= MAX_UNCHECKED || SENTENCE_END_PATTERN.test(text)) return true
+    for (const { text, hasEnded } of this.#queue.listUncheckedSegments())
+      if (this.#isImmediate || hasEnded || text.length >= MAX_UNCHECKED_LENGTH || SENTENCE_END_PATTERN.test(text))
+        return true
     return false
   }
 
   /** Checks all held events. Returns the rejection that ends the stream, if any. */
   async #check(): Promise<RejectionDecision | undefined> {
-    const unchecked = this.#queue.listUnchecked()
-    const rejected = await this.#checkTexts(unchecked)
-    if (!rejected) return undefined
-    if (this.#options.choiceCount > 1 && this.#options.ending.endChoice) return this.#rejectChoices(unchecked, rejected)
-    if (this.#isImmediate && !this.#holdsAll) await this.#passFirst()
-    else await this.#passStart()
-    return rejected
+    const uncheckedTexts = this.#queue.listUnchecked()
+    const rejection = await this.#checkTexts(uncheckedTexts)
+    if (!rejection) return undefined
+    if (this.#options.choiceCount > 1 && this.#options.ending.endChoice)
+      return this.#rejectChoices(uncheckedTexts, rejection)
+    if (this.#isImmediate && !this.#holdsAll) await this.#passLeadingEvents()
+    else await this.#passEventsBeforeText()
+    return rejection
   }
 
   /** Returns the rejection that ends the stream even though the check passed: too much is held, or only rejected choices are left. */
-  #findEnd(): RejectionDecision | undefined {
-    if (this.#queue.length > this.#options.maxHeld) {
+  #findFinalRejection(): RejectionDecision | undefined {
+    if (this.#queue.heldLength > this.#options.maxHeldLength) {
       const guard = this.#guards.find(({ hold }) => hold === 'all') ?? this.#guards[0]
       return guard && { kind: 'refused', guard, category: 'too-long' }
     }
-    return this.#queue.hasOnlyRejectedChoices(this.#options.choiceCount) ? this.#lastRejected : undefined
+    return this.#queue.hasOnlyRejectedChoices(this.#options.choiceCount) ? this.#lastRejection : undefined
   }
 
   /** Checks strings and applies changes to them. Returns the rejection, if any. */
-  async #checkTexts(unchecked: UncheckedTexts): Promise<RejectionDecision | undefined> {
-    const { channels, strings } = unchecked
+  async #checkTexts(uncheckedTexts: UncheckedTexts): Promise<RejectionDecision | undefined> {
+    const { channels, strings } = uncheckedTexts
     const { run } = this.#options
     const echoes = strings.filter(({ string }) => string.isEcho).map(({ string }) => string.part)
     const parts = [...channels, ...strings.filter(({ string }) => !string.isEcho).map(({ string }) => string)].map(
@@ -213,63 +217,69 @@ export class GuardedStream implements RelayedStream {
     const final = channels.every(({ channel }) => channel.hasEnded)
     const decision = await run.check({ parts, stage: 'answer', final }, this.#guards)
     if (decision.kind === 'refused') return decision
-    const restored = await run.check({ parts: echoes, stage: 'answer', final }, this.#guards.filter(isRestoring))
-    const texts = new Map([decision, restored].flatMap((result) => (result.kind === 'passed' ? [...result.texts] : [])))
-    this.#queue.markChecked(unchecked, texts)
+    const restoration = await run.check(
+      { parts: echoes, stage: 'answer', final },
+      this.#guards.filter(restoresMaskedValues),
+    )
+    const texts = new Map(
+      [decision, restoration].flatMap((result) => (result.kind === 'passed' ? [...result.texts] : [])),
+    )
+    this.#queue.markChecked(uncheckedTexts, texts)
     return undefined
   }
 
   /** Checks each choice separately and ends the rejected ones. Returns the rejection if it affects all choices. */
   async #rejectChoices(
     { channels, strings }: UncheckedTexts,
-    rejected: RejectionDecision,
+    fullRejection: RejectionDecision,
   ): Promise<RejectionDecision | undefined> {
     const { ending, choiceCount, onRejected } = this.#options
     const choices = [...channels.map(({ channel }) => channel.choice), ...strings.map(({ string }) => string.choice)]
-    const found = new Set<string>()
+    const rejectedChoices = new Set<string>()
     for (const choice of new Set(choices)) {
       const rejection = await this.#checkTexts({
         channels: channels.filter(({ channel }) => channel.choice === choice),
         strings: strings.filter(({ string }) => string.choice === choice),
       })
       if (rejection && choice === '') return rejection
-      if (rejection) found.add(choice)
+      if (rejection) rejectedChoices.add(choice)
     }
-    if (found.size === 0) return rejected
-    this.#lastRejected = rejected
+    if (rejectedChoices.size === 0) return fullRejection
+    this.#lastRejection = fullRejection
     onRejected()
-    this.#queue.endChoices(found, (choice) => ending.endChoice?.(choice) ?? {})
-    return this.#queue.rejectedChoiceCount >= choiceCount ? rejected : undefined
+    this.#queue.endChoices(rejectedChoices, (choice) => ending.endChoice?.(choice) ?? {})
+    return this.#queue.rejectedChoiceCount >= choiceCount ? fullRejection : undefined
   }
 
   /** Passes as many leading events as possible. Finds the first rejected one by binary search. */
-  async #passFirst(): Promise<void> {
-    let passed = 0
-    for (let rejected = this.#queue.count; rejected - passed > 1; ) {
-      const middle = (passed + rejected) >> 1
-      if (await this.#checkTexts(this.#queue.listUnchecked(middle))) rejected = middle
-      else passed = middle
+  async #passLeadingEvents(): Promise<void> {
+    let passedCount = 0
+    for (let rejectedCount = this.#queue.count; rejectedCount - passedCount > 1; ) {
+      const middle = (passedCount + rejectedCount) >> 1
+      if (await this.#checkTexts(this.#queue.listUnchecked(middle))) rejectedCount = middle
+      else passedCount = middle
     }
-    this.#queue.holdCalls(passed)
+    this.#queue.holdCalls(passedCount)
   }
 
   /** Passes the events that precede the first text. Clients need these to parse the end of a rejected stream. */
-  async #passStart(): Promise<void> {
-    const most = this.#queue.countStart()
-    let passed = 0
-    while (passed < most && !(await this.#checkTexts(this.#queue.listUnchecked(passed + 1)))) passed++
-    this.#queue.holdCalls(passed)
+  async #passEventsBeforeText(): Promise<void> {
+    const leadingCount = this.#queue.countLeadingEvents()
+    let passedCount = 0
+    while (passedCount < leadingCount && !(await this.#checkTexts(this.#queue.listUnchecked(passedCount + 1))))
+      passedCount++
+    this.#queue.holdCalls(passedCount)
   }
 
   /** Returns how many characters at the end of a string could be the start of a match. */
-  #countUnfinished(text: string): number {
-    let most = 0
+  #measurePartialMatch(text: string): number {
+    let longest = 0
     for (const guard of this.#guards) {
       const { maxMatch = DEFAULT_MAX_MATCH }: Guard = guard
-      const count = 'isImmediate' in guard ? (guard as BuiltInGuard).countUnfinished?.(text) : maxMatch
-      most = Math.max(most, count ?? 0)
+      const length = 'isImmediate' in guard ? (guard as BuiltInGuard).measurePartialMatch?.(text) : maxMatch
+      longest = Math.max(longest, length ?? 0)
     }
-    return most
+    return longest
   }
 
   /** Ends the stream in the client's format. */
@@ -287,6 +297,6 @@ export class GuardedStream implements RelayedStream {
 
 const EMPTY_BYTES = new Uint8Array(0)
 const DEFAULT_MAX_MATCH = 256
-const MAX_UNCHECKED = 400
+const MAX_UNCHECKED_LENGTH = 400
 const MAX_UNCHECKED_MS = 750
 const SENTENCE_END_PATTERN = /[.!?\u3002\uff01\uff1f](?:\s|$)|\n/

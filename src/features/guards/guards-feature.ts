@@ -15,11 +15,11 @@ export function listCodeGuards(configured: unknown = []): readonly Guard[] {
   const guards = Object.entries(Object(configured)).filter(
     ([, guard]) => Array.isArray(configured) || isGuard(guard),
   ) as Array<[string, Guard]>
-  for (const [index, [place, { name, check }]] of guards.entries()) {
-    const isNamed = typeof name === 'string' && /^[\w.-]{1,64}$/.test(name)
-    if (!isNamed || guards.findIndex(([, guard]) => guard.name === name) < index)
-      throw new TypeError(`guards[${place}] needs its own "name" of letters, digits, "-", "_", and ".".`)
-    if (typeof check !== 'function') throw new TypeError(`guards[${place}] needs a function "check".`)
+  for (const [index, [guardKey, { name, check }]] of guards.entries()) {
+    const hasValidName = typeof name === 'string' && /^[\w.-]{1,64}$/.test(name)
+    if (!hasValidName || guards.findIndex(([, guard]) => guard.name === name) < index)
+      throw new TypeError(`guards[${guardKey}] needs its own "name" of letters, digits, "-", "_", and ".".`)
+    if (typeof check !== 'function') throw new TypeError(`guards[${guardKey}] needs a function "check".`)
   }
   return guards.map(([, guard]) => guard)
 }
@@ -29,7 +29,8 @@ export const isGuard = (value: unknown): value is Guard => isObject(value) && ty
 
 const hasGuardRecords = ({ values }: CodeRecords) => [...values.keys()].some((key) => key.startsWith(GUARDS_PREFIX))
 
-const listCodeProblems = async (records: CodeRecords) => (await import('./guard-problem.ts')).findCodeProblems(records)
+const listCodeProblems = async (records: CodeRecords) =>
+  (await import('./guard-problem.ts')).findCodeGuardProblems(records)
 
 /** Rejects with a TypeError if a guard that is defined in code as a record can't be used. */
 export async function checkGuardRecords(records: CodeRecords): Promise<void> {
@@ -39,19 +40,19 @@ export async function checkGuardRecords(records: CodeRecords): Promise<void> {
 
 /** Creates the feature that runs guards on model calls. Its code loads on the first request that may have guards. */
 export function createGuards(
-  inCode: readonly Guard[],
+  codeGuards: readonly Guard[],
   deps: GuardServices & { store: Store; background: Pick<Background, 'run'> },
 ): BuiltInFeature {
   const { store, background, onError } = deps
   if (hasGuardRecords(store.code.records))
     background.run(listCodeProblems(store.code.records).then((problems) => problems.forEach(onError)))
-  const load = once(async () => (await import('./select-guards.ts')).createSelectedGuards(inCode, deps))
+  const load = once(async () => (await import('./select-guards.ts')).createSelectedGuards(codeGuards, deps))
   return {
     name: 'guards',
     appliesToCall({ exchange, settings, table, log }) {
       const { key, account } = log.caller
       const names = settings.guards ?? key?.guards ?? key?.group?.guards ?? account?.plan?.guards
-      return inCode.length > 0 || !!names || table.hasGuards || exchange.header('x-signalbox-guards') !== undefined
+      return codeGuards.length > 0 || !!names || table.hasGuards || exchange.header('x-signalbox-guards') !== undefined
     },
     aroundCall: async (call, next) => (await load())(call, next),
   }

@@ -2,15 +2,15 @@ import { guardKinds } from '../../types/records/guard-fields.ts'
 import type { Guard } from './guard.ts'
 import { checkOptions, type GuardSettings } from './guard-shapes.ts'
 import { type ChangeRules, createChangeGuard } from './kinds/change-guard.ts'
-import { countFolded, countHidden, findHidden } from './kinds/find-hidden.ts'
+import { findHidden, measureFolded, measureHidden } from './kinds/find-hidden.ts'
 import { createFindingGuard, type FindingOptions } from './kinds/finding-guard.ts'
 import { createHttpGuard, type HttpRules } from './kinds/http-guard.ts'
-import { countUnfinishedInvisible, findInvisible } from './kinds/invisible-finder.ts'
+import { findInvisible, measurePartialInvisible } from './kinds/invisible-finder.ts'
 import { createJudgeGuard, createModerationGuard, type JudgeRules, type ModerationRules } from './kinds/model-guards.ts'
 import { createPatternFinder, type PatternLibrary } from './kinds/pattern-finder.ts'
-import { countUnfinishedPii, findPii, type PiiType, piiTypes } from './kinds/pii-finder.ts'
+import { findPii, measurePartialPii, type PiiType, piiTypes } from './kinds/pii-finder.ts'
 import { createSizeGuard, createToolGuard, type SizeRules, type ToolRules } from './kinds/request-guards.ts'
-import { countUnfinishedSecret, findSecrets } from './kinds/secret-finder.ts'
+import { findSecrets, measurePartialSecret } from './kinds/secret-finder.ts'
 import { createWordFinder } from './kinds/word-finder.ts'
 
 export type {
@@ -31,14 +31,14 @@ export type {
  * invisible characters can't hide a word.
  */
 export function words({
-  words: list,
+  words: wordList,
   ...options
 }: GuardSettings & FindingOptions & { words: readonly string[] }): Guard {
-  checkOptions('words', { ...options, ...(list && { words: list }) })
-  const finder = createWordFinder(list)
+  checkOptions('words', { ...options, ...(wordList && { words: wordList }) })
+  const finder = createWordFinder(wordList)
   return createFindingGuard(options, {
     find: finder.find,
-    countUnfinished: finder.countUnfinished,
+    measurePartialMatch: finder.measurePartialMatch,
     screen: finder,
   })
 }
@@ -61,12 +61,12 @@ export async function patterns(
   library?: Promise<PatternLibrary>,
 ): Promise<Guard> {
   checkOptions('patterns', options)
-  const { patterns: list, flags = '', ...terms } = options
-  const { maxMatch = 256 } = terms
-  const find = await createPatternFinder({ patterns: list, flags, maxMatch }, library)
-  return createFindingGuard(terms, {
+  const { patterns: patternSources, flags = '', ...guardOptions } = options
+  const { maxMatch = 256 } = guardOptions
+  const find = await createPatternFinder({ patterns: patternSources, flags, maxMatch }, library)
+  return createFindingGuard(guardOptions, {
     find: ({ text, isPiece }) => findHidden(text, (view) => find(view, isPiece)),
-    countUnfinished: (text) => countHidden(text, ({ length }) => Math.min(length, maxMatch)),
+    measurePartialMatch: (text) => measureHidden(text, ({ length }) => Math.min(length, maxMatch)),
   })
 }
 
@@ -80,7 +80,7 @@ export function pii({
   checkOptions('pii', { ...options, types })
   return createFindingGuard(options, {
     find: ({ text, isPiece = false }) => findHidden(text, (view) => findPii(view, types, isPiece)),
-    countUnfinished: (text) => countHidden(text, countFolded(countUnfinishedPii)),
+    measurePartialMatch: (text) => measureHidden(text, measureFolded(measurePartialPii)),
   })
 }
 
@@ -92,8 +92,8 @@ export function secrets(options: GuardSettings & FindingOptions): Guard {
   checkOptions('secrets', options)
   return createFindingGuard(options, {
     find: ({ text }) => findHidden(text, findSecrets),
-    countUnfinished: (text) => countHidden(text, countFolded(countUnfinishedSecret)),
-    neverRestored: new Set(['SECRET']),
+    measurePartialMatch: (text) => measureHidden(text, measureFolded(measurePartialSecret)),
+    unrestorableTypes: new Set(['SECRET']),
   })
 }
 
@@ -105,7 +105,7 @@ export function invisible({ action = 'remove', ...options }: GuardSettings & Fin
   checkOptions('invisible', { ...options, action })
   return createFindingGuard(
     { ...options, action },
-    { find: ({ text }) => findInvisible(text), countUnfinished: countUnfinishedInvisible },
+    { find: ({ text }) => findInvisible(text), measurePartialMatch: measurePartialInvisible },
   )
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import type { TextTail } from './block-tails.ts'
 import type { GuardPart, GuardPartKind } from './guard.ts'
 
 /** A piece of a string in an event that hasn't been sent yet. */
@@ -17,16 +18,30 @@ export interface Channel {
   pieces: HeldPiece[]
   length: number
   /** How many characters of the held text have been checked, and how many of them may be sent. */
-  checkedTo: number
-  clearedTo: number
+  checkedLength: number
+  clearedLength: number
   /** The end of the text that the client has already received. */
-  before: string
+  sentTail: string
   /** The end of the text that a reader sees directly before the held text, from an earlier channel and this one. */
-  joins: string
-  /** Where blocks begin in `joins`. */
+  precedingText: string
+  /** Where blocks begin in `precedingText`. */
   starts: readonly number[]
   hasEnded: boolean
 }
+
+export const createChannel = ({
+  precedingTail,
+  ...channel
+}: Pick<Channel, 'kind' | 'choice' | 'sentTail'> & { precedingTail: TextTail }): Channel => ({
+  ...channel,
+  pieces: [],
+  length: 0,
+  checkedLength: 0,
+  clearedLength: 0,
+  precedingText: precedingTail.text,
+  starts: precedingTail.starts,
+  hasEnded: false,
+})
 
 /** An event that is waiting for a verdict. */
 export interface HeldEvent {
@@ -41,13 +56,13 @@ export interface HeldEvent {
   readonly endedCalls: readonly string[]
   isChanged: boolean
   /** When the event arrived. */
-  takenAt: number
+  queuedAt: number
 }
 
 export const createHeldEvent = (
   block: string,
   event: SseEvent,
-  extra: Partial<Pick<HeldEvent, 'json' | 'startedCalls' | 'endedCalls' | 'isChanged'>> = {},
+  overrides: Partial<Pick<HeldEvent, 'json' | 'startedCalls' | 'endedCalls' | 'isChanged'>> = {},
 ): HeldEvent => ({
   ...{
     block,
@@ -58,9 +73,9 @@ export const createHeldEvent = (
     startedCalls: [],
     endedCalls: [],
     isChanged: false,
-    takenAt: 0,
+    queuedAt: 0,
   },
-  ...extra,
+  ...overrides,
 })
 
 export interface HeldString {
@@ -71,16 +86,22 @@ export interface HeldString {
   replace(text: string): void
 }
 
+/** Strings to check: the channels' text so far and complete strings. */
+export interface UncheckedTexts {
+  channels: ReadonlyArray<{ channel: Channel; part: GuardPart }>
+  strings: ReadonlyArray<{ heldEvent: HeldEvent; string: HeldString }>
+}
+
 /** Joins the channel's pieces in these events (default: in all events). */
 export const joinPieces = ({ pieces }: Channel, events?: ReadonlySet<HeldEvent>): string =>
   pieces.map(({ text, event }) => (!events || events.has(event) ? text : '')).join('')
 
 /** Returns whether a string must be checked. Tool calls are checked only when they are complete. */
-export const mustCheck = ({ kind, hasEnded, checkedTo, clearedTo, length }: Channel): boolean =>
-  hasEnded ? clearedTo < length : kind !== 'tool-call' && checkedTo < length
+export const mustCheck = ({ kind, hasEnded, checkedLength, clearedLength, length }: Channel): boolean =>
+  hasEnded ? clearedLength < length : kind !== 'tool-call' && checkedLength < length
 
 /** Returns how many of the channel's next pieces are in this event and the length of their text. */
-export function measureNext({ pieces }: Channel, heldEvent: HeldEvent, start = 0): { count: number; length: number } {
+export function measurePieces({ pieces }: Channel, heldEvent: HeldEvent, start = 0): { count: number; length: number } {
   let count = 0
   let length = 0
   for (let index = start; pieces[index]?.event === heldEvent; index++) {
@@ -91,28 +112,32 @@ export function measureNext({ pieces }: Channel, heldEvent: HeldEvent, start = 0
 }
 
 /** Replaces the changed part of the pieces' text. The first affected piece gets the entire replacement. Returns the replacement's end position. */
-export function changePieces(channel: Channel, old: string, text: string): number {
+export function changePieces(channel: Channel, oldText: string, newText: string): number {
   let start = 0
-  while (start < old.length && start < text.length && old[start] === text[start]) start++
-  let tail = 0
-  while (tail < Math.min(old.length, text.length) - start && old.at(-1 - tail) === text.at(-1 - tail)) tail++
-  const end = old.length - tail
-  const added = text.slice(start, text.length - tail)
+  while (start < oldText.length && start < newText.length && oldText[start] === newText[start]) start++
+  let suffixLength = 0
+  while (
+    suffixLength < Math.min(oldText.length, newText.length) - start &&
+    oldText.at(-1 - suffixLength) === newText.at(-1 - suffixLength)
+  )
+    suffixLength++
+  const end = oldText.length - suffixLength
+  const replacement = newText.slice(start, newText.length - suffixLength)
   let position = 0
-  let isAdded = false
+  let isReplaced = false
   for (const piece of channel.pieces) {
     const { length } = piece.text
     const from = Math.min(Math.max(start - position, 0), length)
     const to = Math.min(Math.max(end - position, 0), length)
-    const isAffected: boolean = position + length >= start && !isAdded
+    const isAffected: boolean = position + length >= start && !isReplaced
     if (to > from || isAffected) {
-      piece.text = piece.text.slice(0, from) + (isAffected ? added : '') + piece.text.slice(Math.max(to, from))
-      isAdded ||= isAffected
+      piece.text = piece.text.slice(0, from) + (isAffected ? replacement : '') + piece.text.slice(Math.max(to, from))
+      isReplaced ||= isAffected
       piece.replace(piece.text)
       piece.event.isChanged = true
     }
     position += length
   }
-  channel.length += text.length - old.length
-  return start + added.length
+  channel.length += newText.length - oldText.length
+  return start + replacement.length
 }

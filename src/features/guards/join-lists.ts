@@ -2,17 +2,17 @@ import type { GuardPart } from './guard.ts'
 import type { ReadPart } from './read-parts.ts'
 
 /** Joins the parts of each list with two or more strings, because a model reads them as continuous text. */
-export function joinLists(parts: readonly ReadPart[]): Array<{ part: GuardPart; of: readonly ReadPart[] }> {
-  const firsts: Array<ReadPart | undefined> = []
+export function joinLists(parts: readonly ReadPart[]): Array<{ part: GuardPart; sourceParts: readonly ReadPart[] }> {
+  const firstParts: Array<ReadPart | undefined> = []
   const lists = new Map<number, ReadPart[]>()
   for (const part of parts) {
-    if (part.list === undefined) continue
-    const first = firsts[part.list]
-    if (!first) firsts[part.list] = part
+    if (part.listId === undefined) continue
+    const first = firstParts[part.listId]
+    if (!first) firstParts[part.listId] = part
     else {
-      const list = lists.get(part.list)
+      const list = lists.get(part.listId)
       if (list) list.push(part)
-      else lists.set(part.list, [first, part])
+      else lists.set(part.listId, [first, part])
     }
   }
   return [...lists.values()].flatMap((list) => {
@@ -25,6 +25,6 @@ export function joinLists(parts: readonly ReadPart[]): Array<{ part: GuardPart; 
       starts.push(text.length)
       text += part.text
     }
-    return [{ part: { id, role, kind, isOlder, text, starts }, of: list }]
+    return [{ part: { id, role, kind, isOlder, text, starts }, sourceParts: list }]
   })
 }

@@ -11,7 +11,7 @@ import {
 } from '../../lib/json-scan.ts'
 
 /** A string in JSON: a value or a field name. */
-export interface JsonString<Place> {
+export interface JsonString<Scope> {
   /** `json.slice(start, end)` includes the quotes. */
   readonly start: number
   readonly end: number
@@ -19,12 +19,12 @@ export interface JsonString<Place> {
   /** The field that contains the string, or the field name itself. Empty in an array. */
   readonly field: string
   readonly isName: boolean
-  /** The place of the string's object or array. */
-  readonly place: Place
+  /** The scope of the string's object or array. */
+  readonly scope: Scope
 }
 
-interface JsonFrame<Place> {
-  place: Place
+interface JsonFrame<Scope> {
+  scope: Scope
   value: unknown
   /** The object's field names and how many have been visited. `undefined` for an array. */
   names: readonly string[] | undefined
@@ -36,66 +36,66 @@ interface JsonFrame<Place> {
   isBeforeValue: boolean
 }
 
-/** Callbacks that visit strings with their places. */
-export interface StringVisitor<Place> {
-  root: Place
+/** Callbacks that visit strings with their scopes. */
+export interface StringVisitor<Scope> {
+  root: Scope
   value: unknown
-  /** Receives each object and array with its parsed value and returns its place. */
-  enter(parent: Place, key: string, value: object): Place
-  visit(string: JsonString<Place>): void
+  /** Receives each object and array with its parsed value and returns its scope. */
+  enter(parent: Scope, key: string, value: object): Scope
+  visit(string: JsonString<Scope>): void
   /** Returns whether a field name can be skipped. */
-  isPlainName?(name: string, place: Place): boolean
+  canSkipName?(name: string, scope: Scope): boolean
   /** Returns whether a value can be skipped. It must not contain a colon. */
-  isPlainValue?(field: string, text: string, place: Place): boolean
+  canSkipValue?(field: string, text: string, scope: Scope): boolean
 }
 
 /**
  * Visits every string of a parsed value. Doesn't provide positions, but is faster than `visitStrings`. Returns whether `json`, the original text, may
  * contain something that parsers disagree about, such as a repeated field: it then has more colons than the value accounts for.
  */
-export function visitValues<Place>(
+export function visitValues<Scope>(
   json: string,
-  { root, value, enter, visit, isPlainName, isPlainValue }: StringVisitor<Place>,
+  { root, value, enter, visit, canSkipName, canSkipValue }: StringVisitor<Scope>,
 ): boolean {
-  let names = 0
-  let colons = 0 // number of colons in strings
-  const string = { start: 0, end: 0, text: '', field: '', isName: false, place: root } // reused for all strings, to avoid allocations
-  function visitString(place: Place, field: string, text: string, isName: boolean) {
+  let nameCount = 0
+  let colonCount = 0 // number of colons in strings
+  const string = { start: 0, end: 0, text: '', field: '', isName: false, scope: root } // reused for all strings, to avoid allocations
+  function visitString(scope: Scope, field: string, text: string, isName: boolean) {
     string.text = text
     string.field = field
     string.isName = isName
-    string.place = place
+    string.scope = scope
     visit(string)
   }
-  function walk(place: Place, inner: object) {
-    if (Array.isArray(inner)) {
-      for (let index = 0; index < inner.length; index++) visitValue(place, '', inner[index])
+  function walk(scope: Scope, container: object) {
+    if (Array.isArray(container)) {
+      for (let index = 0; index < container.length; index++) visitValue(scope, '', container[index])
       return
     }
-    for (const key in inner) {
-      names++ // may count inherited names, which only the app can add; the text is then checked more closely
-      if (!isPlainName?.(key, place)) {
-        colons += countColons(key)
-        visitString(place, key, key, true)
+    for (const key in container) {
+      nameCount++ // may count inherited names, which only the app can add; the text is then checked more closely
+      if (!canSkipName?.(key, scope)) {
+        colonCount += countColons(key)
+        visitString(scope, key, key, true)
       }
-      visitValue(place, key, (inner as Record<string, unknown>)[key])
+      visitValue(scope, key, (container as Record<string, unknown>)[key])
     }
   }
-  function visitValue(place: Place, field: string, inner: unknown) {
-    if (typeof inner === 'string') {
-      if (isPlainValue?.(field, inner, place)) return
-      colons += countColons(inner)
-      visitString(place, field, inner, false)
-    } else if (typeof inner === 'object' && inner !== null) walk(enter(place, field, inner), inner)
+  function visitValue(scope: Scope, field: string, child: unknown) {
+    if (typeof child === 'string') {
+      if (canSkipValue?.(field, child, scope)) return
+      colonCount += countColons(child)
+      visitString(scope, field, child, false)
+    } else if (typeof child === 'object' && child !== null) walk(enter(scope, field, child), child)
   }
   if (typeof value === 'object' && value !== null) walk(root, value)
-  return names + colons !== countColons(json) || ESCAPED_PATTERN.test(json) || hasHalves(json)
+  return nameCount + colonCount !== countColons(json) || ESCAPED_PATTERN.test(json) || hasLoneSurrogate(json)
 }
 
 /** Counts colons, which occur after names and within strings. */
 function countColons(text: string): number {
   let count = 0
-  for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) count++
+  for (let index = text.indexOf(':'); index !== -1; index = text.indexOf(':', index + 1)) count++
   return count
 }
 
@@ -103,33 +103,33 @@ function countColons(text: string): number {
  * Visits every string of valid JSON in order, in linear time. The positions allow replacing a string without changing any other character. Throws
  * `code` if an object repeats a field, or if a string in a request has an unpaired surrogate, because parsers disagree about both.
  */
-export function visitStrings<Place>(
+export function visitStrings<Scope>(
   json: string,
   {
     root,
     value,
     enter,
     visit,
-    isPlainValue,
+    canSkipValue,
     code = 'INVALID_REQUEST',
-  }: StringVisitor<Place> & {
+  }: StringVisitor<Scope> & {
     /** The error code for JSON that parsers disagree about. Responses may contain unpaired surrogates, because some models generate them. */
     code?: 'INVALID_REQUEST' | 'UPSTREAM_INVALID'
   },
 ): void {
-  const mustCheckUnicode = code === 'INVALID_REQUEST' && (ESCAPED_PATTERN.test(json) || hasHalves(json))
-  const frames: Array<JsonFrame<Place>> = []
-  let frame: JsonFrame<Place> | undefined
+  const mustCheckUnicode = code === 'INVALID_REQUEST' && (ESCAPED_PATTERN.test(json) || hasLoneSurrogate(json))
+  const frames: Array<JsonFrame<Scope>> = []
+  let frame: JsonFrame<Scope> | undefined
 
-  function open(isObject: boolean, start: number) {
-    const inner = frame ? getField(frame.value, frame) : value
-    if (typeof inner !== 'object' || inner === null) throw createRepeatError(code, frame?.key ?? '') // the value of another occurrence of `key`
-    const place = frame ? enter(frame.place, frame.key, inner) : root
+  function openContainer(isObject: boolean, start: number) {
+    const container = frame ? getField(frame.value, frame) : value
+    if (typeof container !== 'object' || container === null) throw createRepeatedFieldError(code, frame?.key ?? '') // the value of another occurrence of `key`
+    const scope = frame ? enter(frame.scope, frame.key, container) : root
     if (frame) frames.push(frame)
     frame = {
-      place,
-      value: inner,
-      names: isObject ? Object.keys(inner) : undefined,
+      scope,
+      value: container,
+      names: isObject ? Object.keys(container) : undefined,
       count: 0,
       start,
       key: '',
@@ -145,26 +145,26 @@ export function visitStrings<Place>(
         const end = findStringEnd(json, index)
         if (frame) {
           const isName = !frame.isBeforeValue
-          const text = isName ? readName(json, { start: index, end, frame }) : getField(frame.value, frame)
-          if (typeof text !== 'string') throw createRepeatError(code, frame.key) // the value of another occurrence of `key`
+          const text = isName ? readFieldName(json, { start: index, end, frame }) : getField(frame.value, frame)
+          if (typeof text !== 'string') throw createRepeatedFieldError(code, frame.key) // the value of another occurrence of `key`
           if (isName) frame.key = text
           if (mustCheckUnicode) checkUnicode(text)
-          if (isName || !isPlainValue?.(frame.key, text, frame.place))
-            visit({ start: index, end, text, field: frame.key, isName, place: frame.place })
+          if (isName || !canSkipValue?.(frame.key, text, frame.scope))
+            visit({ start: index, end, text, field: frame.key, isName, scope: frame.scope })
         }
         index = end - 1
         break
       }
       case OPEN_BRACE:
-        open(true, index)
+        openContainer(true, index)
         break
       case OPEN_BRACKET:
-        open(false, index)
+        openContainer(false, index)
         break
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
         if (frame?.names && frame.names.length !== frame.count)
-          throw createRepeatError(code, findRepeatedName(json, frame.start))
+          throw createRepeatedFieldError(code, findRepeatedName(json, frame.start))
         frame = frames.pop()
         break
       case COLON:
@@ -198,22 +198,22 @@ function findRepeatedName(json: string, start: number): string {
   return ''
 }
 
-const createRepeatError = (code: 'INVALID_REQUEST' | 'UPSTREAM_INVALID', name: string) =>
+const createRepeatedFieldError = (code: 'INVALID_REQUEST' | 'UPSTREAM_INVALID', name: string) =>
   gatewayError(code, { message: `"${name.slice(0, 100)}" appears more than once in one object. Send it once.` })
 
-const getField = <Place>(value: unknown, { names, key, index }: JsonFrame<Place>): unknown =>
+const getField = <Scope>(value: unknown, { names, key, index }: JsonFrame<Scope>): unknown =>
   names ? (value as Record<string, unknown>)[key] : (value as unknown[])[index]
 
 /** Reads the next field name. Parsed objects list integer names first and all others in order, unless a name is repeated. */
-function readName<Place>(
+function readFieldName<Scope>(
   json: string,
-  { start, end, frame }: { start: number; end: number; frame: JsonFrame<Place> },
+  { start, end, frame }: { start: number; end: number; frame: JsonFrame<Scope> },
 ): string {
   const { names = [] } = frame
-  const next = names[frame.count++]
-  const first = names[0]?.charCodeAt(0) ?? 0
-  const isInOrder = next !== undefined && (first < DIGIT_0 || first > DIGIT_9)
-  return isInOrder ? next : String(JSON.parse(json.slice(start, end)))
+  const nextName = names[frame.count++]
+  const firstCode = names[0]?.charCodeAt(0) ?? 0
+  const isInOrder = nextName !== undefined && (firstCode < DIGIT_0 || firstCode > DIGIT_9)
+  return isInOrder ? nextName : String(JSON.parse(json.slice(start, end)))
 }
 
 const DIGIT_0 = 0x30
@@ -226,7 +226,7 @@ function checkUnicode(text: string) {
     })
 }
 
-const hasHalves = (json: string): boolean => SURROGATE_PATTERN.test(json) && LONE_SURROGATE_PATTERN.test(json)
+const hasLoneSurrogate = (json: string): boolean => SURROGATE_PATTERN.test(json) && LONE_SURROGATE_PATTERN.test(json)
 const SURROGATE_PATTERN = /[\ud800-\udfff]/
 const LONE_SURROGATE_PATTERN = /\p{Surrogate}/u
 /** Matches an escaped colon, or an escaped half of a surrogate pair. */

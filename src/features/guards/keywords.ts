@@ -4,11 +4,11 @@
  */
 export const isKeyword = (field: string, text: string): boolean =>
   field.length <= MAX_FIELD_LENGTH &&
-  isField(field) &&
-  (isValue(text) || KEYWORD_VALUES.has(text.replace(/_20\d{6}$/, '')))
+  isKeywordField(field) &&
+  (isKeywordValue(text) || KEYWORD_VALUES.has(text.replace(/_20\d{6}$/, '')))
 
 /** Returns whether a name is one of a format's known fields. Unknown names are read as strings, because a client can hide text in them. */
-export const isKnownName = (name: string): boolean => isName(name)
+export const isKnownName = (name: string): boolean => isKeywordName(name)
 
 /** Returns whether a string looks like a base64 image or audio file. */
 export const isBinary = (text: string): boolean => text.length > MAX_KEYWORD_LENGTH && BASE64_PATTERN.test(text)
@@ -26,12 +26,12 @@ const KEYWORD_FIELDS = new Set([
  * few.
  */
 function createKeywordTest(set: ReadonlySet<string>): (text: string) => boolean {
-  const latest: string[] = Array(64).fill('')
+  const recentMatches: string[] = Array(64).fill('')
   return (text) => {
     const slot = (text.length * 7 + text.charCodeAt(0)) & 63
-    if (latest[slot] === text && text !== '') return true
+    if (recentMatches[slot] === text && text !== '') return true
     if (!set.has(text)) return false
-    latest[slot] = text
+    recentMatches[slot] = text
     return true
   }
 }
@@ -94,6 +94,6 @@ const KEYWORD_NAMES = toSet(`
 `)
 
 const MAX_FIELD_LENGTH = Math.max(...Array.from(KEYWORD_FIELDS, ({ length }) => length))
-const isField = createKeywordTest(KEYWORD_FIELDS)
-const isValue = createKeywordTest(KEYWORD_VALUES)
-const isName = createKeywordTest(KEYWORD_NAMES)
+const isKeywordField = createKeywordTest(KEYWORD_FIELDS)
+const isKeywordValue = createKeywordTest(KEYWORD_VALUES)
+const isKeywordName = createKeywordTest(KEYWORD_NAMES)

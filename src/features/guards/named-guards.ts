@@ -6,20 +6,21 @@ import type { GuardKind } from '../../types/records/guard-fields.ts'
 import type { Guard } from './guard.ts'
 import { change, http, invisible, judge, moderation, patterns, pii, secrets, size, tools, words } from './guards.ts'
 
-const creators: { readonly [Kind in GuardKind]: (options: never) => Guard | Promise<Guard> } = {
+const guardFactories: { readonly [Kind in GuardKind]: (options: never) => Guard | Promise<Guard> } = {
   ...{ words, patterns, pii, secrets, invisible, size, tools, moderation, judge, change, http },
 }
 
 /** A guard without timestamps, because it may not have been stored yet. */
-export type UntimedGuard = Omit<PlainGuard, 'createdAt' | 'updatedAt'>
+export type UnstoredGuard = Omit<PlainGuard, 'createdAt' | 'updatedAt'>
 
 /** Creates a guard from its record. Rejects with a TypeError for an unknown kind, or for options that the kind doesn't support. */
-export async function createGuard(record: UntimedGuard): Promise<Guard> {
+export async function createGuard(record: UnstoredGuard): Promise<Guard> {
   const { kind, source, mac, createdAt, updatedAt, sealedHeaders, ...options } = record as PlainGuard
-  if (!Object.hasOwn(creators, kind)) throw new TypeError(`"kind" must be one of ${Object.keys(creators).join(', ')}.`)
+  if (!Object.hasOwn(guardFactories, kind))
+    throw new TypeError(`"kind" must be one of ${Object.keys(guardFactories).join(', ')}.`)
   const text = JSON.stringify(Object.entries({ ...record, headers: undefined }).sort()) // `updatedAt` changes whenever the headers do
   const version = `${hashText(text)}-${hashText(text, VERSION_HASH_FACTOR)}`
-  return Reflect.apply(creators[kind], undefined, [{ ...options, version }])
+  return Reflect.apply(guardFactories[kind], undefined, [{ ...options, version }])
 }
 
 const VERSION_HASH_FACTOR = 0x01000197
@@ -43,8 +44,8 @@ export class NamedGuards {
   }
 
   async #load(record: StoredGuard): Promise<NamedGuard> {
-    const cached = this.#guards.get(record)
-    if (cached) return cached
+    const cachedGuard = this.#guards.get(record)
+    if (cachedGuard) return cachedGuard
     let namedGuard: NamedGuard
     try {
       namedGuard = (await isTrustedGuard(this.#store, record))

@@ -8,19 +8,19 @@ export function addProviderHeaders(
   guards: ReadonlyArray<Guard | BuiltInGuard>,
 ): void {
   for (const guard of guards) {
-    const added = 'providerHeaders' in guard && guard.mode !== 'watch' && guard.providerHeaders
-    if (!added) continue
+    const addedHeaders = 'providerHeaders' in guard && guard.mode !== 'watch' && guard.providerHeaders
+    if (!addedHeaders) continue
     const { getProviderHeaders } = log
     log.getProviderHeaders = (target, headers) => {
-      const all = { ...getProviderHeaders?.(target, headers) }
+      const mergedHeaders = { ...getProviderHeaders?.(target, headers) }
       const formats = [target.format, ...(target.alsoSpeaks ?? [])]
-      for (const [name, value] of Object.entries(added)) {
+      for (const [name, value] of Object.entries(addedHeaders)) {
         const [prefix] = /^(?:anthropic|openai)-/.exec(name) ?? []
         if (prefix !== undefined && !formats.some((format) => format.startsWith(prefix))) continue
-        const before = all[name] ?? headers[name]
-        all[name] = before && name.endsWith('-beta') ? `${before},${value}` : value
+        const currentValue = mergedHeaders[name] ?? headers[name]
+        mergedHeaders[name] = currentValue && name.endsWith('-beta') ? `${currentValue},${value}` : value
       }
-      return all
+      return mergedHeaders
     }
   }
 }

@@ -4,7 +4,7 @@ import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import type { ContentFields } from '../../protocols/formats/format.ts'
 import { type ContentText, listContentTexts } from '../edit-text/content-texts.ts'
 import { dropProbabilities, EVENT_BLOCK_PATTERN, parseEvent } from '../edit-text/edit-text.ts'
-import { getChoice } from './choices.ts'
+import { getChoiceIndex } from './choices.ts'
 import { isBinary, isKeyword } from './keywords.ts'
 
 /** A string in an event, other than content that later events continue. */
@@ -22,47 +22,47 @@ export interface OtherText {
   replace(text: string): void
 }
 
-export interface ReadEvent {
+export interface EventContent {
   readonly texts: ReadonlyArray<ContentText & { readonly isEcho: boolean }>
-  readonly others: readonly OtherText[]
+  readonly otherTexts: readonly OtherText[]
   /** The choices that end with the event. */
-  readonly ended: ReadonlySet<string>
+  readonly endedChoices: ReadonlySet<string>
   /** The tool calls that the event begins or continues, and those that it ends. */
   readonly startedCalls: readonly string[]
   readonly endedCalls: readonly string[]
 }
 
 /** Reads a stream event's strings. */
-export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
-  const { texts, ended } = listContentTexts(json, fields, { isEvent: true })
-  const content = new Map<object, Set<string>>()
-  for (const { holder, key } of texts) content.set(holder, (content.get(holder) ?? new Set()).add(`${key}`))
-  const echoed = new Set<object>()
-  const others: OtherText[] = []
-  const names: OtherText[] = [] // added last, because the values are found by their original names
+export function readEvent(json: JsonObject, fields: ContentFields): EventContent {
+  const { texts, ended: endedChoices } = listContentTexts(json, fields, { isEvent: true })
+  const contentKeys = new Map<object, Set<string>>()
+  for (const { holder, key } of texts) contentKeys.set(holder, (contentKeys.get(holder) ?? new Set()).add(`${key}`))
+  const echoHolders = new Set<object>()
+  const otherTexts: OtherText[] = []
+  const nameTexts: OtherText[] = [] // added last, because the values are found by their original names
   const startedCalls: string[] = []
 
-  function visit(holder: object, place: Pick<OtherText, 'choice' | 'isEcho' | 'call' | 'path'> & { isData: boolean }) {
-    if (place.isEcho) echoed.add(holder)
+  function visit(holder: object, scope: Pick<OtherText, 'choice' | 'isEcho' | 'call' | 'path'> & { isData: boolean }) {
+    if (scope.isEcho) echoHolders.add(holder)
     const isList = Array.isArray(holder)
     for (const [key, value] of Object.entries(holder)) {
-      const { choice, isData } = place
-      const isJoined = place.path !== undefined && !isData && !ALTERNATIVE_FIELDS.has(key)
-      const path = isJoined ? (isList ? place.path : `${place.path}.${key}`) : undefined
-      const isEcho = place.isEcho || (holder === json.response && key !== 'output')
+      const { choice, isData } = scope
+      const isJoined = scope.path !== undefined && !isData && !ALTERNATIVE_FIELDS.has(key)
+      const path = isJoined ? (isList ? scope.path : `${scope.path}.${key}`) : undefined
+      const isEcho = scope.isEcho || (holder === json.response && key !== 'output')
       if (isData && !isList)
-        names.push({ text: key, choice, isEcho, replace: (name) => renameField(holder, key, name) })
+        nameTexts.push({ text: key, choice, isEcho, replace: (name) => renameField(holder, key, name) })
       if (typeof value === 'string') {
-        if (value === '' || content.get(holder)?.has(key)) continue
+        if (value === '' || contentKeys.get(holder)?.has(key)) continue
         if (!isData && (isKeyword(key, value) || isBinary(value))) continue
         const replace = (text: string) => Object.assign(holder, { [key]: text })
-        const isName = isToolName(holder, key) || (key === 'name' && place.call !== undefined)
-        others.push({
+        const isName = isToolName(holder, key) || (key === 'name' && scope.call !== undefined)
+        otherTexts.push({
           text: value,
           choice,
           isEcho,
           isToolName: isName,
-          call: place.call,
+          call: scope.call,
           path: isName ? undefined : path,
           replace,
         })
@@ -77,7 +77,7 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
 
   function visitChoice(item: unknown) {
     if (!isObject(item)) return
-    const choice = getChoice(item)
+    const choice = getChoiceIndex(item)
     if (isObject(item.delta) && (item.delta.tool_calls ?? item.delta.function_call))
       startedCalls.push(`choice ${choice}`)
     visit(item, { choice, isEcho: false, isData: false, path: 'choice' })
@@ -87,11 +87,11 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
   const call = findCall(json)
   if (call && !call.isComplete) startedCalls.push(call.key)
   return {
-    texts: texts.map((text) => ({ ...text, isEcho: echoed.has(text.holder) })),
-    others: [...others, ...names],
-    ended,
+    texts: texts.map((text) => ({ ...text, isEcho: echoHolders.has(text.holder) })),
+    otherTexts: [...otherTexts, ...nameTexts],
+    endedChoices,
     startedCalls,
-    endedCalls: [...[...ended].map((choice) => `choice ${choice}`), ...(call?.isComplete ? [call.key] : [])],
+    endedCalls: [...[...endedChoices].map((choice) => `choice ${choice}`), ...(call?.isComplete ? [call.key] : [])],
   }
 }
 
@@ -99,11 +99,11 @@ const isToolName = (holder: object, key: string): boolean =>
   key === 'toolName' || (key === 'name' && ['arguments', 'input', 'args'].some((field) => field in holder))
 
 /** Renames a field without changing the field order. Does nothing if the object already has a field with the new name. */
-function renameField(holder: object, name: string, to: string) {
-  if (Object.hasOwn(holder, to)) return
+function renameField(holder: object, name: string, newName: string) {
+  if (Object.hasOwn(holder, newName)) return
   for (const [key, value] of Object.entries(holder)) {
     Reflect.deleteProperty(holder, key)
-    const field = key === name ? to : key
+    const field = key === name ? newName : key
     Object.defineProperty(holder, field, { value, writable: true, enumerable: true, configurable: true })
   }
 }

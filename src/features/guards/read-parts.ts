@@ -1,5 +1,5 @@
 import { escapeJson, isObject, type JsonObject } from '../../lib/json.ts'
-import { readHints } from './content-hints.ts'
+import { getContentHints } from './content-hints.ts'
 import { EncodedParts, isDataUrl } from './encoded-parts.ts'
 import type { GuardPart, GuardPartKind, GuardRole } from './guard.ts'
 import { type JsonString, type StringVisitor, visitStrings, visitValues } from './json-strings.ts'
@@ -15,23 +15,23 @@ export interface ReadPart extends GuardPart {
   /** The index of the choice that contains the part, if the response has choices. */
   readonly choice?: number | undefined
   /** Identifies a list of strings in a message. All parts of the list have the same number. */
-  readonly list?: number | undefined
+  readonly listId?: number | undefined
   /** Returns the JSON for this part with `text` as its new value, or `undefined` if the part can't hold that text. */
   write(text: string): string | undefined
 }
 
 /** An object or array in the JSON. It inherits properties from the object or array that contains it. */
-class StringPlace {
+class StringScope {
   role: GuardRole
   kind: GuardPartKind
   isOlder = false
-  /** Set for places below the root. */
-  isInner = false
+  /** Set for scopes below the root. */
+  isNested = false
   /** Set inside the input of a tool call or tool result, where the tool chooses all names. */
   isData = false
   /** Set for an object whose names the client chooses, such as the `properties` of a JSON schema. */
   isMap = false
-  list: number | undefined = undefined
+  listId: number | undefined = undefined
   /** The object itself, for looking up sibling fields. */
   value: JsonObject | undefined
   /** Set inside an image, audio, or file of a message. */
@@ -43,17 +43,17 @@ class StringPlace {
   lastTurn: number | undefined = undefined
   /** In a list of turns: the current turn's role and the list of its strings. Consecutive turns with the same role share a list. */
   lastRole: GuardRole | undefined = undefined
-  turnList: number | undefined = undefined
+  turnListId: number | undefined = undefined
 
-  constructor(from: Pick<StringPlace, 'role' | 'kind' | 'value'>, parent?: StringPlace) {
-    this.role = from.role
-    this.kind = from.kind
-    this.value = from.value
+  constructor(base: Pick<StringScope, 'role' | 'kind' | 'value'>, parent?: StringScope) {
+    this.role = base.role
+    this.kind = base.kind
+    this.value = base.value
     if (!parent) return
     this.isOlder = parent.isOlder
-    this.isInner = parent.isInner
+    this.isNested = parent.isNested
     this.isData = parent.isData
-    this.list = parent.list
+    this.listId = parent.listId
     this.isMedia = parent.isMedia
     this.choice = parent.choice
   }
@@ -63,10 +63,22 @@ class StringPlace {
 export function readParts(json: string, value: JsonObject, stage: 'request' | 'answer'): ReadPart[] {
   const parts: ReadPart[] = []
   const visitor = createPartVisitor(value, stage, {
-    add({ start, end, text, place }, { role, kind, list, media, ...rest }) {
-      const { isOlder, choice } = place
-      const { text: partText = text, write = writeString } = rest
-      parts.push({ id: `${parts.length}`, text: partText, role, kind, isOlder, choice, list, start, end, media, write })
+    add({ start, end, text, scope }, { role, kind, listId, media, ...content }) {
+      const { isOlder, choice } = scope
+      const { text: partText = text, write = writeString } = content
+      parts.push({
+        id: `${parts.length}`,
+        text: partText,
+        role,
+        kind,
+        isOlder,
+        choice,
+        listId,
+        start,
+        end,
+        media,
+        write,
+      })
     },
   })
   visitStrings(json, { ...visitor, code: stage === 'request' ? 'INVALID_REQUEST' : 'UPSTREAM_INVALID' })
@@ -79,14 +91,14 @@ export function screenParts(json: string, value: JsonObject, screens: readonly T
   let isSuspicious = false
   const visitor = createPartVisitor(value, 'request', {
     needsAge: false,
-    add({ text }, { text: partText = text, list = 0 }) {
+    add({ text }, { text: partText = text, listId = 0 }) {
       if (isSuspicious) return
       for (let index = 0; index < screens.length; index++) {
-        const last = states[index] ?? []
-        const before = list === 0 ? 0 : (last[list] ?? 0)
-        const state = before === UNCLEAR ? FOUND : (screens[index]?.scan(partText, before) ?? 0)
+        const statesByList = states[index] ?? []
+        const previousState = listId === 0 ? 0 : (statesByList[listId] ?? 0)
+        const state = previousState === UNCLEAR ? FOUND : (screens[index]?.scan(partText, previousState) ?? 0)
         if (state === FOUND) isSuspicious = true
-        else if (list !== 0) last[list] = state
+        else if (listId !== 0) statesByList[listId] = state
       }
     },
   })
@@ -99,100 +111,102 @@ type PartHints = Partial<ReadPart> & Pick<ReadPart, 'role' | 'kind'>
 interface PartSink {
   /** Whether parts need `isOlder`. Default: true. */
   needsAge?: boolean
-  add(string: JsonString<StringPlace>, part: PartHints): void
+  add(string: JsonString<StringScope>, part: PartHints): void
 }
 
 function createPartVisitor(
   value: JsonObject,
   stage: 'request' | 'answer',
   { add, needsAge = true }: PartSink,
-): StringVisitor<StringPlace> {
-  const root = new StringPlace(
+): StringVisitor<StringScope> {
+  const root = new StringScope(
     stage === 'request' ? { role: 'user', kind: 'option', value } : { role: 'assistant', kind: 'other', value },
   )
-  const encoded = new EncodedParts(add)
-  let lists = 0
+  const encodedParts = new EncodedParts(add)
+  let lastListId = 0
 
-  function enter(parent: StringPlace, key: string, inner: object): StringPlace {
-    if (isSamePlace(parent, key, inner)) return parent
-    const isRoot = !parent.isInner
-    const place = isRoot && key !== '' ? enterField(parent, key) : new StringPlace(parent, parent)
-    if (Array.isArray(inner)) {
-      if (!isRoot) classify(place, NO_TYPE, key)
-      if (parent.isData || key === 'top_logprobs') place.list = undefined
-      else if (!isRoot) place.list ??= ++lists
-      else place.list = SYSTEM_FIELDS.has(key) || (stage === 'answer' && BLOCK_FIELDS.has(key)) ? ++lists : undefined
-      if (isRoot && (key === 'choices' || TURN_FIELDS.has(key))) place.position = 0
-      if (isRoot && TURN_FIELDS.has(key)) place.lastTurn = needsAge ? findLastTurn(inner) : -1
-      return place
+  function enter(parent: StringScope, key: string, child: object): StringScope {
+    if (inheritsScope(parent, key, child)) return parent
+    const isRoot = !parent.isNested
+    const scope = isRoot && key !== '' ? enterField(parent, key) : new StringScope(parent, parent)
+    if (Array.isArray(child)) {
+      if (!isRoot) classify(scope, NO_TYPE, key)
+      if (parent.isData || key === 'top_logprobs') scope.listId = undefined
+      else if (!isRoot) scope.listId ??= ++lastListId
+      else
+        scope.listId =
+          SYSTEM_FIELDS.has(key) || (stage === 'answer' && BLOCK_FIELDS.has(key)) ? ++lastListId : undefined
+      if (isRoot && (key === 'choices' || TURN_FIELDS.has(key))) scope.position = 0
+      if (isRoot && TURN_FIELDS.has(key)) scope.lastTurn = needsAge ? findLastTurn(child) : -1
+      return scope
     }
-    const object = inner as JsonObject // arrays were handled above
-    place.value = object
-    if (parent.isData) return place
+    const object = child as JsonObject // arrays were handled above
+    scope.value = object
+    if (parent.isData) return scope
     if (parent.position !== undefined) {
       const position = parent.position++
-      if (parent.lastTurn === undefined) place.choice = position
-      else place.isOlder = position <= parent.lastTurn
-      place.list = undefined
+      if (parent.lastTurn === undefined) scope.choice = position
+      else scope.isOlder = position <= parent.lastTurn
+      scope.listId = undefined
     }
-    place.isInner = true
-    place.isMap = key !== '' && MAP_FIELDS.has(key)
-    classify(place, object, key)
+    scope.isNested = true
+    scope.isMap = key !== '' && MAP_FIELDS.has(key)
+    classify(scope, object, key)
     if (parent.lastTurn !== undefined) {
-      if (place.role !== parent.lastRole) parent.turnList = ++lists
-      parent.lastRole = place.role
-      place.list = parent.turnList
+      if (scope.role !== parent.lastRole) parent.turnListId = ++lastListId
+      parent.lastRole = scope.role
+      scope.listId = parent.turnListId
     }
-    return place
+    return scope
   }
 
-  function enterField(parent: StringPlace, key: string): StringPlace {
-    const place = new StringPlace(parent, parent)
-    place.isInner = true
+  function enterField(parent: StringScope, key: string): StringScope {
+    const scope = new StringScope(parent, parent)
+    scope.isNested = true
     const isRequest = stage === 'request'
     if (isRequest && SYSTEM_FIELDS.has(key)) {
-      place.role = 'system'
-      place.kind = 'text'
+      scope.role = 'system'
+      scope.kind = 'text'
     } else if (isRequest && (key === 'tools' || key === 'functions')) {
-      place.role = 'system'
-      place.kind = 'tool-definition'
-    } else place.kind = CONTENT_FIELDS.has(key) ? 'text' : parent.kind
-    place.isData = isRequest && key === 'metadata'
-    return place
+      scope.role = 'system'
+      scope.kind = 'tool-definition'
+    } else scope.kind = CONTENT_FIELDS.has(key) ? 'text' : parent.kind
+    scope.isData = isRequest && key === 'metadata'
+    return scope
   }
 
-  function visit(string: JsonString<StringPlace>) {
-    const { text, field, isName, place } = string
+  function visit(string: JsonString<StringScope>) {
+    const { text, field, isName, scope } = string
     if (text === '') return
     if (isName) {
-      if (!isPlainName(text, place))
-        add(string, { role: place.role, kind: place.isData || place.isMap ? place.kind : 'other' })
+      if (!canSkipName(text, scope))
+        add(string, { role: scope.role, kind: scope.isData || scope.isMap ? scope.kind : 'other' })
       return
     }
-    if (field === 'model' && !place.isInner) return
-    const location = place.isInner ? place : enterField(place, field)
-    const { role } = location
-    if (!place.isData && isDataUrl(text) && encoded.addDataUrl(string, role)) return
-    if ((place.isMedia || field === 'b64_json') && encoded.addMedia(string, role)) return
-    if (place.isData) return add(string, { role, kind: place.kind })
-    if (location.kind === 'tool-call' && ARGUMENT_FIELDS.has(field)) return encoded.addArguments(string, role)
-    if (!place.isInner) return add(string, { role, kind: location.kind })
+    if (field === 'model' && !scope.isNested) return
+    const fieldScope = scope.isNested ? scope : enterField(scope, field)
+    const { role } = fieldScope
+    if (!scope.isData && isDataUrl(text) && encodedParts.addDataUrl(string, role)) return
+    if ((scope.isMedia || field === 'b64_json') && encodedParts.addMedia(string, role)) return
+    if (scope.isData) return add(string, { role, kind: scope.kind })
+    if (fieldScope.kind === 'tool-call' && ARGUMENT_FIELDS.has(field)) return encodedParts.addArguments(string, role)
+    if (!scope.isNested) return add(string, { role, kind: fieldScope.kind })
     if (TEXT_FIELDS.has(field))
-      return add(string, { role, kind: place.kind, list: isJoined(place.kind) ? place.list : undefined })
-    const isOther = OTHER_FIELDS.has(field) && !(NAME_FIELDS.has(field) && place.kind.startsWith('tool'))
-    add(string, { role, kind: isOther ? 'other' : place.kind, list: undefined })
+      return add(string, { role, kind: scope.kind, listId: isContinuousKind(scope.kind) ? scope.listId : undefined })
+    const isOther = NON_TEXT_FIELDS.has(field) && !(NAME_FIELDS.has(field) && scope.kind.startsWith('tool'))
+    add(string, { role, kind: isOther ? 'other' : scope.kind, listId: undefined })
   }
 
-  return { root, value, enter, visit, isPlainName, isPlainValue }
+  return { root, value, enter, visit, canSkipName, canSkipValue }
 }
 
-const isPlainName = (name: string, { isData, isMap }: StringPlace) => !isData && !isMap && isKnownName(name)
-const isPlainValue = (field: string, text: string, { isData }: StringPlace) => !isData && isKeyword(field, text)
+const canSkipName = (name: string, { isData, isMap }: StringScope) => !isData && !isMap && isKnownName(name)
+const canSkipValue = (field: string, text: string, { isData }: StringScope) => !isData && isKeyword(field, text)
 const writeString = (text: string) => `"${escapeJson(text)}"`
 const NO_TYPE: JsonObject = {}
 
 /** Returns whether a model reads adjacent strings of a kind as continuous text. */
-const isJoined = (kind: GuardPartKind) => kind === 'text' || kind === 'tool-result' || kind === 'reasoning'
+const isContinuousKind = (kind: GuardPartKind) => kind === 'text' || kind === 'tool-result' || kind === 'reasoning'
 
 /** Fields that contain a list's strings. Other fields between them don't separate the strings. */
 const TEXT_FIELDS = new Set(['', 'text', 'content', 'thinking', 'reasoning', 'refusal', 'output', 'token'])
@@ -223,7 +237,7 @@ const CONTENT_FIELDS = new Set([
 ])
 
 /** Fields whose strings aren't text. */
-const OTHER_FIELDS = new Set([
+const NON_TEXT_FIELDS = new Set([
   ...['id', 'type', 'role', 'name', 'object', 'model', 'format', 'detail', 'status', 'index', 'phase', 'logprobs'],
   ...['media_type', 'mediaType', 'mimeType', 'mime_type', 'call_id', 'tool_call_id', 'toolCallId', 'tool_use_id'],
   ...['signature', 'thoughtSignature', 'thought_signature', 'encrypted_content', 'ttl'],
@@ -245,41 +259,41 @@ const ROLE_BY_NAME: ReadonlyMap<string, GuardRole> = new Map([
   ] as const),
 ])
 
-/** Returns whether an array or object inherits everything from its parent. Most of a conversation does, and creating places takes time. */
-const isSamePlace = (parent: StringPlace, key: string, inner: object): boolean =>
-  parent.isInner &&
+/** Returns whether an array or object inherits everything from its parent. Most of a conversation does, and creating scopes takes time. */
+const inheritsScope = (parent: StringScope, key: string, child: object): boolean =>
+  parent.isNested &&
   !parent.isData &&
   !parent.isMap &&
-  parent.list !== undefined &&
+  parent.listId !== undefined &&
   parent.position === undefined &&
-  (Array.isArray(inner) ? key === 'content' || key === 'parts' : key === '' && isTextBlock(inner as JsonObject))
+  (Array.isArray(child) ? key === 'content' || key === 'parts' : key === '' && isTextBlock(child as JsonObject))
 
 const isTextBlock = (block: JsonObject) =>
   block.type === 'text' && typeof block.text === 'string' && Object.keys(block).length === 2
 
-/** Derives a place's role and kind from an object's fields, or inherits them from the place that contains it. */
-function classify(place: StringPlace, object: JsonObject, key: string) {
-  const { kind } = place
+/** Derives a scope's role and kind from an object's fields, or inherits them from the scope that contains it. */
+function classify(scope: StringScope, object: JsonObject, key: string) {
+  const { kind } = scope
   if (kind === 'tool-definition' || kind === 'option') return
   const objectRole = typeof object.role === 'string' ? ROLE_BY_NAME.get(object.role) : undefined
-  const hints = readHints(key)
-  const typeHints = readHints(typeof object.type === 'string' ? object.type : '')
-  if (hints.isResult || typeHints.isResult) {
-    place.role = 'tool'
-    place.kind = 'tool-result'
-  } else if (key === 'input' || key === 'args') place.isData = kind === 'tool-call'
-  else if (hints.isCall || typeHints.isCall) {
-    place.role = objectRole ?? 'assistant'
-    place.kind = 'tool-call'
+  const hints = getContentHints(key)
+  const typeHints = getContentHints(typeof object.type === 'string' ? object.type : '')
+  if (hints.isToolResult || typeHints.isToolResult) {
+    scope.role = 'tool'
+    scope.kind = 'tool-result'
+  } else if (key === 'input' || key === 'args') scope.isData = kind === 'tool-call'
+  else if (hints.isToolCall || typeHints.isToolCall) {
+    scope.role = objectRole ?? 'assistant'
+    scope.kind = 'tool-call'
   } else if (objectRole === 'tool') {
-    place.role = objectRole
-    place.kind = 'tool-result'
+    scope.role = objectRole
+    scope.kind = 'tool-result'
   } else if (typeHints.isReasoning || object.thought === true) {
-    place.role = objectRole ?? 'assistant'
-    place.kind = 'reasoning'
+    scope.role = objectRole ?? 'assistant'
+    scope.kind = 'reasoning'
   } else {
-    place.role = objectRole ?? place.role
-    place.isMedia ||= hints.isMedia || typeHints.isMedia
+    scope.role = objectRole ?? scope.role
+    scope.isMedia ||= hints.isMedia || typeHints.isMedia
   }
 }
 

@@ -4,9 +4,9 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Clock } from '../../types.ts'
 import { isCallPart } from './called-tools.ts'
 import type { Guard, GuardChange, GuardContext, GuardedRequest, GuardPart, GuardTexts, GuardVerdict } from './guard.ts'
-import { checksCalls, isRestoring } from './kinds/finding-guard.ts'
+import { checksCalls, restoresMaskedValues } from './kinds/finding-guard.ts'
 import type { ReadPart } from './read-parts.ts'
-import { getVerdictMemory } from './verdict-memory.ts'
+import { getVerdictCache } from './verdict-memory.ts'
 
 /** The guards' combined decision. */
 export type GuardDecision =
@@ -24,7 +24,7 @@ export type GuardDecision =
 export type RejectionDecision = Extract<GuardDecision, { kind: 'refused' }>
 
 /** A guard's verdict, for the header and for records. Never contains the checked text. */
-export interface GuardNote {
+export interface VerdictRecord {
   readonly name: string
   readonly stage: GuardTexts['stage']
   readonly verdict: 'pass' | 'change' | 'refuse' | 'answer' | 'failed' | 'failed-open'
@@ -53,7 +53,7 @@ interface RunDependencies {
 
 /** Runs the guards for one request and its response. */
 export class GuardRun {
-  readonly notes: GuardNote[] = []
+  readonly verdicts: VerdictRecord[] = []
   /** Each guard's checks, by stage and name. */
   readonly checks = new Map<string, GuardCheck>()
   /** The longest time that a stream event has been held back, or `undefined` if the response isn't a stream. */
@@ -77,28 +77,28 @@ export class GuardRun {
    * checks. Rejects with `GUARD_UNAVAILABLE` if a guard fails.
    */
   async check(texts: GuardTexts, guards: readonly Guard[] = this.getGuards(texts.stage)): Promise<GuardDecision> {
-    const changed = new Map<string, string>()
+    const changedTexts = new Map<string, string>()
     let { parts } = texts
     for (const guard of guards.filter(({ changes }) => changes)) {
       const decision = await this.#run(guard, { ...texts, parts }, this.#deps.signal)
       if (decision.kind !== 'passed') return decision
-      for (const [id, text] of decision.texts) changed.set(id, text)
+      for (const [id, text] of decision.texts) changedTexts.set(id, text)
       if (decision.texts.size > 0)
         parts = parts.map((part) => ({ ...part, text: decision.texts.get(part.id) ?? part.text }))
     }
-    const others = guards.filter(({ changes }) => !changes)
-    const rejection = await this.#runTogether(others, { ...texts, parts })
-    return rejection ?? { kind: 'passed', texts: changed }
+    const readOnlyGuards = guards.filter(({ changes }) => !changes)
+    const rejection = await this.#runConcurrently(readOnlyGuards, { ...texts, parts })
+    return rejection ?? { kind: 'passed', texts: changedTexts }
   }
 
-  async #runTogether(guards: readonly Guard[], texts: GuardTexts): Promise<GuardDecision | undefined> {
-    const [only] = guards
+  async #runConcurrently(guards: readonly Guard[], texts: GuardTexts): Promise<GuardDecision | undefined> {
+    const [onlyGuard] = guards
     if (guards.length <= 1) {
-      const decision = only && (await this.#run(only, texts, this.#deps.signal))
+      const decision = onlyGuard && (await this.#run(onlyGuard, texts, this.#deps.signal))
       return decision?.kind === 'passed' ? undefined : decision
     }
-    const rest = new AbortController()
-    const signal = AbortSignal.any([rest.signal, this.#deps.signal])
+    const abortController = new AbortController()
+    const signal = AbortSignal.any([abortController.signal, this.#deps.signal])
     try {
       return await new Promise((resolve, reject) => {
         const checks = guards.map(async (guard) => {
@@ -108,7 +108,7 @@ export class GuardRun {
         Promise.all(checks).then(() => resolve(undefined), reject)
       })
     } finally {
-      rest.abort()
+      abortController.abort()
     }
   }
 
@@ -118,14 +118,14 @@ export class GuardRun {
     const { name, onError = 'refuse', mode } = guard
     const startedAt = this.#deps.clock.now()
     try {
-      const verdict = await this.#recallOrRun(guard, { ...texts, parts: checkedParts }, signal)
+      const verdict = await this.#checkUncached(guard, { ...texts, parts: checkedParts }, signal)
       return this.#decide(guard, verdict, checkedParts, texts.stage)
     } catch (error) {
       if (signal.aborted) throw signal.reason ?? error
       this.#deps.onError(createGuardError(name, error))
-      const isOpen = onError === 'pass' || mode === 'watch'
-      this.notes.push({ name, stage: texts.stage, verdict: isOpen ? 'failed-open' : 'failed' })
-      if (isOpen) return PASSED_DECISION
+      const failsOpen = onError === 'pass' || mode === 'watch'
+      this.verdicts.push({ name, stage: texts.stage, verdict: failsOpen ? 'failed-open' : 'failed' })
+      if (failsOpen) return PASSED_DECISION
       throw createGuardError(name, error)
     } finally {
       const { stage } = texts
@@ -137,13 +137,13 @@ export class GuardRun {
   }
 
   /** Runs the guard only on strings whose verdict isn't cached. */
-  async #recallOrRun(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
-    const memory = getVerdictMemory(guard, this.#deps.clock)
-    if (!memory) return this.#callGuard(guard, texts, signal)
-    const { rejection, unknown } = await memory.recall(texts.parts)
-    if (rejection || unknown.length === 0) return rejection
-    const verdict = await this.#callGuard(guard, { ...texts, parts: unknown }, signal)
-    await memory.note(unknown, verdict)
+  async #checkUncached(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
+    const cache = getVerdictCache(guard, this.#deps.clock)
+    if (!cache) return this.#callGuard(guard, texts, signal)
+    const { rejection, uncachedParts } = await cache.lookUp(texts.parts)
+    if (rejection || uncachedParts.length === 0) return rejection
+    const verdict = await this.#callGuard(guard, { ...texts, parts: uncachedParts }, signal)
+    await cache.store(uncachedParts, verdict)
     return verdict
   }
 
@@ -153,13 +153,13 @@ export class GuardRun {
   async listConcurrentGuards(parts: readonly GuardPart[]): Promise<readonly Guard[]> {
     const candidates = this.getGuards('request').filter(({ stage, changes }) => stage === 'during' && !changes)
     const rejections = await Promise.all(
-      candidates.map(async (guard) => (await getVerdictMemory(guard, this.#deps.clock)?.recall(parts))?.rejection),
+      candidates.map(async (guard) => (await getVerdictCache(guard, this.#deps.clock)?.lookUp(parts))?.rejection),
     )
     return candidates.filter((_, index) => !rejections[index])
   }
 
-  /** Converts a verdict on an entire request to a decision. */
-  note(guard: Guard, verdict: GuardVerdict | undefined): GuardDecision {
+  /** Records a verdict on an entire request and converts it to a decision. */
+  recordVerdict(guard: Guard, verdict: GuardVerdict | undefined): GuardDecision {
     return this.#decide(guard, verdict, [], 'request')
   }
 
@@ -171,10 +171,10 @@ export class GuardRun {
     stage: GuardTexts['stage'],
   ): GuardDecision {
     const { name, mode } = guard
-    const decision = this.#keepUnchangeable(toDecision(guard, verdict, parts, stage), guard, { parts, stage })
+    const decision = this.#rejectUnchangeable(toDecision(guard, verdict, parts, stage), guard, { parts, stage })
     if (decision.kind === 'passed' && decision.texts.size === 0) return decision
     const category = decision.kind === 'refused' ? decision.category : undefined
-    this.notes.push({
+    this.verdicts.push({
       ...{ name, stage, verdict: decision.kind === 'refused' ? 'refuse' : (verdict?.verdict ?? 'pass') },
       ...(category !== undefined && { category }),
       ...(mode === 'watch' && { isWatched: true }),
@@ -186,25 +186,25 @@ export class GuardRun {
    * Rejects content if a guard would change it but can't: signed reasoning in Messages, and files that can't be written back. If the guard would only
    * restore values, leaves the content unchanged instead.
    */
-  #keepUnchangeable(
+  #rejectUnchangeable(
     decision: GuardDecision,
     guard: Guard,
     { parts, stage }: Pick<GuardTexts, 'parts' | 'stage'>,
   ): GuardDecision {
     if (decision.kind !== 'passed' || decision.texts.size === 0) return decision
-    const changed = parts.filter(({ id }) => decision.texts.has(id))
+    const changedParts = parts.filter(({ id }) => decision.texts.has(id))
     const isMessages = this.#deps.request.format === 'anthropic-messages'
-    const signed = isMessages ? changed.filter(({ kind }) => kind === 'reasoning') : []
-    const unwritable = changed.filter((part: GuardPart & Partial<ReadPart>) =>
+    const signedParts = isMessages ? changedParts.filter(({ kind }) => kind === 'reasoning') : []
+    const unwritableParts = changedParts.filter((part: GuardPart & Partial<ReadPart>) =>
       part.write ? part.write(decision.texts.get(part.id) ?? '') === undefined : false,
     )
-    if (signed.length === 0 && unwritable.length === 0) return decision
-    if (signed.length === 0 && stage === 'answer' && isRestoring(guard)) {
-      const unwritableIds = new Set(unwritable.map(({ id }) => id))
+    if (signedParts.length === 0 && unwritableParts.length === 0) return decision
+    if (signedParts.length === 0 && stage === 'answer' && restoresMaskedValues(guard)) {
+      const unwritableIds = new Set(unwritableParts.map(({ id }) => id))
       return { kind: 'passed', texts: new Map([...decision.texts].filter(([id]) => !unwritableIds.has(id))) }
     }
-    const category = signed.length > 0 ? 'signed-reasoning' : 'unchangeable'
-    return { kind: 'refused', guard, category, ids: [...signed, ...unwritable].map(({ id }) => id) }
+    const category = signedParts.length > 0 ? 'signed-reasoning' : 'unchangeable'
+    return { kind: 'refused', guard, category, ids: [...signedParts, ...unwritableParts].map(({ id }) => id) }
   }
 
   async #callGuard(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
@@ -274,9 +274,9 @@ function toDecision(
 }
 
 function createPartFinder(parts: readonly GuardPart[]): (id: unknown) => GuardPart {
-  const byId = new Map<unknown, GuardPart>(parts.map((part) => [part.id, part]))
+  const partsById = new Map<unknown, GuardPart>(parts.map((part) => [part.id, part]))
   return (id) => {
-    const part = byId.get(id)
+    const part = partsById.get(id)
     if (!part) throw new TypeError('It named a part that it was not given.')
     return part
   }
@@ -286,18 +286,18 @@ function createPartFinder(parts: readonly GuardPart[]): (id: unknown) => GuardPa
 function applyChanges(changes: readonly GuardChange[], parts: readonly GuardPart[]): Map<string, string> {
   const findPart = createPartFinder(parts)
   const texts = new Map<string, { part: GuardPart; text: string; end: number }>()
-  const sorted = [...changes].sort((a, b) => (a.start ?? 0) - (b.start ?? 0))
-  for (const { id, text, start = 0, end } of sorted) {
+  const sortedChanges = [...changes].sort((a, b) => (a.start ?? 0) - (b.start ?? 0))
+  for (const { id, text, start = 0, end } of sortedChanges) {
     const part = findPart(id)
     if (typeof text !== 'string') throw new TypeError('The "text" of a change must be a string.')
     const until = end ?? part.text.length
     if (!(start >= 0 && start <= until && until <= part.text.length))
       throw new RangeError('A span is outside its part.')
-    const changed = texts.get(id) ?? { part, text: '', end: 0 }
-    changed.text += part.text.slice(changed.end, start) + text
-    changed.end = Math.max(changed.end, until)
-    texts.set(id, changed)
+    const changedPart = texts.get(id) ?? { part, text: '', end: 0 }
+    changedPart.text += part.text.slice(changedPart.end, start) + text
+    changedPart.end = Math.max(changedPart.end, until)
+    texts.set(id, changedPart)
   }
   const fullTexts = [...texts].map(([id, { part, text, end }]) => [id, text + part.text.slice(end), part.text] as const)
-  return new Map(fullTexts.flatMap(([id, text, old]) => (text === old ? [] : [[id, text] as const])))
+  return new Map(fullTexts.flatMap(([id, text, oldText]) => (text === oldText ? [] : [[id, text] as const])))
 }

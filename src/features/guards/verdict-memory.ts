@@ -4,10 +4,10 @@ import type { Clock } from '../../types.ts'
 import type { Guard, GuardPart, GuardVerdict } from './guard.ts'
 
 const MAX_VERDICTS = 10_000
-const LIFETIME_MS = 3_600_000
+const TTL_MS = 3_600_000
 
 /** A guard's verdict on a string: passed, or rejected with a category. */
-type KnownVerdict =
+type CachedVerdict =
   | { readonly isRejected: false }
   | { readonly isRejected: true; readonly category: string | undefined }
 
@@ -15,9 +15,9 @@ type KnownVerdict =
  * Caches verdicts on strings for an hour, so a guard's model doesn't reread the entire conversation in each turn. Stores keyed hashes instead of
  * text.
  */
-class VerdictMemory {
+class VerdictCache {
   readonly #clock: Pick<Clock, 'now'>
-  readonly #verdicts = new Map<string, { verdict: KnownVerdict; expiresAt: number }>()
+  readonly #verdicts = new Map<string, { verdict: CachedVerdict; expiresAt: number }>()
   #key: Promise<CryptoKey> | undefined
 
   constructor(clock: Pick<Clock, 'now'>) {
@@ -25,20 +25,22 @@ class VerdictMemory {
   }
 
   /** Returns the cached rejection of older parts, if any, and the parts that need a check. */
-  async recall(parts: readonly GuardPart[]): Promise<{ rejection?: GuardVerdict; unknown: readonly GuardPart[] }> {
+  async lookUp(
+    parts: readonly GuardPart[],
+  ): Promise<{ rejection?: GuardVerdict; uncachedParts: readonly GuardPart[] }> {
     const verdicts = await Promise.all(parts.map((part) => (part.isOlder ? this.#find(part) : undefined)))
-    const rejected = parts.filter((_, index) => verdicts[index]?.isRejected)
-    const [first] = verdicts.filter((verdict) => verdict?.isRejected)
-    if (!first?.isRejected) return { unknown: parts.filter((_, index) => !verdicts[index]) }
-    const { category } = first
-    const ids = rejected.map(({ id }) => id)
-    return { rejection: { verdict: 'refuse', ids, ...(category !== undefined && { category }) }, unknown: [] }
+    const rejectedParts = parts.filter((_, index) => verdicts[index]?.isRejected)
+    const [firstRejection] = verdicts.filter((verdict) => verdict?.isRejected)
+    if (!firstRejection?.isRejected) return { uncachedParts: parts.filter((_, index) => !verdicts[index]) }
+    const { category } = firstRejection
+    const ids = rejectedParts.map(({ id }) => id)
+    return { rejection: { verdict: 'refuse', ids, ...(category !== undefined && { category }) }, uncachedParts: [] }
   }
 
   /** Caches a verdict on complete parts. A rejection without part IDs isn't cached, because it isn't a verdict on any single part. */
-  async note(parts: readonly GuardPart[], verdict: GuardVerdict = { verdict: 'pass' }): Promise<void> {
+  async store(parts: readonly GuardPart[], verdict: GuardVerdict = { verdict: 'pass' }): Promise<void> {
     if (verdict.verdict !== 'pass' && !(verdict.verdict === 'refuse' && verdict.ids)) return
-    const expiresAt = this.#clock.now() + LIFETIME_MS
+    const expiresAt = this.#clock.now() + TTL_MS
     const [ids, category] = verdict.verdict === 'refuse' ? [verdict.ids, verdict.category] : []
     for (const part of parts) {
       if (part.isPiece !== undefined || (ids && !ids.includes(part.id))) continue
@@ -50,7 +52,7 @@ class VerdictMemory {
     }
   }
 
-  async #find(part: GuardPart): Promise<KnownVerdict | undefined> {
+  async #find(part: GuardPart): Promise<CachedVerdict | undefined> {
     const hash = await this.#hash(part)
     const entry = this.#verdicts.get(hash)
     if (!entry) return undefined
@@ -67,12 +69,12 @@ class VerdictMemory {
   }
 }
 
-const memories = new WeakMap<Guard, VerdictMemory>()
+const caches = new WeakMap<Guard, VerdictCache>()
 
-/** Returns a guard's verdict memory, or `undefined` if its verdicts may depend on more than the text. A changed guard starts with an empty memory. */
-export function getVerdictMemory(guard: Guard, clock: Pick<Clock, 'now'>): VerdictMemory | undefined {
-  if (!('remembers' in guard) && guard.stage !== 'during') return undefined
-  const memory = memories.get(guard) ?? new VerdictMemory(clock)
-  memories.set(guard, memory)
-  return memory
+/** Returns a guard's verdict cache, or `undefined` if its verdicts may depend on more than the text. A changed guard starts with an empty cache. */
+export function getVerdictCache(guard: Guard, clock: Pick<Clock, 'now'>): VerdictCache | undefined {
+  if (!('cachesVerdicts' in guard) && guard.stage !== 'during') return undefined
+  const cache = caches.get(guard) ?? new VerdictCache(clock)
+  caches.set(guard, cache)
+  return cache
 }

@@ -46,20 +46,20 @@ export type ProviderHeaders = ValueOf<(typeof guardKinds)['change']['providerHea
 
 /** Creates a guard that changes chat requests in the client's own format and leaves every other character as it was. */
 export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ChangeRules): BuiltInGuard {
-  const { prepend, append, set = {}, max = {}, providerHeaders, ...rest } = options
+  const { prepend, append, set = {}, max = {}, providerHeaders, ...guardOptions } = options
   if (providerHeaders) checkHeaders('change().providerHeaders', { ...providerHeaders })
   return {
-    ...rest,
+    ...guardOptions,
     on: ['request'],
     isImmediate: true,
     screen: { scan: () => 0 }, // the guard doesn't read any text
     check: () => undefined,
     ...(providerHeaders && { providerHeaders }),
     rewrite(json, format) {
-      if (rest.mode === 'watch') return json
+      if (guardOptions.mode === 'watch') return json
       let text = json
-      if (append !== undefined) text = addSystemText(text, { format, added: append, isLast: true })
-      if (prepend !== undefined) text = addSystemText(text, { format, added: prepend, isLast: false })
+      if (append !== undefined) text = addSystemText(text, { format, addedText: append, isLast: true })
+      if (prepend !== undefined) text = addSystemText(text, { format, addedText: prepend, isLast: false })
       for (const name of PARAMETER_NAMES) text = setParameter(text, { format, name, value: set[name], max: max[name] })
       return text
     },
@@ -92,27 +92,27 @@ interface ParameterOptions {
 
 function setParameter(json: string, { format, name, value, max }: ParameterOptions): string {
   if (value === undefined && max === undefined) return json
-  const changeParameter = (holder: string) => {
+  const changeParameter = (objectJson: string) => {
     const fields = FIELDS_BY_FORMAT[format][name]
-    const presentFields = fields.filter((field) => hasField(holder, field))
-    const [first = ''] = fields
-    if (presentFields.length === 0 && value === undefined && name !== 'maxTokens') return holder
-    return (presentFields.length > 0 ? presentFields : [first]).reduce(
-      (changed, field) => setMember(changed, field, (current) => limit(current, { value, most: max })),
-      holder,
+    const presentFields = fields.filter((field) => hasField(objectJson, field))
+    const [defaultField = ''] = fields
+    if (presentFields.length === 0 && value === undefined && name !== 'maxTokens') return objectJson
+    return (presentFields.length > 0 ? presentFields : [defaultField]).reduce(
+      (changedJson, field) => setMember(changedJson, field, (current) => applyLimit(current, { value, max })),
+      objectJson,
     )
   }
   if (format !== 'gemini') return changeParameter(json)
-  const holder = hasField(json, 'generation_config') ? 'generation_config' : 'generationConfig'
-  return setMember(json, holder, (current = '{}') => changeParameter(current))
+  const configField = hasField(json, 'generation_config') ? 'generation_config' : 'generationConfig'
+  return setMember(json, configField, (current = '{}') => changeParameter(current))
 }
 
-function limit(
+function applyLimit(
   current: string | undefined,
-  { value, most = Infinity }: { value: number | undefined; most: number | undefined },
+  { value, max = Infinity }: { value: number | undefined; max: number | undefined },
 ) {
-  const parameters = value ?? (current === undefined ? undefined : tryParseJson(current))
-  return JSON.stringify(typeof parameters === 'number' ? Math.min(parameters, most) : most)
+  const requestedValue = value ?? (current === undefined ? undefined : tryParseJson(current))
+  return JSON.stringify(typeof requestedValue === 'number' ? Math.min(requestedValue, max) : max)
 }
 
 function hasField(json: string, name: string): boolean {
@@ -122,39 +122,39 @@ function hasField(json: string, name: string): boolean {
 
 interface SystemText {
   format: ClientFormat
-  added: string
+  addedText: string
   isLast: boolean
 }
 
 /** Adds system text where the format expects it. */
-function addSystemText(json: string, { format, added, isLast }: SystemText): string {
-  const join = (current: string | undefined) => {
+function addSystemText(json: string, { format, addedText, isLast }: SystemText): string {
+  const joinTexts = (current: string | undefined) => {
     const text = current === undefined ? undefined : tryParseJson(current)
-    if (typeof text !== 'string' || text === '') return JSON.stringify(added)
-    return JSON.stringify(isLast ? `${text}\n\n${added}` : `${added}\n\n${text}`)
+    if (typeof text !== 'string' || text === '') return JSON.stringify(addedText)
+    return JSON.stringify(isLast ? `${text}\n\n${addedText}` : `${addedText}\n\n${text}`)
   }
-  const insert = (list: string, element: object, count = isLast ? countElements(list) : 0) =>
-    insertElement(list, JSON.stringify(element), count)
+  const insert = (arrayJson: string, element: object, count = isLast ? countElements(arrayJson) : 0) =>
+    insertElement(arrayJson, JSON.stringify(element), count)
   switch (format) {
     case 'openai-chat':
     case 'ai-sdk':
       return setMember(json, format === 'ai-sdk' ? 'prompt' : 'messages', (turns = '[]') =>
-        insert(turns, { role: 'system', content: added }, isLast ? countSystemTurns(turns) : 0),
+        insert(turns, { role: 'system', content: addedText }, isLast ? countSystemTurns(turns) : 0),
       )
     case 'openai-responses':
-      return setMember(json, 'instructions', join)
+      return setMember(json, 'instructions', joinTexts)
     case 'anthropic-messages':
       return setMember(json, 'system', (current) =>
-        current?.startsWith('[') ? insert(current, { type: 'text', text: added }) : join(current),
+        current?.startsWith('[') ? insert(current, { type: 'text', text: addedText }) : joinTexts(current),
       )
     case 'gemini': {
       const name = hasField(json, 'system_instruction') ? 'system_instruction' : 'systemInstruction'
       return setMember(json, name, (current = '{"parts":[]}') =>
         current.startsWith('{')
           ? setMember(current, 'parts', (parts = '[]') =>
-              insert(parts.startsWith('[') ? parts : `[${parts}]`, { text: added }),
+              insert(parts.startsWith('[') ? parts : `[${parts}]`, { text: addedText }),
             )
-          : join(current),
+          : joinTexts(current),
       )
     }
   }
@@ -162,13 +162,15 @@ function addSystemText(json: string, { format, added, isLast }: SystemText): str
 
 function countSystemTurns(json: string): number {
   const turns = tryParseJson(json)
-  const first = Array.isArray(turns) ? turns.findIndex(({ role }) => role !== 'system' && role !== 'developer') : 0
-  return first === -1 && Array.isArray(turns) ? turns.length : Math.max(0, first)
+  const firstNonSystemIndex = Array.isArray(turns)
+    ? turns.findIndex(({ role }) => role !== 'system' && role !== 'developer')
+    : 0
+  return firstNonSystemIndex === -1 && Array.isArray(turns) ? turns.length : Math.max(0, firstNonSystemIndex)
 }
 
 function countElements(json: string): number {
-  const list = tryParseJson(json)
-  return Array.isArray(list) ? list.length : 0
+  const elements = tryParseJson(json)
+  return Array.isArray(elements) ? elements.length : 0
 }
 
 /** Inserts an element into a JSON array at index `count`. */
@@ -176,14 +178,14 @@ function insertElement(json: string, element: string, count: number): string {
   if (countElements(json) === 0) return `[${element}]`
   if (count === 0) return `[${element},${json.slice(1)}`
   let depth = 0
-  let passed = 0
+  let elementCount = 0
   for (let index = 0; index < json.length; index++) {
     const code = json.charCodeAt(index)
     if (code === QUOTE) index = findStringEnd(json, index) - 1
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
-    const isEnd = depth === 0 || (depth === 1 && code === COMMA)
-    if (isEnd && ++passed === count) return `${json.slice(0, index)},${element}${json.slice(index)}`
+    const isElementEnd = depth === 0 || (depth === 1 && code === COMMA)
+    if (isElementEnd && ++elementCount === count) return `${json.slice(0, index)},${element}${json.slice(index)}`
   }
   return json
 }

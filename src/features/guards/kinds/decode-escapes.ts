@@ -4,62 +4,72 @@ import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 /** Decodes HTML entities and the escapes of JavaScript, JSON, Python, CSS, and URLs, in linear time. Returns `undefined` if there are none. */
 export function decodeEscapes(text: string): RewrittenText | undefined {
   const rewriter = new TextRewriter()
-  let last = 0
-  for (let at = 0; at < text.length; at++) {
-    const found = readEscape(text, at)
-    if (!found) continue
-    rewriter.add(text.slice(last, at), { from: last, until: at })
-    rewriter.add(found.decoded, { from: at, until: found.end, isNew: true })
-    last = found.end
-    at = last - 1
+  let lastEnd = 0
+  for (let index = 0; index < text.length; index++) {
+    const escapeSequence = readEscape(text, index)
+    if (!escapeSequence) continue
+    rewriter.add(text.slice(lastEnd, index), { from: lastEnd, until: index })
+    rewriter.add(escapeSequence.decoded, { from: index, until: escapeSequence.end, isReplacement: true })
+    lastEnd = escapeSequence.end
+    index = lastEnd - 1
   }
-  if (last === 0) return undefined
-  rewriter.add(text.slice(last), { from: last, until: text.length })
+  if (lastEnd === 0) return undefined
+  rewriter.add(text.slice(lastEnd), { from: lastEnd, until: text.length })
   return rewriter.finish()
 }
 
 /** Reads the escape that begins at a position. */
-export function readEscape(text: string, at: number): { decoded: string; end: number } | undefined {
-  const code = text.charCodeAt(at)
+export function readEscape(text: string, start: number): { decoded: string; end: number } | undefined {
+  const code = text.charCodeAt(start)
   const pattern =
-    code === AMPERSAND ? ENTITY : code === PERCENT ? PERCENT_CODE : code === BACKSLASH ? ESCAPE : undefined
+    code === AMPERSAND
+      ? ENTITY_PATTERN
+      : code === PERCENT
+        ? PERCENT_CODE_PATTERN
+        : code === BACKSLASH
+          ? BACKSLASH_ESCAPE_PATTERN
+          : undefined
   if (!pattern) return undefined
-  pattern.lastIndex = at
-  const found = pattern.exec(text)
-  const decoded = found ? decode(found) : undefined
-  return found && decoded !== undefined ? { decoded, end: at + found[0].length } : undefined
+  pattern.lastIndex = start
+  const match = pattern.exec(text)
+  const decoded = match ? decodeMatch(match) : undefined
+  return match && decoded !== undefined ? { decoded, end: start + match[0].length } : undefined
 }
 
 /** Returns whether an escape may begin at a position. Faster than `readEscape`. */
-export function mayEscape(text: string, at: number): boolean {
-  const code = text.charCodeAt(at)
-  const next = text.charCodeAt(at + 1)
-  if (code === AMPERSAND) return next === HASH || isLetter(next)
-  if (code === PERCENT) return isHex(next) || next === LOWER_U || next === UPPER_U
-  return code === BACKSLASH && (isDigit(next) || next === BACKSLASH || 'uxUN'.includes(text.charAt(at + 1)))
+export function mayStartEscape(text: string, index: number): boolean {
+  const code = text.charCodeAt(index)
+  const nextCode = text.charCodeAt(index + 1)
+  if (code === AMPERSAND) return nextCode === HASH || isLetter(nextCode)
+  if (code === PERCENT) return isHex(nextCode) || nextCode === LOWER_U || nextCode === UPPER_U
+  return code === BACKSLASH && (isDigit(nextCode) || nextCode === BACKSLASH || 'uxUN'.includes(text.charAt(index + 1)))
 }
 
 /** Returns whether an escape that ends at this position decodes to the start of another escape. */
-export function mayEscapeTwice(decoded: string, text: string, at: number): boolean {
+export function mayBeDoubleEscaped(decoded: string, text: string, end: number): boolean {
   if (!ESCAPE_STARTS.includes(decoded)) return false
-  const rest = decoded + text.slice(at, at + LONGEST_NAME)
-  return readEscape(rest, 0) !== undefined || isUnfinishedEscape(rest, 0) || ESCAPE_STARTS.includes(text.charAt(at))
+  const candidate = decoded + text.slice(end, end + MAX_NAME_LENGTH)
+  return (
+    readEscape(candidate, 0) !== undefined ||
+    isUnfinishedEscape(candidate, 0) ||
+    ESCAPE_STARTS.includes(text.charAt(end))
+  )
 }
 
 /** Returns whether later text may complete the escape at a position. */
-export function isUnfinishedEscape(text: string, at: number): boolean {
-  UNFINISHED.lastIndex = at
-  return UNFINISHED.test(text)
+export function isUnfinishedEscape(text: string, start: number): boolean {
+  STICKY_UNFINISHED_PATTERN.lastIndex = start
+  return STICKY_UNFINISHED_PATTERN.test(text)
 }
 
 /** The characters that begin escapes. */
 export const ESCAPE_STARTS = '&%\\'
-const LONGEST_NAME = 40
+const MAX_NAME_LENGTH = 40
 
 /** Matches an incomplete escape or half a surrogate pair at the end of a string, or else the end itself. */
-export const UNFINISHED_ESCAPE =
+export const UNFINISHED_ESCAPE_PATTERN =
   /(?:&(?:amp;|#0*38;|#x0*26;)*[#\w]{0,32}|\\{1,64}(?:[ux]\{?[\da-f]{0,6}|U[\da-f]{0,7}|N[{A-Z ]{0,24}|\d{0,6})?|%(?:25)*(?:u[\da-f]{0,3}|[\da-f]?|[c-f][\da-f](?:%[89ab][\da-f]){0,2}(?:%[89ab]?)?)|[\ud800-\udbff])?$/i
-const UNFINISHED = new RegExp(UNFINISHED_ESCAPE.source, 'iy')
+const STICKY_UNFINISHED_PATTERN = new RegExp(UNFINISHED_ESCAPE_PATTERN.source, 'iy')
 
 const AMPERSAND = 0x26
 const PERCENT = 0x25
@@ -72,10 +82,11 @@ const isLetter = (code: number) => (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7
 const isHex = (code: number) => isDigit(code) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66)
 
 // The groups are the fields of `EscapeParts`. `&amp;#115;` and `%2573` are encoded more than once.
-const ENTITY =
+const ENTITY_PATTERN =
   /&(?:amp;|#0*38;|#x0*26;)*(?:#x0*(?<hex>[\da-f]{1,6});?|#0*(?<decimal>\d{1,7});?|(?<name>[a-z][a-z\d]{1,30});|(?<legacy>nbsp|shy|amp|lt|gt|quot|[a-z](?:acute|grave|circ|uml|tilde|cedil|ring|slash)))/iy
-const PERCENT_CODE = /%(?:25)*(?:u(?<hex>[\da-f]{4})|(?<bytes>[0-7][\da-f]|[c-f][\da-f](?:%[89ab][\da-f]){1,3}))/iy
-const ESCAPE =
+const PERCENT_CODE_PATTERN =
+  /%(?:25)*(?:u(?<hex>[\da-f]{4})|(?<bytes>[0-7][\da-f]|[c-f][\da-f](?:%[89ab][\da-f]){1,3}))/iy
+const BACKSLASH_ESCAPE_PATTERN =
   /\\+(?:u(?<hex>[\da-fA-F]{4})|[ux]\{0*(?<braced>[\da-fA-F]{1,6})\}|x(?<short>[\da-fA-F]{2})|U00(?<long>[\da-fA-F]{6})|N\{LATIN (?:SMALL|CAPITAL) LETTER (?<letter>[A-Z])\}|0{4}(?<padded>[2-7][\da-fA-F])|(?<octal>[01][0-7]{2})|(?<css>[2-7][\da-fA-F])(?: |(?![\da-fA-F]))|(?<space>[nrtvfb0])|(?<none>(?=[!-/:-@[-`{-~])))/y
 
 type EscapeParts = Partial<
@@ -99,7 +110,7 @@ type EscapeParts = Partial<
 >
 
 /** Returns `undefined` if the match isn't an escape after all. */
-function decode({ groups = {} }: RegExpExecArray): string | undefined {
+function decodeMatch({ groups = {} }: RegExpExecArray): string | undefined {
   const {
     hex,
     decimal,
@@ -137,11 +148,11 @@ function decodeBytes(bytes: string): string | undefined {
   }
 }
 
-const ACCENTED =
+const ACCENTED_ENTITY_PATTERN =
   /^([a-z])(?:acute|grave|circ|uml|tilde|cedil|caron|ring|macr|breve|dot|ogon|strok|slash|dblac|scr|fr|opf)$/i
 
 function decodeName(name: string): string | undefined {
-  const known = entities.get(name.toLowerCase())
-  if (known === undefined) return ACCENTED.exec(name)?.[1]
-  return /^[A-Z]/.test(name) ? known.toUpperCase() : known
+  const entity = entities.get(name.toLowerCase())
+  if (entity === undefined) return ACCENTED_ENTITY_PATTERN.exec(name)?.[1]
+  return /^[A-Z]/.test(name) ? entity.toUpperCase() : entity
 }

@@ -4,9 +4,9 @@ import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 /** Text without its markup. */
 export interface PlainText extends RewrittenText {
   /** Where the content of tags, comments, and links starts. It is appended at the end. */
-  hiddenFrom: number
+  hiddenStart: number
   /** The first and last positions of unfinished markup that later text may complete. */
-  unfinished: readonly number[]
+  unfinishedPositions: readonly number[]
 }
 
 interface Range {
@@ -25,84 +25,87 @@ export function dropMarkup(
   { isPiece = false, tagsAreSpaces = false }: { isPiece?: boolean; tagsAreSpaces?: boolean } = {},
 ): PlainText | undefined {
   const rewriter = new TextRewriter()
-  const hidden: Range[] = []
-  const unfinished: number[] = []
+  const hiddenRanges: Range[] = []
+  const unfinishedPositions: number[] = []
   let isChanged = false
   const markup = createMarkupReader(text)
 
-  function drop({ from, until, depth }: Range) {
-    let last = from
-    for (let at = from; at < until; at++) {
-      const code = charCodeAt(text, at)
-      if (code >= 0x80 || IS_MARKUP[code] === 0) continue
-      if (isPiece && depth === 0 && markup.isUnfinished(at)) unfinished[unfinished.length === 0 ? 0 : 1] = at
-      const end = markup.findEnd(at)
-      if (end === at || end > until) continue
-      if (last === from && depth > 0) rewriter.add('\n', { from, until: from, isNew: true })
-      rewriter.add(text.slice(last, at), { from: last, until: at })
-      if (tagsAreSpaces && code === LESS_THAN) rewriter.add(' ', { from: at, until: end, isNew: true })
-      if (CONTENT_STARTS.includes(text.charAt(at)) && end - at > LONGEST_EMPTY && depth < MAX_DEPTH)
-        hidden.push({ from: at + 1, until: end - 1, depth: depth + 1 })
-      last = end
-      at = end - 1
+  function dropRange({ from, until, depth }: Range) {
+    let lastEnd = from
+    for (let index = from; index < until; index++) {
+      const code = charCodeAt(text, index)
+      if (code >= 0x80 || MARKUP_CODES[code] === 0) continue
+      if (isPiece && depth === 0 && markup.isUnfinished(index))
+        unfinishedPositions[unfinishedPositions.length === 0 ? 0 : 1] = index
+      const end = markup.findEnd(index)
+      if (end === index || end > until) continue
+      if (lastEnd === from && depth > 0) rewriter.add('\n', { from, until: from, isReplacement: true })
+      rewriter.add(text.slice(lastEnd, index), { from: lastEnd, until: index })
+      if (tagsAreSpaces && code === LESS_THAN) rewriter.add(' ', { from: index, until: end, isReplacement: true })
+      if (CONTENT_STARTS.includes(text.charAt(index)) && end - index > MAX_EMPTY_LENGTH && depth < MAX_DEPTH)
+        hiddenRanges.push({ from: index + 1, until: end - 1, depth: depth + 1 })
+      lastEnd = end
+      index = end - 1
     }
-    isChanged ||= last > from
-    if (last > from || depth === 0) rewriter.add(text.slice(last, until), { from: last, until })
+    isChanged ||= lastEnd > from
+    if (lastEnd > from || depth === 0) rewriter.add(text.slice(lastEnd, until), { from: lastEnd, until })
   }
 
-  drop({ from: 0, until: text.length, depth: 0 })
-  const hiddenFrom = rewriter.length
-  for (const range of hidden) drop(range)
-  return isChanged || unfinished.length > 0 ? { ...rewriter.finish(), hiddenFrom, unfinished } : undefined
+  dropRange({ from: 0, until: text.length, depth: 0 })
+  const hiddenStart = rewriter.length
+  for (const range of hiddenRanges) dropRange(range)
+  return isChanged || unfinishedPositions.length > 0
+    ? { ...rewriter.finish(), hiddenStart, unfinishedPositions }
+    : undefined
 }
 
 /** Finds markup at a position in a string. */
 export interface MarkupReader {
   /** Returns the position after the markup, or `at` if there is none. */
-  findEnd(at: number): number
+  findEnd(start: number): number
   /** Returns whether later text may complete the markup. */
-  isUnfinished(at: number): boolean
+  isUnfinished(start: number): boolean
 }
 
 export function createMarkupReader(text: string): MarkupReader {
   let lastCommentEnd: number | undefined
-  const isComment = (at: number) => text.startsWith('<!--', at)
-  const endsComment = (at: number) => {
+  const isComment = (start: number) => text.startsWith('<!--', start)
+  const isCommentClosed = (start: number) => {
     lastCommentEnd ??= text.lastIndexOf('-->')
-    return lastCommentEnd >= at + 2
+    return lastCommentEnd >= start + 2
   }
   return {
-    findEnd(at) {
-      if (isComment(at) && endsComment(at)) return text.indexOf('-->', at + 2) + 3
-      MARKUP.lastIndex = at
-      return MARKUP.test(text) ? MARKUP.lastIndex : at
+    findEnd(start) {
+      if (isComment(start) && isCommentClosed(start)) return text.indexOf('-->', start + 2) + 3
+      MARKUP_PATTERN.lastIndex = start
+      return MARKUP_PATTERN.test(text) ? MARKUP_PATTERN.lastIndex : start
     },
-    isUnfinished(at) {
-      if (isComment(at)) return !endsComment(at)
-      UNFINISHED.lastIndex = at
-      return UNFINISHED.test(text)
+    isUnfinished(start) {
+      if (isComment(start)) return !isCommentClosed(start)
+      UNFINISHED_MARKUP_PATTERN.lastIndex = start
+      return UNFINISHED_MARKUP_PATTERN.test(text)
     },
   }
 }
 
 /** The characters that begin markup. */
 export const MARKUP_STARTS = "<*_~`^=|+'$[]{}!-\\\u001b"
-const IS_MARKUP = new Uint8Array(0x80)
-for (const character of MARKUP_STARTS) IS_MARKUP[character.charCodeAt(0)] = 1
+const MARKUP_CODES = new Uint8Array(0x80)
+for (const character of MARKUP_STARTS) MARKUP_CODES[character.charCodeAt(0)] = 1
 
 const LESS_THAN = 0x3c
 
 /** The characters that begin tags, comments, links, and footnotes, whose content is also searched. */
 const CONTENT_STARTS = '<[]!'
 /** Markup up to this length can't contain nested markup. */
-const LONGEST_EMPTY = 4
+const MAX_EMPTY_LENGTH = 4
 const MAX_DEPTH = 3
 
-const alternatives = (...patterns: ReadonlyArray<RegExp | string>) =>
+const joinAlternatives = (...patterns: ReadonlyArray<RegExp | string>) =>
   patterns.map((pattern) => (typeof pattern === 'string' ? pattern : pattern.source)).join('|')
 
-const MARKUP = new RegExp(
-  alternatives(
+const MARKUP_PATTERN = new RegExp(
+  joinAlternatives(
     /<!\[CDATA\[|\]\]>/,
     /<\/?(?:[a-z][\w-]*(?::[a-z][\w-]*)?)?(?:[\s/][^<>"']*(?:(?:"[^"]*"|'[^']*')[^<>"']*){0,20})?>/, // a tag
     /<\/?[a-z][\w-]*(?::[a-z][\w-]*)?[\s/][^<>]*>/, // a tag with an odd quote
@@ -117,8 +120,8 @@ const MARKUP = new RegExp(
   'iy',
 )
 
-const UNFINISHED = new RegExp(
-  `(?:${alternatives(
+const UNFINISHED_MARKUP_PATTERN = new RegExp(
+  `(?:${joinAlternatives(
     /<(?:[a-z/!?][^<>]*)?/,
     /<[a-z][^<>"']*(?:(?:"[^"]*"|'[^']*')[^<>"']*){0,20}(?:"[^"]*|'[^']*)?/,
     /\]\((?:[^()\n]|\([^()\n]*\))*(?:\([^()\n]*)?|\]\[\d{0,4}|\[(?:\^[^[\]\n]*)?/,

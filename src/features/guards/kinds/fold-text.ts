@@ -7,11 +7,11 @@ import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
  */
 export function foldCode(code: number): number {
   if (code < 0x7f) return code >= 0x41 && code <= 0x5a ? code + 0x20 : code >= 0x20 ? code : isSpace(code) ? 0x20 : 0
-  const cached = folded[code]
-  if (cached) return cached - 1
-  const found = computeFold(String.fromCharCode(code))
-  folded[code] = found + 1
-  return found
+  const cachedValue = foldedCodes[code]
+  if (cachedValue) return cachedValue - 1
+  const value = computeFold(String.fromCharCode(code))
+  foldedCodes[code] = value + 1
+  return value
 }
 
 /** Values at or above this number represent several units, such as the letters of a ligature. */
@@ -24,7 +24,7 @@ export const expandFold = (value: number): readonly number[] =>
 const isSpace = (code: number) => code >= 0x09 && code <= 0x0d
 
 /** By code unit: the folded value plus 1, or 0 if it hasn't been computed. */
-const folded = new Uint32Array(0x1_0000)
+const foldedCodes = new Uint32Array(0x1_0000)
 const expansions: Array<readonly number[]> = []
 
 function computeFold(character: string): number {
@@ -48,18 +48,18 @@ function computeFold(character: string): number {
  */
 export function foldPair(high: number, low: number): number | undefined {
   const code = (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x1_0000
-  const cached = foldedPairs.get(code)
-  if (cached !== undefined) return cached < 0 ? undefined : cached
-  const found = computePair(code)
-  if (foldedPairs.size < MAX_PAIRS) foldedPairs.set(code, found ?? -1)
-  return found
+  const cachedValue = foldedPairs.get(code)
+  if (cachedValue !== undefined) return cachedValue < 0 ? undefined : cachedValue
+  const value = computePairFold(code)
+  if (foldedPairs.size < MAX_PAIRS) foldedPairs.set(code, value ?? -1)
+  return value
 }
 
 /** Folded values by code point. -1 marks a pair that is read as two units. */
 const foldedPairs = new Map<number, number>()
 const MAX_PAIRS = 10_000
 
-function computePair(code: number): number | undefined {
+function computePairFold(code: number): number | undefined {
   if (code >= 0xe_0020 && code <= 0xe_007e) return foldCode(code - 0xe_0000)
   if (code >= 0xe_0000 && code <= 0xe_0fff) return 0
   if (code >= 0x1_f1e6 && code <= 0x1_f1ff) return code - 0x1_f1e6 + 0x61 // the letters that make up flags
@@ -74,9 +74,9 @@ function computePair(code: number): number | undefined {
 
 /** Folds a string's non-ASCII characters, but preserves their case. Returns `undefined` if there are none. */
 export function foldText(text: string): RewrittenText | undefined {
-  if (!NON_ASCII.test(text)) return undefined
+  if (!NON_ASCII_PATTERN.test(text)) return undefined
   const rewriter = new TextRewriter()
-  const codes = new Uint16Array(MAX_PIECE)
+  const codes = new Uint16Array(MAX_PIECE_LENGTH)
   let from = 0
   let count = 0
   const finishPiece = (until: number) => {
@@ -91,20 +91,21 @@ export function foldText(text: string): RewrittenText | undefined {
     if (count === 0) from = index
     if (value !== 0 && value < EXPANDED_FLAG && pair === undefined) {
       codes[count++] = code >= 0x80 && isUpper(code) ? toUpper(value) : value
-      if (count === MAX_PIECE) finishPiece(index + 1)
+      if (count === MAX_PIECE_LENGTH) finishPiece(index + 1)
       continue
     }
     finishPiece(index)
     const until = index + (pair === undefined ? 1 : 2)
-    if (value !== 0) rewriter.add(String.fromCharCode(...expandFold(value)), { from: index, until, isNew: true })
+    if (value !== 0)
+      rewriter.add(String.fromCharCode(...expandFold(value)), { from: index, until, isReplacement: true })
     index = until - 1
   }
   finishPiece(text.length)
   return rewriter.finish()
 }
 
-const NON_ASCII = /[\u0080-\uffff]/
-const MAX_PIECE = 4_096
+const NON_ASCII_PATTERN = /[\u0080-\uffff]/
+const MAX_PIECE_LENGTH = 4_096
 
 const toUpper = (code: number) => (code >= 0x61 && code <= 0x7a ? code - 0x20 : code)
 
@@ -124,13 +125,13 @@ export function readLetters(text: string): FoldedLetter[] {
   const letters: FoldedLetter[] = []
   for (const character of text) {
     for (const part of decompose(character)) {
-      const last = letters.at(-1)
+      const lastLetter = letters.at(-1)
       if (MARK_PATTERN.test(part)) {
-        if (last) last.marks += part
+        if (lastLetter) lastLetter.marks += part
         continue
       }
       for (const code of foldCharacter(part))
-        if (code !== 0x20 || last?.code !== 0x20) letters.push({ code, marks: '' })
+        if (code !== 0x20 || lastLetter?.code !== 0x20) letters.push({ code, marks: '' })
     }
   }
   return letters
@@ -150,14 +151,16 @@ function foldCharacter(character: string): readonly number[] {
  * Returns whether a letter in the text matches a letter in a word. It must have at least the same accents. If the word's letter is from another
  * alphabet, such as Cyrillic, it must be the same letter with the same vowel signs. If `isOpen`, more letters or vowel signs may follow.
  */
-export const isSameLetter = (word: FoldedLetter, found: FoldedLetter, isOpen: boolean): boolean =>
-  Array.from(word.marks).every((mark) => found.marks.includes(mark)) &&
-  (word.code < 0x80 || (compose(word) === compose(found) && (isOpen || listVowels(word) === listVowels(found))))
+export const matchesLetter = (wordLetter: FoldedLetter, textLetter: FoldedLetter, isOpenEnded: boolean): boolean =>
+  Array.from(wordLetter.marks).every((mark) => textLetter.marks.includes(mark)) &&
+  (wordLetter.code < 0x80 ||
+    (compose(wordLetter) === compose(textLetter) &&
+      (isOpenEnded || getVowelSigns(wordLetter) === getVowelSigns(textLetter))))
 
 /** Lists the marks that turn a letter into a different one: the marks of its own script. */
-const listVowels = ({ code, marks }: FoldedLetter) =>
+const getVowelSigns = ({ code, marks }: FoldedLetter) =>
   Array.from(marks)
-    .filter((mark) => !ACCENT.test(mark) && mark.charCodeAt(0) >> 8 === code >> 8)
+    .filter((mark) => !ACCENT_PATTERN.test(mark) && mark.charCodeAt(0) >> 8 === code >> 8)
     .sort()
     .join('')
 
@@ -165,8 +168,8 @@ const compose = ({ code, marks }: FoldedLetter) =>
   String.fromCodePoint(String.fromCharCode(code).concat(marks).normalize('NFC').codePointAt(0) ?? 0)
 
 function decompose(character: string): string {
-  const struck = STROKES.get(character.toLowerCase())
-  return struck ?? (findLookalike(character) === undefined ? character.normalize('NFKD') : character)
+  const baseLetter = STROKES.get(character.toLowerCase())
+  return baseLetter ?? (findLookalike(character) === undefined ? character.normalize('NFKD') : character)
 }
 
 const findLookalike = (character: string): string | undefined =>
@@ -190,6 +193,6 @@ const INVISIBLE_PATTERN =
 const MARK_PATTERN = /^\p{M}$/u
 
 /** Marks that merely decorate a letter within its own script. */
-const ACCENT = /[\p{Script=Inherited}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}]/u
+const ACCENT_PATTERN = /[\p{Script=Inherited}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}]/u
 
 const SPACE_PATTERN = /[\s\u0085\u2800]/

@@ -40,7 +40,7 @@ export function createHttpGuard({
           parts: parts.map(({ id, role, kind, text, isPiece, before, isOlder }) => ({
             ...{ id, role, kind, text, isPiece, before, isOlder },
           })),
-          request: describe(request),
+          request: describeRequest(request),
           input_type: stage === 'request' ? 'request' : 'response',
           texts: parts.map(({ text }) => text),
           litellm_call_id: request.id,
@@ -69,7 +69,7 @@ function findUrlProblem(url: string, allowPrivate: boolean): string | undefined 
 }
 
 /** Describes the request by names and IDs, without any credentials. */
-const describe = ({
+const describeRequest = ({
   id,
   path,
   model,
@@ -87,9 +87,9 @@ const describe = ({
 /** Reads a verdict in Signalbox's own format. `toDecision` validates its other fields. Drops a category that quotes one of the service's secrets. */
 function readVerdict(verdict: JsonObject, secrets: readonly string[]): GuardVerdict {
   if (typeof verdict.verdict !== 'string') throw new TypeError('The service did not return a verdict.')
-  const { category, ...rest } = verdict
+  const { category, ...verdictWithoutCategory } = verdict
   const quotesSecret = secrets.some((secret) => String(category).includes(secret))
-  return (quotesSecret ? rest : verdict) as unknown as GuardVerdict // validated later, like the verdicts of all guards
+  return (quotesSecret ? verdictWithoutCategory : verdict) as unknown as GuardVerdict // validated later, like the verdicts of all guards
 }
 
 /** Reads a response in the format of LiteLLM's generic guardrail API. */

@@ -1,4 +1,4 @@
-import { countAtEnd } from './count-at-end.ts'
+import { countTrailing } from './count-at-end.ts'
 import type { Match } from './word-finder.ts'
 
 /**
@@ -7,11 +7,11 @@ import type { Match } from './word-finder.ts'
  */
 export function findInvisible(text: string): Match[] {
   const matches: Match[] = []
-  for (const { 0: found, 1: flag = '', index } of text.matchAll(TAGS_PATTERN))
-    if (flag === '' || !SUBDIVISION_FLAGS.has(decodeTags(found.slice(flag.length))))
-      matches.push({ start: index + flag.length, end: index + found.length, type: 'INVISIBLE' })
-  for (const { 0: found, index } of text.matchAll(CONTROLS_PATTERN))
-    matches.push({ start: index, end: index + found.length, type: 'INVISIBLE' })
+  for (const { 0: matchedText, 1: flag = '', index } of text.matchAll(TAGS_PATTERN))
+    if (flag === '' || !SUBDIVISION_FLAGS.has(decodeTags(matchedText.slice(flag.length))))
+      matches.push({ start: index + flag.length, end: index + matchedText.length, type: 'INVISIBLE' })
+  for (const { 0: matchedText, index } of text.matchAll(CONTROLS_PATTERN))
+    matches.push({ start: index, end: index + matchedText.length, type: 'INVISIBLE' })
   return matches
 }
 
@@ -28,7 +28,8 @@ const decodeTags = (tags: string): string =>
     .replace('\u007f', '')
 
 /** Counts tags that may belong to a flag, and zero-width characters that may precede a letter. */
-export const countUnfinishedInvisible = (text: string): number => countAtEnd(text, (unit) => HIDDEN_PATTERN.test(unit))
+export const measurePartialInvisible = (text: string): number =>
+  countTrailing(text, (unit) => HIDDEN_PATTERN.test(unit))
 
 /** Matches zero-width characters, the black flag, and the surrogates of tags. */
 const HIDDEN_PATTERN = /[\u200b-\u200d\u2060\ufeff\u00ad\udc00-\udfff\ud83c\udb40]/

@@ -16,10 +16,10 @@ interface MaskOptions {
   memory: Map<unknown, unknown>
   /** The owner of the text. The placeholders in all of an owner's requests have the same tag. */
   scope: string
-  neverRestored: ReadonlySet<string>
+  unrestorableTypes: ReadonlySet<string>
 }
 
-const KEY = Symbol('masks')
+const MASKS_KEY = Symbol('masks')
 
 /**
  * Replaces matches with placeholders, such as `EMAIL-1-k7q2`. Placeholders are numbered in order across the entire request, so the start of a growing
@@ -28,10 +28,10 @@ const KEY = Symbol('masks')
 export function mask(
   parts: readonly GuardPart[],
   matches: ReadonlyArray<Match & { part: GuardPart }>,
-  { memory, scope, neverRestored }: MaskOptions,
+  { memory, scope, unrestorableTypes }: MaskOptions,
 ): GuardChange[] {
-  const masks = (memory.get(KEY) as Masks | undefined) ?? createMasks(parts, scope)
-  memory.set(KEY, masks)
+  const masks = (memory.get(MASKS_KEY) as Masks | undefined) ?? createMasks(parts, scope)
+  memory.set(MASKS_KEY, masks)
   return matches.map(({ part, start, end, type }) => {
     const value = part.text.slice(start, end)
     const placeholder = masks.placeholders.get(`${type} ${value}`)
@@ -40,7 +40,7 @@ export function mask(
     const text = `${type}-${number}-${masks.tag}`
     masks.counts.set(type, number)
     masks.placeholders.set(`${type} ${value}`, text)
-    if (!neverRestored.has(type)) masks.values.set(text.toLowerCase(), value)
+    if (!unrestorableTypes.has(type)) masks.values.set(text.toLowerCase(), value)
     return { id: part.id, start, end, text }
   })
 }
@@ -55,15 +55,15 @@ function createMasks(parts: readonly GuardPart[], scope: string): Masks {
 
 /** Restores values where the model repeats their placeholders, in any letter case. */
 export function unmask(parts: readonly GuardPart[], memory: Map<unknown, unknown>): GuardChange[] {
-  const masks = memory.get(KEY) as Masks | undefined
+  const masks = memory.get(MASKS_KEY) as Masks | undefined
   if (!masks || masks.values.size === 0) return []
   return parts.flatMap((part) => {
     const isJson = part.kind === 'tool-call' && /^\s*[[{]/.test(part.text) && tryParseJson(part.text) !== undefined
-    return [...part.text.matchAll(PLACEHOLDER_PATTERN)].flatMap((found): GuardChange[] => {
-      const value = masks.values.get(found[0].toLowerCase())
+    return [...part.text.matchAll(PLACEHOLDER_PATTERN)].flatMap((match): GuardChange[] => {
+      const value = masks.values.get(match[0].toLowerCase())
       if (value === undefined) return []
       const text = isJson ? JSON.stringify(value).slice(1, -1) : value
-      return [{ id: part.id, start: found.index, end: found.index + found[0].length, text }]
+      return [{ id: part.id, start: match.index, end: match.index + match[0].length, text }]
     })
   })
 }

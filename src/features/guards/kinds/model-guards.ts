@@ -17,14 +17,14 @@ const TEXT_KINDS: ReadonlySet<GuardPart['kind']> = new Set(['text', 'tool-call',
 /** Creates a guard that calls a model if there is any text to check. */
 const createModelGuard = (
   options: Pick<Guard, 'name'> & Partial<Guard>,
-  ask: (textParts: readonly GuardPart[], callModel: GuardContext['callModel']) => ReturnType<Guard['check']>,
-): Guard & { readonly remembers: true } => ({
+  getVerdict: (textParts: readonly GuardPart[], callModel: GuardContext['callModel']) => ReturnType<Guard['check']>,
+): Guard & { readonly cachesVerdicts: true } => ({
   timeoutMs: MODEL_TIMEOUT_MS,
   ...options,
-  remembers: true,
+  cachesVerdicts: true,
   check({ parts }, { callModel }) {
     const textParts = parts.filter(({ kind }) => TEXT_KINDS.has(kind))
-    return textParts.length === 0 ? undefined : ask(textParts, callModel)
+    return textParts.length === 0 ? undefined : getVerdict(textParts, callModel)
   },
 })
 
@@ -38,21 +38,27 @@ export function createModerationGuard({
     const { results } = await callModel('/v1/moderations', { model, input: textParts.map(({ text }) => text) })
     if (!Array.isArray(results) || results.length !== textParts.length)
       throw new TypeError('The moderation model returned no result for some texts.')
-    const found = textParts.flatMap(({ id }, index) => {
-      const category = findCategory(results[index], thresholds)
+    const flaggedParts = textParts.flatMap(({ id }, index) => {
+      const category = findFlaggedCategory(results[index], thresholds)
       return category === undefined ? [] : [{ id, category }]
     })
-    const [first] = found
-    return first && { verdict: 'refuse', category: first.category, ids: found.map(({ id }) => id) }
+    const [firstFlaggedPart] = flaggedParts
+    return (
+      firstFlaggedPart && {
+        verdict: 'refuse',
+        category: firstFlaggedPart.category,
+        ids: flaggedParts.map(({ id }) => id),
+      }
+    )
   })
 }
 
-function findCategory(result: unknown, thresholds: ModerationRules['thresholds']): string | undefined {
+function findFlaggedCategory(result: unknown, thresholds: ModerationRules['thresholds']): string | undefined {
   if (!isObject(result)) throw new TypeError('The moderation model returned a result that is not an object.')
   const scores = isObject(result.category_scores) ? result.category_scores : {}
   if (thresholds) {
-    const over = Object.entries(thresholds).find(([name, least]) => Number(scores[name] ?? 0) >= least)
-    return over?.[0]
+    const exceeded = Object.entries(thresholds).find(([name, threshold]) => Number(scores[name] ?? 0) >= threshold)
+    return exceeded?.[0]
   }
   if (result.flagged !== true) return undefined
   const categories = isObject(result.categories) ? result.categories : {}
@@ -125,11 +131,11 @@ function readVerdict(reply: string): ReturnType<Guard['check']> {
   if (!isObject(verdict) || (verdict.verdict !== 'refuse' && verdict.violation !== 1))
     throw new TypeError('The model did not return a verdict.')
   const { ids, category } = verdict
-  const isList = Array.isArray(ids) && ids.length > 0 && ids.every((id) => typeof id === 'string')
+  const hasPartIds = Array.isArray(ids) && ids.length > 0 && ids.every((id) => typeof id === 'string')
   return {
     verdict: 'refuse',
     category: typeof category === 'string' && /^[\w -]{1,40}$/.test(category) ? category : 'policy',
-    ...(isList && { ids }),
+    ...(hasPartIds && { ids }),
   }
 }
 

@@ -43,22 +43,22 @@ export async function createPatternFinder(
       { cause },
     )
   })
-  const options =
+  const flagBits =
     (flags.includes('i') ? RE2JS.CASE_INSENSITIVE : 0) |
     (flags.includes('m') ? RE2JS.MULTILINE : 0) |
     (flags.includes('s') ? RE2JS.DOTALL : 0)
-  const compiled = patterns.map((pattern, index) => {
+  const compiledPatterns = patterns.map((pattern, index) => {
     try {
-      return RE2JS.compile(pattern, options)
+      return RE2JS.compile(pattern, flagBits)
     } catch (error) {
-      throw new TypeError(`patterns().patterns[${index}] is not valid in RE2 syntax: ${readReason(error)}`)
+      throw new TypeError(`patterns().patterns[${index}] is not valid in RE2 syntax: ${getErrorReason(error)}`)
     }
   })
 
   /** Finds matches in a string. In a piece, ignores a match at the end, because the next piece could extend it. */
   function find(text: string, isPiece = false): Match[] {
     const matches: Match[] = []
-    for (const pattern of compiled) {
+    for (const pattern of compiledPatterns) {
       const matcher = pattern.matcher(text)
       while (matcher.find()) {
         const start = matcher.start()
@@ -72,5 +72,5 @@ export async function createPatternFinder(
   return find
 }
 
-const readReason = (error: unknown) =>
+const getErrorReason = (error: unknown) =>
   error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : ''

@@ -17,22 +17,28 @@ export interface SizeRules {
 
 /** Creates a guard that limits the size of requests. */
 export function createSizeGuard(options: Pick<Guard, 'name'> & Partial<Guard> & SizeRules): BuiltInGuard {
-  const { maxCharacters = Infinity, maxTurns = Infinity, maxTools = Infinity, maxMedia = Infinity, ...rest } = options
+  const {
+    maxCharacters = Infinity,
+    maxTurns = Infinity,
+    maxTools = Infinity,
+    maxMedia = Infinity,
+    ...guardOptions
+  } = options
   return {
-    ...rest,
+    ...guardOptions,
     on: ['request'],
     older: 'refuse', // removing older text wouldn't help
     isImmediate: true,
     check: ({ parts }) => {
-      const characters = parts.reduce((sum, { kind, text }) => sum + (COUNTED_KINDS.has(kind) ? text.length : 0), 0)
-      return characters > maxCharacters ? { verdict: 'refuse', category: 'characters' } : undefined
+      const characterCount = parts.reduce((sum, { kind, text }) => sum + (COUNTED_KINDS.has(kind) ? text.length : 0), 0)
+      return characterCount > maxCharacters ? { verdict: 'refuse', category: 'characters' } : undefined
     },
     checkBody(body, parts) {
-      const turns = [body.messages, body.input, body.contents, body.prompt].find(Array.isArray)?.length ?? 0
-      if (turns > maxTurns) return { verdict: 'refuse', category: 'turns' }
+      const turnCount = [body.messages, body.input, body.contents, body.prompt].find(Array.isArray)?.length ?? 0
+      if (turnCount > maxTurns) return { verdict: 'refuse', category: 'turns' }
       if (listTools(body).length > maxTools) return { verdict: 'refuse', category: 'tools' }
-      const media = parts.filter((part) => part.kind === 'media').length
-      return media > maxMedia ? { verdict: 'refuse', category: 'media' } : undefined
+      const mediaCount = parts.filter((part) => part.kind === 'media').length
+      return mediaCount > maxMedia ? { verdict: 'refuse', category: 'media' } : undefined
     },
   }
 }
@@ -58,7 +64,7 @@ export interface ToolRules {
 
 /** Creates a guard that restricts the tools in requests and rejects calls to denied tools. */
 export function createToolGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ToolRules): BuiltInGuard {
-  const { allow, deny = [], hosted = 'pass', arguments: schemas = {}, ...rest } = options
+  const { allow, deny = [], hosted = 'pass', arguments: schemas = {}, ...guardOptions } = options
   for (const [name, schema] of Object.entries(schemas)) {
     const keyword = findIgnoredKeyword(schema)
     if (keyword !== undefined)
@@ -67,13 +73,13 @@ export function createToolGuard(options: Pick<Guard, 'name'> & Partial<Guard> & 
   const isAllowed = allow ? createNameTest(allow) : () => true
   const isDenied = createNameTest(deny)
   return {
-    ...rest,
+    ...guardOptions,
     isImmediate: true,
     ...(Object.keys(schemas).length > 0 && { checksCalls: true as const }),
     async check({ parts, stage }) {
       if (stage === 'request') return undefined
-      const called = parts.find((part) => part.kind === 'tool-call' && !isCallPart(part) && isDenied(part.text))
-      if (called) return { verdict: 'refuse', category: 'tool', ids: [called.id] }
+      const deniedCall = parts.find((part) => part.kind === 'tool-call' && !isCallPart(part) && isDenied(part.text))
+      if (deniedCall) return { verdict: 'refuse', category: 'tool', ids: [deniedCall.id] }
       for (const part of parts) {
         const schema = isCallPart(part) && Object.hasOwn(schemas, part.call.name) && schemas[part.call.name]
         if (!schema) continue
@@ -95,8 +101,8 @@ export function createToolGuard(options: Pick<Guard, 'name'> & Partial<Guard> & 
 
 function createNameTest(names: readonly string[]): (name: string) => boolean {
   const exactNames = new Set(names)
-  const starts = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
-  return (name) => exactNames.has(name) || starts.some((start) => name.startsWith(start))
+  const prefixes = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
+  return (name) => exactNames.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
 }
 
 /** Returns whether a request offers tools that a provider runs. */
@@ -111,10 +117,10 @@ interface ListedTool {
 function listTools({ tools, functions }: JsonObject): ListedTool[] {
   const allTools = [...toObjects(tools), ...toObjects(functions)]
   return allTools.flatMap((tool): ListedTool[] => {
-    const declared = toObjects(tool.functionDeclarations ?? tool.function_declarations)
+    const declarations = toObjects(tool.functionDeclarations ?? tool.function_declarations)
     const definition = isObject(tool.function) ? tool.function : isObject(tool.custom) ? tool.custom : tool
     const { type = 'function' } = tool
-    if (declared.length > 0) return declared.map(({ name }) => ({ name: String(name), isHosted: false }))
+    if (declarations.length > 0) return declarations.map(({ name }) => ({ name: String(name), isHosted: false }))
     if (typeof definition.name === 'string' && (type === 'function' || type === 'custom'))
       return [{ name: definition.name, isHosted: false }]
     if (typeof type === 'string' && type !== 'function')

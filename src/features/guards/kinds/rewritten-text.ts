@@ -19,7 +19,7 @@ interface Piece {
   from: number
   until: number
   /** Whether the piece replaces the original characters as a unit. If not, each character maps to its own position. */
-  isNew: boolean
+  isReplacement: boolean
 }
 
 /** Builds rewritten text from left to right. */
@@ -32,9 +32,9 @@ export class TextRewriter {
   }
 
   /** Adds a piece that replaces the original characters from `from` to `until` (exclusive). */
-  add(piece: string, { from, until, isNew = false }: { from: number; until: number; isNew?: boolean }) {
+  add(piece: string, { from, until, isReplacement = false }: { from: number; until: number; isReplacement?: boolean }) {
     if (piece === '') return
-    this.#pieces.push({ start: this.#text.length, from, until, isNew })
+    this.#pieces.push({ start: this.#text.length, from, until, isReplacement })
     this.#text += piece
   }
 
@@ -49,8 +49,8 @@ export class TextRewriter {
           if ((pieces[middle]?.start ?? 0) <= index) low = middle
           else high = middle - 1
         }
-        const { start = 0, from = 0, until = 0, isNew } = pieces[low] ?? {}
-        if (isNew) return isEnd ? until : from
+        const { start = 0, from = 0, until = 0, isReplacement } = pieces[low] ?? {}
+        if (isReplacement) return isEnd ? until : from
         return Math.min(from + index - start + (isEnd ? 1 : 0), until)
       },
     }

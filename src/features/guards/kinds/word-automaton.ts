@@ -1,5 +1,5 @@
 import { charCodeAt } from '../../../lib/char-code-at.ts'
-import { ESCAPE_STARTS, isUnfinishedEscape, mayEscape, mayEscapeTwice, readEscape } from './decode-escapes.ts'
+import { ESCAPE_STARTS, isUnfinishedEscape, mayBeDoubleEscaped, mayStartEscape, readEscape } from './decode-escapes.ts'
 import { createMarkupReader, MARKUP_STARTS } from './drop-markup.ts'
 import { EXPANDED_FLAG, expandFold, type FoldedLetter, foldCode, foldPair, readLetters } from './fold-text.ts'
 
@@ -9,54 +9,58 @@ export interface WordEnd {
   /** Set if only accents or alphabets distinguish the word from others that fold to the same characters. */
   letters: readonly FoldedLetter[] | undefined
   /** Whether the match must not follow a letter. */
-  opensWord: boolean
-  closesWord: boolean
+  startsAtBoundary: boolean
+  endsAtBoundary: boolean
 }
 
 /** Builds an automaton that finds words in a single pass over a string. */
 export function buildAutomaton(words: readonly string[]) {
-  const { columns, table, depths, endsByState, fallbacks, isEnd: endStates, isIdle } = buildTables(words)
+  const { columns, table, depths, endsByState, fallbacks, isEnd: endStates, isIdle: idleFlags } = buildTables(words)
 
   /** Kept separate because the other branches of `scan` would make this loop four times slower. */
   function skipIdle(text: string, from: number): number {
     const { length } = text
-    let at = from
-    while (at < length && isIdle[charCodeAt(text, at)] === 1) at++
-    return at
+    let index = from
+    while (index < length && idleFlags[charCodeAt(text, index)] === 1) index++
+    return index
   }
 
   const step = (state: number, code: number) => {
-    const next = table[state + (columns[code] ?? 0)] ?? 0
-    return next < 0 ? ~next : next
+    const nextState = table[state + (columns[code] ?? 0)] ?? 0
+    return nextState < 0 ? ~nextState : nextState
   }
   const getDepth = (state: number) => depths.get(state) ?? 0
   let hint: Hint = CLEAR
 
   /** Returns whether a word may continue or begin after the markup or escape at a position. */
-  function peek(text: string, at: number, state: number): Hint {
-    if (state === 0 && !mayEscape(text, at)) return at + 1 < text.length ? CLEAR : UNFINISHED
+  function peek(text: string, start: number, state: number): Hint {
+    if (state === 0 && !mayStartEscape(text, start)) return start + 1 < text.length ? CLEAR : UNFINISHED
     const markup = createMarkupReader(text)
     let hasTag = false
-    let least: Hint = CLEAR
-    for (let position = at; position < text.length; ) {
+    let minHint: Hint = CLEAR
+    for (let position = start; position < text.length; ) {
       const code = charCodeAt(text, position)
-      const escaped = readEscape(text, position)
-      const isStart = !escaped && isMarkup[code] === 1
-      if (isStart && (markup.isUnfinished(position) || isUnfinishedEscape(text, position))) return UNFINISHED
-      if (escaped?.end === text.length && isUnfinishedEscape(text, position)) least = UNFINISHED
-      const end = escaped?.end ?? (isStart ? markup.findEnd(position) : position)
-      hasTag ||= isStart && end > position && code === LESS_THAN
-      const read = escaped ? readUnit(escaped.decoded, 0) : end > position ? NOTHING : readUnit(text, position)
-      position = Math.max(end, position + (escaped ? 0 : read.length))
-      if (read.code === 0) continue
-      if (read.code === RIGHT_TO_LEFT) return HIDDEN
-      if (escaped && isMarkup[read.code] === 1) {
-        if (state !== 0 || mayEscapeTwice(escaped.decoded, text, position)) return HIDDEN
+      const escapeSequence = readEscape(text, position)
+      const isMarkupStart = !escapeSequence && markupFlags[code] === 1
+      if (isMarkupStart && (markup.isUnfinished(position) || isUnfinishedEscape(text, position))) return UNFINISHED
+      if (escapeSequence?.end === text.length && isUnfinishedEscape(text, position)) minHint = UNFINISHED
+      const end = escapeSequence?.end ?? (isMarkupStart ? markup.findEnd(position) : position)
+      hasTag ||= isMarkupStart && end > position && code === LESS_THAN
+      const unit = escapeSequence
+        ? readUnit(escapeSequence.decoded, 0)
+        : end > position
+          ? NO_UNIT
+          : readUnit(text, position)
+      position = Math.max(end, position + (escapeSequence ? 0 : unit.length))
+      if (unit.code === 0) continue
+      if (unit.code === RIGHT_TO_LEFT) return HIDDEN
+      if (escapeSequence && markupFlags[unit.code] === 1) {
+        if (state !== 0 || mayBeDoubleEscaped(escapeSequence.decoded, text, position)) return HIDDEN
       }
-      const next = step(state, read.code)
-      if (next !== 0 && next === state) continue // another space
-      if (getDepth(next) >= (state === 0 ? 1 : 2)) return HIDDEN
-      return hasTag && getDepth(step(step(state, 0x20), read.code)) > 2 ? HIDDEN : least
+      const nextState = step(state, unit.code)
+      if (nextState !== 0 && nextState === state) continue // another space
+      if (getDepth(nextState) >= (state === 0 ? 1 : 2)) return HIDDEN
+      return hasTag && getDepth(step(step(state, 0x20), unit.code)) > 2 ? HIDDEN : minHint
     }
     return UNFINISHED
   }
@@ -69,42 +73,42 @@ export function buildAutomaton(words: readonly string[]) {
     const { length } = text
     let state = from
     hint = CLEAR
-    const peekAt = (at: number, before: number) => {
-      if (hint !== HIDDEN) hint = Math.max(hint, peek(text, at, before)) as Hint
+    const peekAt = (start: number, previousState: number) => {
+      if (hint !== HIDDEN) hint = Math.max(hint, peek(text, start, previousState)) as Hint
     }
-    for (let at = 0; at < length; at++) {
+    for (let position = 0; position < length; position++) {
       if (state === 0) {
-        at = skipIdle(text, at)
-        if (at === length) break
+        position = skipIdle(text, position)
+        if (position === length) break
       }
-      let code = charCodeAt(text, at)
+      let code = charCodeAt(text, position)
       if (code >= 0x7f || code < 0x20) {
         const unit = code
-        const isPair = code >= 0xd800 && code <= 0xdbff && at + 1 < length
-        const pair = isPair ? foldPair(code, charCodeAt(text, at + 1)) : undefined
-        if (pair !== undefined) at++
+        const isPair = code >= 0xd800 && code <= 0xdbff && position + 1 < length
+        const pair = isPair ? foldPair(code, charCodeAt(text, position + 1)) : undefined
+        if (pair !== undefined) position++
         code = pair ?? foldCode(code)
         if (code === 0) {
           if (unit === RIGHT_TO_LEFT) hint = HIDDEN
-          else if (unit === ANSI && state !== 0) peekAt(at, state)
+          else if (unit === ESC && state !== 0) peekAt(position, state)
           continue
         }
         if (code >= EXPANDED_FLAG) {
           const codes = expandFold(code)
           for (const [index, foldedCode] of codes.entries()) {
             state = step(state, foldedCode)
-            if (endStates.has(state)) onEnd(state, at + 1, index < codes.length - 1)
+            if (endStates.has(state)) onEnd(state, position + 1, index < codes.length - 1)
           }
           continue
         }
-        if (state === 0 && table[columns[code] ?? 0] === 0 && (unit < 0xd800 || unit > 0xdfff)) isIdle[unit] = 1
+        if (state === 0 && table[columns[code] ?? 0] === 0 && (unit < 0xd800 || unit > 0xdfff)) idleFlags[unit] = 1
       }
-      const before = state
+      const previousState = state
       state = table[state + (columns[code] ?? 0)] ?? 0
       if (state < 0) {
         state = ~state
-        if (isMarkup[code] === 1) peekAt(at, before)
-        if (endStates.has(state)) onEnd(state, at + 1, false)
+        if (markupFlags[code] === 1) peekAt(position, previousState)
+        if (endStates.has(state)) onEnd(state, position + 1, false)
       }
     }
     return state
@@ -134,27 +138,28 @@ function buildTables(words: readonly string[]) {
   let width = 1
   const patterns = readPatterns(words)
   for (const { codes } of patterns) for (const code of codes) if (columns[code] === 0) columns[code] = width++
-  const space = columns[0x20] ?? 0
-  const other = width++ // markup that isn't in words
-  for (let code = 0; code < 0x80; code++) if (isMarkup[code] === 1 && columns[code] === 0) columns[code] = other
-  const markupColumns = new Set([...columns.subarray(0, 0x80)].filter((_, code) => isMarkup[code] === 1))
+  const spaceColumn = columns[0x20] ?? 0
+  const otherMarkupColumn = width++ // markup that isn't in words
+  for (let code = 0; code < 0x80; code++)
+    if (markupFlags[code] === 1 && columns[code] === 0) columns[code] = otherMarkupColumn
+  const markupColumns = new Set([...columns.subarray(0, 0x80)].filter((_, code) => markupFlags[code] === 1))
   const escapeColumns = new Set(Array.from(ESCAPE_STARTS, (start) => columns[start.charCodeAt(0)] ?? 0))
   const size = patterns.reduce((sum, { codes }) => sum + codes.length, 1)
   const table = new Int32Array(size * width)
   const depths = new Map<number, number>()
   const endsByState = new Map<number, WordEnd[]>()
-  let last = 0
+  let lastState = 0
   for (const { codes, ...boundaries } of patterns) {
     let state = 0
     for (const [index, code] of codes.entries()) {
       const cell = state + (columns[code] ?? 0)
       if (table[cell] === 0) {
-        last += width
-        table[cell] = last
-        depths.set(last, index + 1)
+        lastState += width
+        table[cell] = lastState
+        depths.set(lastState, index + 1)
       }
       state = table[cell] ?? 0
-      if (code === 0x20) table[state + space] = state // additional spaces are ignored
+      if (code === 0x20) table[state + spaceColumn] = state // additional spaces are ignored
     }
     if (state !== 0)
       endsByState.set(state, [...(endsByState.get(state) ?? []), { length: codes.length, ...boundaries }])
@@ -169,9 +174,9 @@ function buildTables(words: readonly string[]) {
 
   for (let code = 0; code < 0x80; code++) columns[code] = columns[foldCode(code)] ?? 0
   /** Characters that can't start a word or markup, by code. */
-  const isIdle = new Uint8Array(0x1_0000)
-  for (let code = 0; code < 0x7f; code++) if (table[columns[code] ?? 0] === 0) isIdle[code] = 1
-  return { columns, table, depths, endsByState, fallbacks, isEnd: endStates, isIdle }
+  const idleFlags = new Uint8Array(0x1_0000)
+  for (let code = 0; code < 0x7f; code++) if (table[columns[code] ?? 0] === 0) idleFlags[code] = 1
+  return { columns, table, depths, endsByState, fallbacks, isEnd: endStates, isIdle: idleFlags }
 }
 
 /**
@@ -180,24 +185,24 @@ function buildTables(words: readonly string[]) {
  */
 function linkFallbacks(table: Int32Array, width: number, endsByState: ReadonlyMap<number, unknown>) {
   const fallbacks = new Map<number, number>()
-  const isEnd = new Set<number>()
+  const endStates = new Set<number>()
   const queue = [...table.subarray(1, width)].filter((state) => state !== 0)
   for (let head = 0; head < queue.length; head++) {
     const state = queue[head] ?? 0
     const fallback = fallbacks.get(state) ?? 0
-    if (endsByState.has(state) || isEnd.has(fallback)) isEnd.add(state)
+    if (endsByState.has(state) || endStates.has(fallback)) endStates.add(state)
     for (let column = 1; column < width; column++) {
-      const next = table[state + column] ?? 0
-      const other = table[fallback + column] ?? 0
-      if (next === state) continue
-      if (next === 0) table[state + column] = other
+      const nextState = table[state + column] ?? 0
+      const fallbackState = table[fallback + column] ?? 0
+      if (nextState === state) continue
+      if (nextState === 0) table[state + column] = fallbackState
       else {
-        fallbacks.set(next, other)
-        queue.push(next)
+        fallbacks.set(nextState, fallbackState)
+        queue.push(nextState)
       }
     }
   }
-  return { fallbacks, isEnd }
+  return { fallbacks, isEnd: endStates }
 }
 
 /** Returns each spelling of the words as the codes of its folded characters. Throws a TypeError for a word without visible characters. */
@@ -207,8 +212,8 @@ const readPatterns = (words: readonly string[]): WordPattern[] =>
     if (readLetters(text).length === 0)
       throw new TypeError(`words().words[${index}] has no visible characters to find.`)
     const boundaries = {
-      opensWord: !word.startsWith('*') && isLetter(text.at(0)),
-      closesWord: !word.endsWith('*') && isLetter(text.at(-1)),
+      startsAtBoundary: !word.startsWith('*') && isLetter(text.at(0)),
+      endsAtBoundary: !word.endsWith('*') && isLetter(text.at(-1)),
     }
     const spellings = new Map(
       [text, text.toLowerCase(), text.toUpperCase()].map((variant) => [
@@ -240,13 +245,16 @@ const UNFINISHED = 1
 export const HIDDEN = 2
 
 /** Returns a character's folded code and its length. */
-function readUnit(text: string, at: number): { code: number; length: number } {
-  const code = text.charCodeAt(at) || 0
-  const pair = code >= 0xd800 && code <= 0xdbff ? foldPair(code, text.charCodeAt(at + 1) || 0) : undefined
-  const folded = pair ?? (code === RIGHT_TO_LEFT ? code : foldCode(code))
-  return { code: folded >= EXPANDED_FLAG ? (expandFold(folded)[0] ?? 0) : folded, length: pair === undefined ? 1 : 2 }
+function readUnit(text: string, index: number): { code: number; length: number } {
+  const code = text.charCodeAt(index) || 0
+  const pair = code >= 0xd800 && code <= 0xdbff ? foldPair(code, text.charCodeAt(index + 1) || 0) : undefined
+  const foldedCode = pair ?? (code === RIGHT_TO_LEFT ? code : foldCode(code))
+  return {
+    code: foldedCode >= EXPANDED_FLAG ? (expandFold(foldedCode)[0] ?? 0) : foldedCode,
+    length: pair === undefined ? 1 : 2,
+  }
 }
-const NOTHING = { code: 0, length: 0 }
+const NO_UNIT = { code: 0, length: 0 }
 
 /** Scripts without spaces have no word boundaries, so their letters don't count. */
 export const isLetter = (character: string | undefined): boolean =>
@@ -256,9 +264,9 @@ const SPACELESS_PATTERN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 
 /** By ASCII code: 1 for characters that begin escapes or markup. */
-const isMarkup = new Uint8Array(0x80)
-for (const character of MARKUP_STARTS + ESCAPE_STARTS) isMarkup[character.charCodeAt(0)] = 1
+const markupFlags = new Uint8Array(0x80)
+for (const character of MARKUP_STARTS + ESCAPE_STARTS) markupFlags[character.charCodeAt(0)] = 1
 
 const RIGHT_TO_LEFT = 0x202e
-const ANSI = 0x1b
+const ESC = 0x1b
 const LESS_THAN = 0x3c

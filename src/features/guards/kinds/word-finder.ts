@@ -1,13 +1,13 @@
 import type { GuardPart } from '../guard.ts'
 import { FOUND, type TextScreen, UNCLEAR } from '../text-screen.ts'
-import { countHidden, listViews } from './find-hidden.ts'
+import { listViews, measureHidden } from './find-hidden.ts'
 import {
   EXPANDED_FLAG,
   expandFold,
   type FoldedLetter,
   foldCode,
   foldPair,
-  isSameLetter,
+  matchesLetter,
   readLetters,
 } from './fold-text.ts'
 import type { RewrittenText } from './rewritten-text.ts'
@@ -27,7 +27,7 @@ type SearchedText = Pick<GuardPart, 'text' | 'isPiece' | 'starts'>
 export interface WordFinder {
   find(part: SearchedText): Match[]
   /** Returns how many characters at the end could be the start of a match. */
-  countUnfinished(text: string): number
+  measurePartialMatch(text: string): number
   readonly scan: TextScreen['scan']
 }
 
@@ -37,74 +37,76 @@ export interface WordFinder {
  */
 export function createWordFinder(words: readonly string[]): WordFinder {
   const automaton = buildAutomaton(words)
-  let isFound = false
-  const noteFound = () => {
-    isFound = true
+  let hasMatch = false
+  const recordMatch = () => {
+    hasMatch = true
   }
 
   /** Finds words in a string or in one of its views. `isHidden` is set if other views may contain more. */
-  function findPlain(
+  function findInView(
     { text, isPiece = false, starts = [] }: SearchedText,
     view?: RewrittenText,
   ): { matches: Match[]; isHidden: boolean } {
-    const searched = view?.text ?? text
-    const edges = new Set(starts)
+    const viewText = view?.text ?? text
+    const boundaries = new Set(starts)
     const matches: Match[] = []
-    let hasOther = false
-    automaton.scan(searched, (state, end, isInside) => {
-      for (const { length, opensWord, closesWord, letters } of automaton.listEnds(state)) {
-        const start = findStart(searched, end, length)
+    let hasMatchInsideWord = false
+    automaton.scan(viewText, (state, end, isInside) => {
+      for (const { length, startsAtBoundary, endsAtBoundary, letters } of automaton.listEnds(state)) {
+        const start = findStart(viewText, end, length)
         const from = view?.toOriginal(start) ?? start
         const until = view?.toOriginal(end - 1, true) ?? end
-        const isAfterLetter = isLetterBefore(searched, start) && (!view || isLetterBefore(text, from))
+        const isAfterLetter = isLetterBefore(viewText, start) && (!view || isLetterBefore(text, from))
         const isBeforeLetter =
-          isInside || (isLetterAfter(searched, end, isPiece) && (!view || isLetterAfter(text, until, isPiece)))
-        const isInWord =
-          (opensWord && isAfterLetter && !edges.has(from)) || (closesWord && isBeforeLetter && !edges.has(until))
-        hasOther ||= isInWord
-        if (isInWord) continue
-        if (letters && !hasLetters(searched.slice(start, findMarksEnd(searched, end)), letters, !closesWord)) continue
+          isInside || (isLetterAfter(viewText, end, isPiece) && (!view || isLetterAfter(text, until, isPiece)))
+        const isInsideWord =
+          (startsAtBoundary && isAfterLetter && !boundaries.has(from)) ||
+          (endsAtBoundary && isBeforeLetter && !boundaries.has(until))
+        hasMatchInsideWord ||= isInsideWord
+        if (isInsideWord) continue
+        if (letters && !matchesLetters(viewText.slice(start, findMarksEnd(viewText, end)), letters, !endsAtBoundary))
+          continue
         matches.push({ start: from, end: until, type: 'WORD' })
       }
     })
-    return { matches, isHidden: hasOther || automaton.getHint() === HIDDEN }
+    return { matches, isHidden: hasMatchInsideWord || automaton.getHint() === HIDDEN }
   }
 
-  function countPlain(text: string): number {
-    const tail = text.slice(findStart(text, text.length, MAX_TAIL))
+  function measurePlain(text: string): number {
+    const tail = text.slice(findStart(text, text.length, MAX_TAIL_LENGTH))
     const depth = automaton.getDepth(automaton.scan(tail, () => {}))
     return depth === 0 ? 0 : tail.length - findStart(tail, tail.length, depth)
   }
 
   return {
     scan(text, from) {
-      isFound = false
-      const state = automaton.scan(text, noteFound, from)
-      if (isFound) return FOUND
+      hasMatch = false
+      const state = automaton.scan(text, recordMatch, from)
+      if (hasMatch) return FOUND
       const hint = automaton.getHint()
       if (hint === CLEAR) return state
       if (hint === HIDDEN)
         for (const view of listViews(text, automaton.hasPhrases)) {
-          automaton.scan(view.text, noteFound, from)
-          if (isFound) return FOUND
+          automaton.scan(view.text, recordMatch, from)
+          if (hasMatch) return FOUND
         }
       return UNCLEAR
     },
     find(part) {
-      const { matches, isHidden } = findPlain(part)
+      const { matches, isHidden } = findInView(part)
       if (!isHidden) return matches
-      const known = new Set(matches.map(({ start }) => start))
+      const matchStarts = new Set(matches.map(({ start }) => start))
       for (const view of listViews(part.text, automaton.hasPhrases))
-        for (const match of findPlain(part, view).matches)
-          if (known.size !== known.add(match.start).size) matches.push(match)
+        for (const match of findInView(part, view).matches)
+          if (matchStarts.size !== matchStarts.add(match.start).size) matches.push(match)
       return matches
     },
-    countUnfinished: (text) => countHidden(text, countPlain),
+    measurePartialMatch: (text) => measureHidden(text, measurePlain),
   }
 }
 
 /** Maximum number of visible characters to search for the beginning of a word. */
-const MAX_TAIL = 1_000
+const MAX_TAIL_LENGTH = 1_000
 
 /** Returns the index that is `length` folded characters before `end`. */
 function findStart(text: string, end: number, length: number): number {
@@ -114,23 +116,25 @@ function findStart(text: string, end: number, length: number): number {
     const code = text.charCodeAt(position - 1)
     const pair =
       code >= 0xdc00 && code <= 0xdfff && position > 1 ? foldPair(text.charCodeAt(position - 2), code) : undefined
-    const folded = pair ?? foldCode(code)
-    const isRepeated = isSpace && folded === 0x20
+    const foldedCode = pair ?? foldCode(code)
+    const isRepeated = isSpace && foldedCode === 0x20
     if (remaining <= 0 && !isRepeated) break
     position -= pair === undefined ? 1 : 2
-    if (folded === 0 || isRepeated) continue
-    remaining -= folded >= EXPANDED_FLAG ? expandFold(folded).length : 1
-    isSpace = folded === 0x20
+    if (foldedCode === 0 || isRepeated) continue
+    remaining -= foldedCode >= EXPANDED_FLAG ? expandFold(foldedCode).length : 1
+    isSpace = foldedCode === 0x20
   }
   return position
 }
 
-function hasLetters(text: string, letters: readonly FoldedLetter[], isOpen: boolean): boolean {
-  const found = readLetters(text)
-  const last = letters.length - 1
+function matchesLetters(text: string, letters: readonly FoldedLetter[], isOpenEnded: boolean): boolean {
+  const textLetters = readLetters(text)
+  const lastIndex = letters.length - 1
   return (
-    found.length !== letters.length ||
-    letters.every((letter, at) => isSameLetter(letter, found[at] ?? letter, isOpen && at === last))
+    textLetters.length !== letters.length ||
+    letters.every((letter, index) =>
+      matchesLetter(letter, textLetters[index] ?? letter, isOpenEnded && index === lastIndex),
+    )
   )
 }
 

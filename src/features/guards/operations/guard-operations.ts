@@ -33,10 +33,10 @@ import {
 import { guardNames } from '../../../types/records/limit-fields.ts'
 import type { Clock } from '../../../types.ts'
 import { findGuardProblem } from '../guard-problem.ts'
-import { createGuard, UNSIGNED_GUARD_MESSAGE, type UntimedGuard } from '../named-guards.ts'
+import { createGuard, UNSIGNED_GUARD_MESSAGE, type UnstoredGuard } from '../named-guards.ts'
 import { applyChange } from './guard-headers.ts'
 import { describeGuardUses } from './guard-uses.ts'
-import { createGuardTest, type GuardTestResult, type GuardTrial, MAX_TRIED } from './try-guards.ts'
+import { createGuardTest, type GuardTestResult, type GuardTrial, MAX_TEST_LENGTH } from './try-guards.ts'
 
 /**
  * Operations on guards that are stored as records. They accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP
@@ -72,7 +72,7 @@ export const guardInputs = {
   update: createInputSchema(guardFields, 'update', { ignoredFields: ['error'] }),
   put: createInputSchema(guardFields, 'put'),
   test: closedObject({
-    text: v.pipe(fields.text, v.maxLength(MAX_TRIED, `must not be longer than ${MAX_TRIED} characters`)),
+    text: v.pipe(fields.text, v.maxLength(MAX_TEST_LENGTH, `must not be longer than ${MAX_TEST_LENGTH} characters`)),
     guards: v.exactOptional(createSchema(guardNames)),
     guard: v.exactOptional(createInputSchema(guardFields, 'create')),
     stage: v.exactOptional(choice(['request', 'answer'])),
@@ -92,92 +92,97 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
   const decryptRecord = (record: StoredGuard): Promise<PlainGuard | undefined> =>
     decryptHeaders(store.keyring, record).catch(() => undefined)
 
-  async function diagnose(record: StoredGuard, opened: PlainGuard | undefined): Promise<string | undefined> {
+  async function diagnose(record: StoredGuard, decryptedGuard: PlainGuard | undefined): Promise<string | undefined> {
     if (!(await store.isSignedGuard(record))) return UNSIGNED_GUARD_MESSAGE
-    return opened ? findGuardProblem(opened) : describeUnreadable('headers')
+    return decryptedGuard ? findGuardProblem(decryptedGuard) : describeUnreadable('headers')
   }
 
-  async function show(record: StoredGuard): Promise<GuardView> {
-    const opened = await decryptRecord(record)
-    const error = await diagnose(record, opened)
-    const headers = opened?.headers && mapFields(opened.headers, shortenSecret)
+  async function toView(record: StoredGuard): Promise<GuardView> {
+    const decryptedGuard = await decryptRecord(record)
+    const error = await diagnose(record, decryptedGuard)
+    const headers = decryptedGuard?.headers && mapFields(decryptedGuard.headers, shortenSecret)
     return {
       ...pickOutputFields(guardFields, { ...record, headers }),
       ...(error !== undefined && { error }),
     }
   }
 
-  const find = async (name: string) => requirePresent(await guards.get(String(name)), 'Guard')
+  const requireGuard = async (name: string) => requirePresent(await guards.get(String(name)), 'Guard')
 
   /** Creates a guard. Resolves to `false` if the name is taken. With `replaces`, also replaces an unreadable record. */
-  async function add(
+  async function addGuard(
     { name, kind, ...options }: NewGuard,
-    { replaces = false }: { replaces?: boolean } = {},
+    { replaces: replacesDamaged = false }: { replaces?: boolean } = {},
   ): Promise<StoredGuard | false> {
     const now = getTimestamp(clock)
     const record = { ...withChange({ name, kind }, options), createdAt: now, updatedAt: now }
-    await check(record)
-    const added = await encryptHeaders(store.keyring, record)
-    const isAdded = (await guards.insert(name, added)) || (replaces && (await guards.replaceDamaged(name, added)))
-    return isAdded && added
+    await validateGuard(record)
+    const encryptedRecord = await encryptHeaders(store.keyring, record)
+    const isAdded =
+      (await guards.insert(name, encryptedRecord)) ||
+      (replacesDamaged && (await guards.replaceDamaged(name, encryptedRecord)))
+    return isAdded && encryptedRecord
   }
 
-  async function change(name: string, changes: Omit<GuardRecordChange, 'name'>): Promise<StoredGuard> {
-    requireStored(await find(name))
-    const changed = await guards.update(name, async (current) => {
+  async function changeGuard(name: string, changes: Omit<GuardRecordChange, 'name'>): Promise<StoredGuard> {
+    requireStored(await requireGuard(name))
+    const changedRecord = await guards.update(name, async (current) => {
       const isSigned = await store.isSignedGuard(current)
       const isComplete = changes.kind !== undefined && (changes.url !== undefined || !changes.headers)
       if (!isComplete && !isSigned) throw createInputError(UNSIGNED_GUARD_MESSAGE)
-      const next = applyChange(current, changes, await decryptRecord(current))
-      await check(next)
-      return encryptHeaders(store.keyring, { ...next, updatedAt: getTimestampAfter(current.updatedAt, clock) })
+      const changedGuard = applyChange(current, changes, await decryptRecord(current))
+      await validateGuard(changedGuard)
+      return encryptHeaders(store.keyring, { ...changedGuard, updatedAt: getTimestampAfter(current.updatedAt, clock) })
     })
-    return requirePresent(changed, 'Guard')
+    return requirePresent(changedRecord, 'Guard')
   }
 
   const { test } = createGuardTest({
     ...deps,
     async findGuard(name) {
-      const record = await find(name)
-      const opened = await decryptRecord(record)
-      const problem = await diagnose(record, opened)
-      if (problem !== undefined || !opened) throw createInputError(`The guard "${name}" cannot be used: ${problem}`)
-      return createGuard(opened)
+      const record = await requireGuard(name)
+      const decryptedGuard = await decryptRecord(record)
+      const problem = await diagnose(record, decryptedGuard)
+      if (problem !== undefined || !decryptedGuard)
+        throw createInputError(`The guard "${name}" cannot be used: ${problem}`)
+      return createGuard(decryptedGuard)
     },
   })
 
   return {
-    list: async () => ({ guards: await Promise.all((await guards.all()).map(show)) }),
-    get: async (name) => show(await find(name)),
+    list: async () => ({ guards: await Promise.all((await guards.all()).map(toView)) }),
+    get: async (name) => toView(await requireGuard(name)),
 
     async create(input) {
-      const added = await add(parseInput(guardInputs.create, input))
-      if (!added) throw createInputError('"name" is already the name of another guard')
-      return show(await find(added.name))
+      const addedRecord = await addGuard(parseInput(guardInputs.create, input))
+      if (!addedRecord) throw createInputError('"name" is already the name of another guard')
+      return toView(await requireGuard(addedRecord.name))
     },
 
     async update(name, input) {
-      const { name: sent = name, ...changes } = parseInput(guardInputs.update, input)
-      if (sent !== name) throw createInputError('"name" cannot be changed; omit it')
+      const { name: sentName = name, ...changes } = parseInput(guardInputs.update, input)
+      if (sentName !== name) throw createInputError('"name" cannot be changed; omit it')
       if (Object.keys(changes).length === 0) throw createInputError('Send "mode", "on", or another field to change.')
-      await change(name, changes)
-      return show(await find(name))
+      await changeGuard(name, changes)
+      return toView(await requireGuard(name))
     },
 
     async put(input) {
       const { name, ...fields } = parsePut(guardInputs.put, input)
       await retryOnConflict<StoredGuard>(async () => {
-        const found = await guards.get(name)
-        if (!found) return add(withChange({ name, kind: fields.kind }, fields), { replaces: true })
-        const opened = await decryptRecord(found)
-        const isSame = (await store.isSignedGuard(found)) && isSameJson(opened, applyChange(found, fields, opened))
-        return isSame ? found : change(name, fields)
+        const currentRecord = await guards.get(name)
+        if (!currentRecord) return addGuard(withChange({ name, kind: fields.kind }, fields), { replaces: true })
+        const decryptedGuard = await decryptRecord(currentRecord)
+        const isUnchanged =
+          (await store.isSignedGuard(currentRecord)) &&
+          isSameJson(decryptedGuard, applyChange(currentRecord, fields, decryptedGuard))
+        return isUnchanged ? currentRecord : changeGuard(name, fields)
       })
-      return show(await find(name))
+      return toView(await requireGuard(name))
     },
 
     async delete(name) {
-      requireStored(await find(name))
+      requireStored(await requireGuard(name))
       const uses = await describeGuardUses(store, name)
       if (uses !== undefined) throw createInputError(`The guard is still used by ${uses}. Remove it there first.`)
       requirePresent(await guards.remove(name), 'Guard')
@@ -187,14 +192,14 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
     async test(input) {
       const trial = parseInput(guardInputs.test, input) as GuardTrial // the entries and the type come from the same fields
       if (!trial.guards && !trial.guard) throw createInputError('Send "guards" or "guard", or both.')
-      if (trial.guard) await check(trial.guard)
+      if (trial.guard) await validateGuard(trial.guard)
       return test(trial)
     },
   }
 }
 
 /** Throws `INVALID_REQUEST` for a guard with missing, invalid, or unsupported options. */
-async function check(record: UntimedGuard): Promise<void> {
+async function validateGuard(record: UnstoredGuard): Promise<void> {
   const problem = await findGuardProblem(record)
   if (problem !== undefined) throw createInputError(problem.replace(/^\w+\(\)\.(\S+) /, '"$1" '))
 }

@@ -2,7 +2,7 @@ import type { WritableStore } from '../../../records/writable-store.ts'
 
 /** Describes which settings, groups, keys, and combos use a guard. Returns `undefined` if none do. */
 export async function describeGuardUses(store: WritableStore, name: string): Promise<string | undefined> {
-  const names = (record: { guards?: readonly string[]; guardsExcept?: readonly string[] }) =>
+  const usesGuard = (record: { guards?: readonly string[]; guardsExcept?: readonly string[] }) =>
     record.guards?.includes(name) || record.guardsExcept?.includes(name)
   const [settings, groups, keys, combos] = await Promise.all([
     store.settings.reread(),
@@ -10,30 +10,30 @@ export async function describeGuardUses(store: WritableStore, name: string): Pro
     store.keys.entries({ fresh: true }),
     store.combos.entries({ fresh: true }),
   ])
-  const found = [
-    ...(names(settings) ? ['the settings'] : []),
-    ...describe(
+  const uses = [
+    ...(usesGuard(settings) ? ['the settings'] : []),
+    ...describeRecords(
       'group',
-      groups.filter(({ record }) => names(record)),
+      groups.filter(({ record }) => usesGuard(record)),
     ),
-    ...describe(
+    ...describeRecords(
       'key',
-      keys.filter(({ record }) => names(record)),
+      keys.filter(({ record }) => usesGuard(record)),
     ),
-    ...describe(
+    ...describeRecords(
       'combo',
-      combos.filter(({ record }) => names(record)),
+      combos.filter(({ record }) => usesGuard(record)),
     ),
   ]
-  return found.length > 0 ? found.join(', ') : undefined
+  return uses.length > 0 ? uses.join(', ') : undefined
 }
 
-function describe(noun: string, entries: ReadonlyArray<{ record: { name: string } }>): string[] {
+function describeRecords(noun: string, entries: ReadonlyArray<{ record: { name: string } }>): string[] {
   if (entries.length === 0) return []
-  const names = entries.slice(0, MAX_NAMED).map(({ record }) => `"${record.name}"`)
-  const more = entries.length - names.length
+  const names = entries.slice(0, MAX_LISTED_NAMES).map(({ record }) => `"${record.name}"`)
+  const remainingCount = entries.length - names.length
   const plural = entries.length === 1 ? '' : 's'
-  return [`the ${noun}${plural} ${names.join(', ')}${more > 0 ? `, and ${more} more` : ''}`]
+  return [`the ${noun}${plural} ${names.join(', ')}${remainingCount > 0 ? `, and ${remainingCount} more` : ''}`]
 }
 
-const MAX_NAMED = 5
+const MAX_LISTED_NAMES = 5

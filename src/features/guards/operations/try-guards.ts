@@ -4,7 +4,7 @@ import type { Clock } from '../../../types.ts'
 import { createModelCaller } from '../call-model.ts'
 import type { Guard, GuardedRequest, GuardPart } from '../guard.ts'
 import { createGuard } from '../named-guards.ts'
-import { type GuardNote, GuardRun } from '../run-guards.ts'
+import { GuardRun, type VerdictRecord } from '../run-guards.ts'
 
 /** Text to check with stored guards, an unsaved guard, or both. */
 export interface GuardTrial {
@@ -25,7 +25,7 @@ export interface GuardTestResult {
 /** A guard's verdict. */
 export interface TestedGuard {
   name: string
-  verdict: GuardNote['verdict']
+  verdict: VerdictRecord['verdict']
   category?: string
   /** How long the check took, in ms. */
   ms: number
@@ -34,7 +34,7 @@ export interface TestedGuard {
 }
 
 /** Maximum length of the text to check, in characters. */
-export const MAX_TRIED = 100_000
+export const MAX_TEST_LENGTH = 100_000
 
 interface TestDependencies {
   clock: Clock
@@ -57,7 +57,7 @@ export function createGuardTest({ clock, infoSources, fetch, serve, findGuard }:
       onError: (error) => {
         failure = error
       },
-      callModel: createModelCaller({ basePath: infoSources.basePath, serve, outer: {} }),
+      callModel: createModelCaller({ basePath: infoSources.basePath, serve, clientExchange: {} }),
     })
     const part: GuardPart = {
       ...{ id: 'text', kind: 'text', text, isOlder: false },
@@ -67,28 +67,28 @@ export function createGuardTest({ clock, infoSources, fetch, serve, findGuard }:
     const decision = isChecked
       ? await run.check({ parts: [part], stage, final: true }).catch(() => undefined)
       : undefined
-    const { verdict = 'pass', category } = run.notes[0] ?? {}
+    const { verdict = 'pass', category } = run.verdicts[0] ?? {}
     const cause = failure instanceof Error && failure.cause instanceof Error ? failure.cause : failure
-    const tested: TestedGuard = {
+    const testedGuard: TestedGuard = {
       ...{ name: guard.name, verdict },
       ...(category !== undefined && { category }),
       ms: clock.now() - startedAt,
       ...(failure !== undefined && { error: cause instanceof Error ? cause.message : String(cause) }),
     }
-    return { tested, text: (decision?.kind === 'passed' && decision.texts.get(part.id)) || text }
+    return { testedGuard, text: (decision?.kind === 'passed' && decision.texts.get(part.id)) || text }
   }
 
   return {
     async test({ text, guards = [], guard, stage = 'request' }: GuardTrial): Promise<GuardTestResult> {
       const namedGuards = await Promise.all(guards.map(findGuard))
       const verdicts: TestedGuard[] = []
-      let changed = text
+      let currentText = text
       for (const namedGuard of [...namedGuards, ...(guard ? [await createGuard(guard)] : [])]) {
-        const { tested, text: next } = await tryGuard(namedGuard, changed, stage)
-        verdicts.push(tested)
-        changed = next
+        const { testedGuard, text: changedText } = await tryGuard(namedGuard, currentText, stage)
+        verdicts.push(testedGuard)
+        currentText = changedText
       }
-      return { verdicts, text: changed }
+      return { verdicts, text: currentText }
     },
   }
 }

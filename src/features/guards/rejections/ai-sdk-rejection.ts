@@ -4,27 +4,27 @@ import type { RejectionFormat } from './rejection-formats.ts'
 
 /** Rejections in the AI SDK's protocol. */
 export const aiSdkRejection: RejectionFormat = {
-  writeWhole: (response) => ({
+  writeResponse: (response) => ({
     ...pickFields(response, ['usage', 'warnings', 'response', 'providerMetadata']),
     content: [],
     finishReason: FINISH_REASON,
   }),
   createEnding() {
-    const open = new Map<unknown, string>()
+    const openBlocks = new Map<unknown, string>()
     let isStarted = false
     return {
       observe({ type, id }) {
         isStarted = true
         const [, kind = '', phase] = /^(text|reasoning|tool-input)-(start|end)$/.exec(String(type)) ?? []
-        if (phase === 'start') open.set(id, kind)
-        else if (phase === 'end') open.delete(id)
+        if (phase === 'start') openBlocks.set(id, kind)
+        else if (phase === 'end') openBlocks.delete(id)
       },
       end(_, { inputTokens, outputTokens }) {
         const write = (part: object) => formatSseEvent({ event: undefined, data: JSON.stringify(part) })
-        const start = isStarted ? '' : write({ type: 'stream-start', warnings: [] })
-        const ends = [...open].map(([id, kind]) => write({ type: `${kind}-end`, id }))
+        const startEvent = isStarted ? '' : write({ type: 'stream-start', warnings: [] })
+        const endEvents = [...openBlocks].map(([id, kind]) => write({ type: `${kind}-end`, id }))
         const usage = { inputTokens: { total: inputTokens }, outputTokens: { total: outputTokens } }
-        return start + ends.join('') + write({ type: 'finish', finishReason: FINISH_REASON, usage })
+        return startEvent + endEvents.join('') + write({ type: 'finish', finishReason: FINISH_REASON, usage })
       },
     }
   },

@@ -6,28 +6,28 @@ import type { RejectionFormat } from './rejection-formats.ts'
 
 /** Rejections in Chat Completions and in text completions, whose choices have a `text` instead of a `message`. */
 export const chatRejection: RejectionFormat = {
-  writeWhole(response, _, rejected) {
+  writeResponse(response, _, rejectedChoices) {
     const choices = toObjects(response.choices)
     return {
       ...pickFields(response, ['id', 'object', 'created', 'model', 'usage', 'service_tier']),
       choices: choices.map((choice, index) =>
-        rejected && !rejected.has(index) ? choice : rejectChoice(choice, index),
+        rejectedChoices && !rejectedChoices.has(index) ? choice : rejectChoice(choice, index),
       ),
     }
   },
   createEnding({ body: { stream_options: options }, model, now }) {
     const shouldIncludeUsage = isObject(options) && options.include_usage === true
     const [id, created] = [`chatcmpl-${newId()}`, Math.floor(now / 1_000)]
-    let head: JsonObject = { id, object: 'chat.completion.chunk', created, model }
-    let isText = false
-    const open = new Set<number>([0])
-    const started = new Set<number>()
+    let chunkFields: JsonObject = { id, object: 'chat.completion.chunk', created, model }
+    let isTextCompletion = false
+    const openChoices = new Set<number>([0])
+    const startedChoices = new Set<number>()
     const endChoice = (index: number): JsonObject => ({
-      ...head,
+      ...chunkFields,
       choices: [
         {
           index,
-          ...(isText ? { text: '' } : { delta: started.has(index) ? {} : START_DELTA }),
+          ...(isTextCompletion ? { text: '' } : { delta: startedChoices.has(index) ? {} : START_DELTA }),
           logprobs: null,
           finish_reason: 'content_filter',
         },
@@ -37,23 +37,23 @@ export const chatRejection: RejectionFormat = {
     return {
       endChoice,
       observe(event) {
-        head = { ...head, ...pickFields(event, ['id', 'object', 'created', 'model', 'service_tier']) }
+        chunkFields = { ...chunkFields, ...pickFields(event, ['id', 'object', 'created', 'model', 'service_tier']) }
         for (const { index = 0, finish_reason: reason, text } of toObjects(event.choices)) {
-          started.add(Number(index))
-          isText ||= typeof text === 'string'
-          if (reason) open.delete(Number(index))
-          else open.add(Number(index))
+          startedChoices.add(Number(index))
+          isTextCompletion ||= typeof text === 'string'
+          if (reason) openChoices.delete(Number(index))
+          else openChoices.add(Number(index))
         }
       },
       end(_, { inputTokens, outputTokens }) {
         const write = (json: JsonObject) => formatSseEvent({ event: undefined, data: JSON.stringify(json) })
-        const choices = [...open].map((index) => write(endChoice(index)))
+        const choiceEvents = [...openChoices].map((index) => write(endChoice(index)))
         const usage = {
           prompt_tokens: inputTokens,
           completion_tokens: outputTokens,
           total_tokens: inputTokens + outputTokens,
         }
-        return `${choices.join('')}${shouldIncludeUsage ? write({ ...head, choices: [], usage }) : ''}data: [DONE]\n\n`
+        return `${choiceEvents.join('')}${shouldIncludeUsage ? write({ ...chunkFields, choices: [], usage }) : ''}data: [DONE]\n\n`
       },
     }
   },

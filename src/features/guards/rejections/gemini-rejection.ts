@@ -5,20 +5,20 @@ import type { RejectionFormat } from './rejection-formats.ts'
 
 /** Rejections in Google's Gemini format. A stream for a client that expects a JSON array is converted later. */
 export const geminiRejection: RejectionFormat = {
-  writeWhole: (response, { message }) => ({
+  writeResponse: (response, { message }) => ({
     ...pickFields(response, ['usageMetadata', 'modelVersion', 'responseId', 'createTime']),
     candidates: [toCandidate(0, message)],
   }),
   createEnding() {
-    let head: JsonObject = {}
-    const open = new Set<number>([0])
+    let commonFields: JsonObject = {}
+    const openCandidates = new Set<number>([0])
     return {
       observe(event) {
-        head = { ...head, ...pickFields(event, ['usageMetadata', 'modelVersion', 'responseId']) }
+        commonFields = { ...commonFields, ...pickFields(event, ['usageMetadata', 'modelVersion', 'responseId']) }
         const candidates = Array.isArray(event.candidates) ? event.candidates.filter(isObject) : []
         for (const { index = 0, finishReason } of candidates) {
-          if (finishReason) open.delete(Number(index))
-          else open.add(Number(index))
+          if (finishReason) openCandidates.delete(Number(index))
+          else openCandidates.add(Number(index))
         }
       },
       end({ message }, { inputTokens, outputTokens }) {
@@ -27,8 +27,11 @@ export const geminiRejection: RejectionFormat = {
           candidatesTokenCount: outputTokens,
           totalTokenCount: inputTokens + outputTokens,
         }
-        const candidates = [...open].map((index) => toCandidate(index, message))
-        return formatSseEvent({ event: undefined, data: JSON.stringify({ usageMetadata, ...head, candidates }) })
+        const candidates = [...openCandidates].map((index) => toCandidate(index, message))
+        return formatSseEvent({
+          event: undefined,
+          data: JSON.stringify({ usageMetadata, ...commonFields, candidates }),
+        })
       },
     }
   },

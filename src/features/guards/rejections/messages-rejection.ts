@@ -6,20 +6,20 @@ import type { RejectionFormat, RejectionReason } from './rejection-formats.ts'
 
 /** Rejections in Anthropic's Messages format. */
 export const messagesRejection: RejectionFormat = {
-  writeWhole: (response, reason) => ({
+  writeResponse: (response, reason) => ({
     ...pickFields(response, ['id', 'type', 'role', 'model', 'usage']),
     content: [],
     stop_reason: 'refusal',
     stop_sequence: null,
-    stop_details: toDetails(reason),
+    stop_details: createStopDetails(reason),
   }),
   createEnding({ model }) {
-    const open = new Set<unknown>()
+    const openBlocks = new Set<unknown>()
     let startUsage: JsonObject | undefined
     return {
       observe({ type, index, message }) {
-        if (type === 'content_block_start') open.add(index)
-        else if (type === 'content_block_stop') open.delete(index)
+        if (type === 'content_block_start') openBlocks.add(index)
+        else if (type === 'content_block_stop') openBlocks.delete(index)
         else if (type === 'message_start')
           startUsage = isObject(message) && isObject(message.usage) ? message.usage : {}
       },
@@ -30,15 +30,15 @@ export const messagesRejection: RejectionFormat = {
           ...{ id: `msg_${newId()}`, type: 'message', role: 'assistant', model, content: [] },
           ...{ stop_reason: null, stop_sequence: null, usage: { input_tokens: inputTokens, output_tokens: 0 } },
         }
-        const start = startUsage ? '' : write('message_start', { message })
-        const stops = [...open].map((index) => write('content_block_stop', { index }))
-        const delta = { stop_reason: 'refusal', stop_sequence: null, stop_details: toDetails(reason) }
-        const counts = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens']
-        const usage = { ...pickFields(startUsage ?? {}, counts), output_tokens: outputTokens }
-        return start + stops.join('') + write('message_delta', { delta, usage }) + write('message_stop', {})
+        const startEvent = startUsage ? '' : write('message_start', { message })
+        const stopEvents = [...openBlocks].map((index) => write('content_block_stop', { index }))
+        const delta = { stop_reason: 'refusal', stop_sequence: null, stop_details: createStopDetails(reason) }
+        const inputTokenFields = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens']
+        const usage = { ...pickFields(startUsage ?? {}, inputTokenFields), output_tokens: outputTokens }
+        return startEvent + stopEvents.join('') + write('message_delta', { delta, usage }) + write('message_stop', {})
       },
     }
   },
 }
 
-const toDetails = ({ message }: RejectionReason) => ({ type: 'refusal', category: null, explanation: message })
+const createStopDetails = ({ message }: RejectionReason) => ({ type: 'refusal', category: null, explanation: message })

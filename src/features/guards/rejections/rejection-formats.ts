@@ -9,7 +9,7 @@ import { responsesRejection } from './responses-rejection.ts'
 /** Writes rejected responses in a client's format, with the finish reason for filtered content. */
 export interface RejectionFormat {
   /** Returns the response without its content. `choices` contains the rejected choices, if the format can reject them individually. */
-  writeWhole(response: JsonObject, reason: RejectionReason, choices?: ReadonlySet<number>): JsonObject
+  writeResponse(response: JsonObject, reason: RejectionReason, choices?: ReadonlySet<number>): JsonObject
   createEnding(request: EndedRequest): StreamEnding
 }
 
@@ -29,7 +29,7 @@ export interface EndedRequest {
   /** The current time, in ms. */
   now: number
   /** Called with each item in a Responses stream, as the client receives it. */
-  keepItem(item: JsonObject): void
+  saveItem(item: JsonObject): void
 }
 
 export interface RejectionReason {

@@ -8,7 +8,7 @@ const INCOMPLETE_FIELDS = { status: 'incomplete', incomplete_details: { reason: 
 
 /** Rejections in OpenAI's Responses format. */
 export const responsesRejection: RejectionFormat = {
-  writeWhole: (response) => ({
+  writeResponse: (response) => ({
     ...pickFields(response, [
       'id',
       'object',
@@ -37,16 +37,16 @@ interface OpenPart {
 class ResponsesEnding {
   #response: JsonObject
   #isStarted = false
-  #sequence = -1
-  readonly #keepItem: EndedRequest['keepItem']
+  #sequenceNumber = -1
+  readonly #saveItem: EndedRequest['saveItem']
   readonly #finishedItems: JsonObject[] = []
   /** By output index. */
-  readonly #items = new Map<unknown, JsonObject>()
+  readonly #openItems = new Map<unknown, JsonObject>()
   /** By item and content index. */
-  readonly #texts = new Map<string, OpenPart>()
+  readonly #openParts = new Map<string, OpenPart>()
 
-  constructor({ model, now, keepItem }: EndedRequest) {
-    this.#keepItem = keepItem
+  constructor({ model, now, saveItem }: EndedRequest) {
+    this.#saveItem = saveItem
     this.#response = {
       ...{
         id: `resp_${newId()}`,
@@ -63,57 +63,57 @@ class ResponsesEnding {
   observe(event: JsonObject): void {
     const {
       type,
-      sequence_number: number,
+      sequence_number: sequenceNumber,
       response,
       output_index: outputIndex,
       item,
-      content_index: part,
-      item_id: id,
+      content_index: contentIndex,
+      item_id: itemId,
     } = event
-    if (typeof number === 'number') this.#sequence = number
+    if (typeof sequenceNumber === 'number') this.#sequenceNumber = sequenceNumber
     if (isObject(response)) {
       this.#response = response
       this.#isStarted = true
     }
-    if (type === 'response.output_item.added' && isObject(item)) this.#items.set(outputIndex, item)
+    if (type === 'response.output_item.added' && isObject(item)) this.#openItems.set(outputIndex, item)
     if (type === 'response.output_item.done' && isObject(item)) {
-      this.#items.delete(outputIndex)
+      this.#openItems.delete(outputIndex)
       this.#finishedItems.push(item)
-      this.#keepItem(item)
+      this.#saveItem(item)
     }
-    const key = `${outputIndex} ${part}`
+    const partKey = `${outputIndex} ${contentIndex}`
     if (type === 'response.content_part.added' && isObject(event.part))
-      this.#texts.set(key, {
+      this.#openParts.set(partKey, {
         type: event.part.type === 'refusal' ? 'refusal' : 'output_text',
-        fields: { item_id: id, output_index: outputIndex, content_index: part },
+        fields: { item_id: itemId, output_index: outputIndex, content_index: contentIndex },
         text: '',
       })
-    if (type === 'response.content_part.done') this.#texts.delete(key)
-    const text = this.#texts.get(key)
-    if (text && typeof event.delta === 'string') text.text += event.delta
+    if (type === 'response.content_part.done') this.#openParts.delete(partKey)
+    const openPart = this.#openParts.get(partKey)
+    if (openPart && typeof event.delta === 'string') openPart.text += event.delta
   }
 
   end(_: unknown, { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }): string {
     let events = ''
     const write = (type: string, fields: JsonObject) => {
-      const data = JSON.stringify({ type, sequence_number: ++this.#sequence, ...fields })
+      const data = JSON.stringify({ type, sequence_number: ++this.#sequenceNumber, ...fields })
       events += formatSseEvent({ event: type, data })
     }
     if (!this.#isStarted) write('response.created', { response: this.#response })
-    const contents = new Map<unknown, JsonObject[]>()
-    for (const { type, fields, text } of this.#texts.values()) {
+    const contentByOutputIndex = new Map<unknown, JsonObject[]>()
+    for (const { type, fields, text } of this.#openParts.values()) {
       const field = type === 'refusal' ? 'refusal' : 'text'
       const part = { type, [field]: text, ...(type === 'output_text' && { annotations: [], logprobs: [] }) }
       write(`response.${type}.done`, { ...fields, [field]: text, ...(type === 'output_text' && { logprobs: [] }) })
       write('response.content_part.done', { ...fields, part })
-      contents.set(fields.output_index, [...(contents.get(fields.output_index) ?? []), part])
+      contentByOutputIndex.set(fields.output_index, [...(contentByOutputIndex.get(fields.output_index) ?? []), part])
     }
-    for (const [outputIndex, open] of this.#items) {
-      const content = contents.get(outputIndex)
-      const item = { ...open, ...(content && { content }), status: 'incomplete' }
+    for (const [outputIndex, openItem] of this.#openItems) {
+      const content = contentByOutputIndex.get(outputIndex)
+      const item = { ...openItem, ...(content && { content }), status: 'incomplete' }
       write('response.output_item.done', { output_index: outputIndex, item })
       this.#finishedItems.push(item)
-      this.#keepItem(item)
+      this.#saveItem(item)
     }
     const usage = {
       input_tokens: inputTokens,
