@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { isObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { vendorFormats } from '../../src/types/unions.ts'
@@ -67,6 +67,23 @@ test('vendor adapters name only providers in the catalog', async () => {
           Object.hasOwn(defaultCatalog, id),
           `The adapter "${name}" of ${kind} names "${id}" in "providers", which isn't in definitions.ts.`,
         )
+})
+
+test('the tests have a fake of each vendor', async () => {
+  for (const { kind, adapters } of await loadKinds()) {
+    const folder = kind.startsWith('web-') ? 'web' : kind
+    const files = ['rerank', 'moderation'].includes(kind)
+      ? [`support/${kind}-vendors.ts`]
+      : readdirSync(new URL(`${folder}/`, import.meta.url)).flatMap((file) =>
+          /vendors\.ts$/.test(file) ? [`${folder}/${file}`] : [],
+        )
+    const fakes = files.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join('\n')
+    for (const { name, providers = [] } of adapters)
+      assert.ok(
+        providers.length === 0 || providers.some((id) => new RegExp(`\\b${id}\\b`).test(fakes)),
+        `Nothing tests the adapter "${name}" of ${kind}. Add a fake of the vendor to test/kinds/${files[0]}.`,
+      )
+  }
 })
 
 test('each vendor format that a connection can have is an adapter of some kind', async () => {
