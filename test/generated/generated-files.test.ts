@@ -1,12 +1,13 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { updateRegions } from '../../docs/references.ts'
 import { assert, suite } from '../support/suite.ts'
-import { generateFiles, ignoreAlignment, root } from './generated-files.ts'
+import { generateCode, generatePages, ignoreAlignment, root } from './generated-files.ts'
 
 const test = suite('generated files')
 
 test('every generated file and table is up to date', async () => {
-  const files = await generateFiles()
+  const files = new Map([...(await generateCode()), ...(await generatePages())])
   const outdated = [...files].filter(([path, text]) => {
     const current = readFileSync(new URL(path, root), 'utf8')
     return ignoreAlignment(current) !== ignoreAlignment(text)
@@ -17,6 +18,21 @@ test('every generated file and table is up to date', async () => {
     [],
     'Run npm run generate, and commit these files.',
   )
+})
+
+test("generating the code doesn't load the types that it replaces, which lack a new operation", () => {
+  const generator = new URL('generated-files.ts', import.meta.url).href
+  const script = `
+    import { registerHooks } from 'node:module'
+    registerHooks({
+      load(url, context, next) {
+        if (url.endsWith('/result-types.data.ts')) throw new Error('The result types were loaded.')
+        return next(url, context)
+      },
+    })
+    const { generateCode } = await import('${generator}')
+    await generateCode()`
+  execFileSync(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'ignore', 'pipe'] })
 })
 
 test('an unknown table name is rejected', async () => {
