@@ -86,7 +86,7 @@ test("references the package's JSON Schema in the first line of the config file"
   assert.is(first, `# yaml-language-server: $schema=${path}`)
   await mkdir(join(folder, 'node_modules'))
   await symlink(new URL('../..', import.meta.url).pathname, join(folder, 'node_modules/signalbox'))
-  assert.equal(JSON.parse(await read(folder, path)), createConfigSchema())
+  assert.equal(JSON.parse(await read(folder, path)), createConfigSchema(), 'Run npm run build.')
 })
 
 test('keeps existing files and reports them', async ({ folder }) => {
