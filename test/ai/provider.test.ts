@@ -48,7 +48,10 @@ for (const { name, ai, specification } of generations) {
   }
 
   /** Calls one model of each kind by name. */
-  async function askAll(models: Pick<ProviderV4, 'languageModel' | 'embeddingModel' | 'imageModel'> & Others, at = '') {
+  async function callEveryKind(
+    models: Pick<ProviderV4, 'languageModel' | 'embeddingModel' | 'imageModel'> & Others,
+    at = '',
+  ) {
     const { experimental_generateSpeech: speak, experimental_transcribe: transcribe } = ai
     await ai.generateText({ ...once, model: models.languageModel(`${at}fast`), prompt: 'Hi' })
     await ai.embed({ ...once, model: models.embeddingModel(`${at}one/e`), value: 'Hi' })
@@ -70,7 +73,7 @@ for (const { name, ai, specification } of generations) {
     const registry = ai.createProviderRegistry({ signalbox })
     const { text } = await ai.generateText({ ...once, model: registry.languageModel('signalbox:fast'), prompt: 'Hi' })
     assert.is(text, 'Hello')
-    await askAll(registry as unknown as ProviderV4, 'signalbox:')
+    await callEveryKind(registry as unknown as ProviderV4, 'signalbox:')
     assert.equal(names(), ['fast', ...ALL])
   })
 
@@ -79,7 +82,7 @@ for (const { name, ai, specification } of generations) {
     const languageModels = { careful: signalbox(['one/m', 'one/other']) }
     const provider = ai.customProvider({ languageModels, fallbackProvider: signalbox })
     await ai.generateText({ ...once, model: provider.languageModel('careful'), prompt: 'Hi' })
-    await askAll(provider as ProviderV4)
+    await callEveryKind(provider as ProviderV4)
     assert.equal(names(), ['one/m, one/other', ...ALL])
   })
 
@@ -93,7 +96,7 @@ for (const { name, ai, specification } of generations) {
         return params
       },
     }
-    await askAll(ai.wrapProvider({ provider: signalbox, languageModelMiddleware: middleware }))
+    await callEveryKind(ai.wrapProvider({ provider: signalbox, languageModelMiddleware: middleware }))
     assert.equal([names(), prompts.length], [ALL, 1])
   })
 

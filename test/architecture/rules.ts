@@ -92,7 +92,7 @@ const HOST = /^(?:Buffer|process)$/
  */
 const OF_REQUESTS = /^src\/(?:protocols\/(?:formats|kinds)|pricing|request|features\/(?:limits|usage))\//
 
-const isNoFreeName = (name: string) => HOST.test(name) || PLATFORM.test(name)
+const isForbiddenName = (name: string) => HOST.test(name) || PLATFORM.test(name)
 
 const MAX_LINES = 400
 /** Generated data, which nobody reads from start to finish. */
@@ -101,7 +101,7 @@ const GENERATED = /\.data\.ts$/
 /** Checks files (text by path from the root) against the architecture rules. Returns one line per violation. */
 export function violations(files: ReadonlyMap<string, string>, entries: readonly string[] = []): string[] {
   return [...files].flatMap(([path, text]) => {
-    const source = parseSource(path, text, isNoFreeName)
+    const source = parseSource(path, text, isForbiddenName)
     return [...importViolations(source, entries), ...platformViolations(source), ...formViolations(source)]
   })
 }

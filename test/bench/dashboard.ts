@@ -88,7 +88,7 @@ async function pagesUnderLoad(app: DashboardServer): Promise<void> {
   const { page, close } = await visit(browser, app.url)
   await waitUntilSettled(page)
   const loading = new AbortController()
-  const load = keepAsking(app, loading.signal)
+  const load = keepRequesting(app, loading.signal)
   for (const link of ['#/', '#/requests', '#/usage', '#/keys', '#/targets', '#/combos', '#/models', '#/settings']) {
     await goTo(page, link)
     await page.waitForTimeout(1_000)
@@ -108,7 +108,7 @@ async function pagesUnderLoad(app: DashboardServer): Promise<void> {
 }
 
 /** Sends requests at the target rate until aborted. Resolves to the number of requests. */
-async function keepAsking(app: DashboardServer, until: AbortSignal): Promise<number> {
+async function keepRequesting(app: DashboardServer, until: AbortSignal): Promise<number> {
   const from = performance.now()
   let requestCount = 0
   while (!until.aborted) {

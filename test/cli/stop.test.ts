@@ -8,10 +8,10 @@ const stop = suite('stopping the CLI')
 stop.after(cleanUp)
 
 stop('after a signal, signalbox finishes open streams, rejects new requests, and exits with 0', async () => {
-  await Promise.all((['SIGTERM', 'SIGINT'] as const).map(drainsAfter))
+  await Promise.all((['SIGTERM', 'SIGINT'] as const).map(assertDrainsAfter))
 })
 
-async function drainsAfter(signal: NodeJS.Signals): Promise<void> {
+async function assertDrainsAfter(signal: NodeJS.Signals): Promise<void> {
   const command = signalbox(['--demo', '--data', await temporaryFolder()])
   const baseUrl = await command.baseUrl()
   const response = await chat(baseUrl, 'demo')

@@ -28,9 +28,10 @@ function open(config: CodeConfig, options: GatewayOptions = {}) {
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ model: `openai-compatible-${model}`, messages: [{ role: 'user', content: 'Hi' }] }),
     })
-  const askWith = async (key: string, model = 'one/m') => (await send(model, { authorization: `Bearer ${key}` })).status
-  const askAs = async (account: string, model = 'one/m') => (await send(model, { 'x-user': account })).status
-  return { gateway, api: gateway.api, askWith, askAs }
+  const sendWith = async (key: string, model = 'one/m') =>
+    (await send(model, { authorization: `Bearer ${key}` })).status
+  const sendAs = async (account: string, model = 'one/m') => (await send(model, { 'x-user': account })).status
+  return { gateway, api: gateway.api, sendWith, sendAs }
 }
 
 const identify: GatewayOptions['identify'] = (request) => ({ account: request.headers.get('x-user') ?? 'anonymous' })
@@ -42,15 +43,15 @@ const getError = (promise: Promise<unknown>) =>
   )
 
 test("a group in code limits its keys' requests and models", async () => {
-  const { api, askWith } = open({
+  const { api, sendWith } = open({
     groups: { team: { name: 'Team', models: ['openai-compatible-one/*'], limits: { requests: { day: 2 } } } },
   })
   const [first, second] = [
     await api.keys.create({ name: 'a', group: 'team' }),
     await api.keys.create({ name: 'b', group: 'team' }),
   ]
-  assert.is(await askWith(first.key, 'two/m'), 403)
-  assert.equal([await askWith(first.key), await askWith(second.key), await askWith(first.key)], [200, 200, 429])
+  assert.is(await sendWith(first.key, 'two/m'), 403)
+  assert.equal([await sendWith(first.key), await sendWith(second.key), await sendWith(first.key)], [200, 200, 429])
   const { limits } = await api.groups.limits.get('team')
   assert.equal(
     limits.map(({ unit, used }) => [unit, used]),
@@ -59,28 +60,28 @@ test("a group in code limits its keys' requests and models", async () => {
 })
 
 test("a plan in code sets each account's limits and required connection tags", async () => {
-  const { askAs } = open(
+  const { sendAs } = open(
     { plans: { free: { each: { requests: { day: 1 } }, require: { zdr: true } } } },
     { identify, accounts: { defaultPlan: 'free' } },
   )
-  assert.equal([await askAs('ann'), await askAs('ann'), await askAs('bob')], [200, 429, 200])
-  assert.is(await askAs('cid', 'two/m'), 403)
+  assert.equal([await sendAs('ann'), await sendAs('ann'), await sendAs('bob')], [200, 429, 200])
+  assert.is(await sendAs('cid', 'two/m'), 403)
 })
 
 test("groups and plans in code aren't reported as damaged", async () => {
   const errors: unknown[] = []
-  const { api, askAs } = open(
+  const { api, sendAs } = open(
     { plans: { free: { each: { requests: { day: 5 } } } }, groups: { team: {} } },
     { identify, accounts: { defaultPlan: 'free' }, hooks: { onError: (error) => void errors.push(error) } },
   )
-  assert.is(await askAs('ann'), 200)
+  assert.is(await sendAs('ann'), 200)
   assert.is((await api.groups.list()).groups.length, 2)
   assert.equal(errors, [])
   assert.equal((await api.health.list()).damaged, [])
 })
 
 test("a group's default name is its ID, and a plan can be referenced by its name", async () => {
-  const { api, askAs } = open(
+  const { api, sendAs } = open(
     { groups: { team: {} }, plans: { p1: { name: 'Free', each: { requests: { day: 1 } } } } },
     { identify, accounts: { defaultPlan: 'Free' } },
   )
@@ -97,37 +98,37 @@ test("a group's default name is its ID, and a plan can be referenced by its name
       ['p1', 'Free', true, 'code', undefined],
     ],
   )
-  assert.equal([await askAs('ann'), await askAs('ann')], [200, 429])
+  assert.equal([await sendAs('ann'), await sendAs('ann')], [200, 429])
 })
 
 test('changes to a group in code get a 409, and nothing is stored', async () => {
   const storage = memoryStorage()
-  const { api, askWith } = open({ groups: { team: { limits: { requests: { day: 1 } } } } }, { storage })
+  const { api, sendWith } = open({ groups: { team: { limits: { requests: { day: 1 } } } } }, { storage })
   const { key } = await api.keys.create({ name: 'a', group: 'team' })
   const taken = '409 DEFINED_IN_CODE'
   assert.is(await getError(api.groups.update('team', { limits: null })), taken)
   assert.is(await getError(api.groups.update('team', { isActive: false })), taken)
   assert.is(await getError(api.groups.put({ id: 'team', name: 'other' })), taken)
   assert.is(await getError(api.groups.delete('team')), taken)
-  assert.equal([await askWith(key), await askWith(key)], [200, 429])
+  assert.equal([await sendWith(key), await sendWith(key)], [200, 429])
   const stored = await storage.list('groups/')
   assert.equal(stored, [])
 })
 
 test('a group in code overrides a stored group until it is removed from the code', async () => {
   const storage = memoryStorage()
-  const { api, askWith, gateway } = open({}, { storage, secret: 'a-secret-of-at-least-32-characters' })
+  const { api, sendWith, gateway } = open({}, { storage, secret: 'a-secret-of-at-least-32-characters' })
   await api.groups.put({ id: 'team', name: 'Stored', isActive: false })
   const { key } = await api.keys.create({ name: 'a', group: 'team' })
-  assert.is(await askWith(key), 403)
+  assert.is(await sendWith(key), 403)
   await gateway.reload({ connections, groups: { team: { name: 'Code' } } })
-  assert.is(await askWith(key), 200)
+  assert.is(await sendWith(key), 200)
   assert.equal(
     (await api.groups.list()).groups.map(({ name, source }) => [name, source]),
     [['Code', 'code']],
   )
   await gateway.reload({ connections })
-  assert.is(await askWith(key), 403)
+  assert.is(await sendWith(key), 403)
   assert.equal(
     (await api.groups.list()).groups.map(({ name, source }) => [name, source]),
     [['Stored', undefined]],
@@ -135,7 +136,7 @@ test('a group in code overrides a stored group until it is removed from the code
 })
 
 test("a reload changes groups for the next request, and pausing a group ends its keys' streams", async () => {
-  const { api, askWith, gateway } = open(
+  const { api, sendWith, gateway } = open(
     { groups: { team: { models: ['openai-compatible-one/*'] } } },
     {
       fetch: async (_url, init) => {
@@ -155,9 +156,9 @@ test("a reload changes groups for the next request, and pausing a group ends its
     },
   )
   const { key } = await api.keys.create({ name: 'a', group: 'team' })
-  assert.equal([await askWith(key), await askWith(key, 'two/m')], [200, 403])
+  assert.equal([await sendWith(key), await sendWith(key, 'two/m')], [200, 403])
   await gateway.reload({ connections, groups: { team: { models: ['openai-compatible-two/*'] } } })
-  assert.equal([await askWith(key), await askWith(key, 'two/m')], [403, 200])
+  assert.equal([await sendWith(key), await sendWith(key, 'two/m')], [403, 200])
   const stream = await gateway.fetch('http://gateway/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
@@ -165,7 +166,7 @@ test("a reload changes groups for the next request, and pausing a group ends its
   })
   await gateway.reload({ connections, groups: { team: { isActive: false } } })
   assert.match(await stream.text(), /Once[\s\S]*"key_paused"/)
-  assert.is(await askWith(key, 'two/m'), 403)
+  assert.is(await sendWith(key, 'two/m'), 403)
 })
 
 test("a reload without changes preserves a group's creation time", async () => {
@@ -177,14 +178,14 @@ test("a reload without changes preserves a group's creation time", async () => {
 
 test('a stored group that claims to be defined in code still needs a signature', async () => {
   const storage = memoryStorage()
-  const { api, askWith } = open({ groups: { other: {} } }, { storage, secret: 'a-secret-of-at-least-32-characters' })
+  const { api, sendWith } = open({ groups: { other: {} } }, { storage, secret: 'a-secret-of-at-least-32-characters' })
   await api.groups.put({ id: 'team', name: 'Team', limits: { requests: { day: 1 } } })
   const { key } = await api.keys.create({ name: 'a', group: 'team' })
   const [stored] = await storage.list('groups/')
   const { record, order } = JSON.parse(stored?.value ?? '')
   const { limits: _, ...unlimited } = record
   await storage.set('groups/team', JSON.stringify({ order, record: { ...unlimited, source: 'code' } }))
-  assert.is(await askWith(key), 500)
+  assert.is(await sendWith(key), 500)
   const [shown] = (await api.groups.list()).groups.filter(({ id }) => id === 'team')
   assert.match(shown?.error ?? '', /not written by a gateway with this secret/)
   assert.is(shown?.source, undefined)

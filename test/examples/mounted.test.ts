@@ -1,5 +1,5 @@
 import { assert } from '../support/suite.ts'
-import { namesWrongSecret, testExample, testMissingVariables } from './scenario.ts'
+import { addWrongSecretTest, testExample, testMissingVariables } from './scenario.ts'
 
 /** The examples of apps that serve a gateway below `/ai`, and each app's own response for an unknown path. */
 const apps = { express: 'Cannot GET /elsewhere', fastify: 'Route GET:/elsewhere not found', hono: '404 Not Found' }
@@ -15,6 +15,6 @@ for (const [name, notFound] of Object.entries(apps)) {
     assert.match(await other.text(), notFound)
   })
 
-  namesWrongSecret(test)
+  addWrongSecretTest(test)
   testMissingVariables(name, ['SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
 }

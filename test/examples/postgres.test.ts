@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { startPostgres } from '../services/postgres-server.ts'
-import { namesWrongSecret, saysWhy, testExample, testMissingVariables } from './scenario.ts'
+import { addWrongSecretTest, assertExitReason, testExample, testMissingVariables } from './scenario.ts'
 
 interface PgClient {
   connect(): Promise<unknown>
@@ -23,9 +23,9 @@ test.after(async () => {
   await postgres.remove()
 })
 
-namesWrongSecret(test)
+addWrongSecretTest(test)
 test('the example exits with a one-line error if the server is unreachable', ({ server }) =>
-  saysWhy(
+  assertExitReason(
     server,
     { DATABASE_URL: 'postgres://postgres@127.0.0.1:1/postgres' },
     /^The gateway cannot start: Postgres is unreachable .* Check the pool's address and the server\.$/,

@@ -2,7 +2,13 @@ import { createRequire } from 'node:module'
 import { findRedis } from '../services/redis-server.ts'
 import { assert } from '../support/suite.ts'
 import { until } from './example.ts'
-import { namesWrongSecret, type ServedExample, saysWhy, testExample, testMissingVariables } from './scenario.ts'
+import {
+  addWrongSecretTest,
+  assertExitReason,
+  type ServedExample,
+  testExample,
+  testMissingVariables,
+} from './scenario.ts'
 
 interface RedisClient {
   connect(): Promise<unknown>
@@ -27,7 +33,7 @@ test.after(async () => {
 test("two gateways share the port, and rotate through a combo's models without duplicates or gaps", async ({
   server,
 }) => {
-  await bothRespond(server)
+  await waitForBoth(server)
   const targets = []
   for (let requestCount = 0; requestCount < 8; requestCount++)
     targets.push((await chat(server)).headers.get('x-signalbox-target'))
@@ -37,7 +43,7 @@ test("two gateways share the port, and rotate through a combo's models without d
 })
 
 test('both gateways immediately reject a key that one of them has paused', async ({ server }) => {
-  await bothRespond(server)
+  await waitForBoth(server)
   const { id, key } = await (await server.manage('POST', '/keys', { name: 'paused' })).json()
   for (let requestCount = 0; requestCount < 4; requestCount++) assert.is((await server.models(key)).status, 200)
   assert.is((await server.manage('PUT', `/keys/${id}`, { isActive: false })).status, 200)
@@ -52,20 +58,20 @@ test('both gateways immediately reject a key that one of them has paused', async
 })
 
 test('after one gateway is killed, the port still responds and a new gateway replaces it', async ({ server }) => {
-  const [killed = 0, other] = await bothRespond(server)
+  const [killed = 0, other] = await waitForBoth(server)
   process.kill(killed, 'SIGKILL')
   await until(server.started, () => !isRunning(killed))
   for (let requestCount = 0; requestCount < 20; requestCount++) assert.is((await chat(server)).status, 200)
-  const now = await bothRespond(server)
+  const now = await waitForBoth(server)
   assert.ok(
     now.includes(other ?? 0) && !now.includes(killed),
     `${now} responded after ${killed} was killed and ${other} was left`,
   )
 })
 
-namesWrongSecret(test)
+addWrongSecretTest(test)
 test('the example exits with a one-line error if the server is unreachable', ({ server }) =>
-  saysWhy(
+  assertExitReason(
     server,
     { REDIS_URL: 'redis://127.0.0.1:1' },
     /^Redis cannot be reached \([^)]*ECONNREFUSED[^)]*\): check REDIS_URL and that the server runs\.$/,
@@ -85,7 +91,7 @@ const chat = ({ url, secrets }: ServedExample) =>
   })
 
 /** Sends requests until two running processes have logged a response. Resolves to their IDs. */
-function bothRespond(server: ServedExample): Promise<number[]> {
+function waitForBoth(server: ServedExample): Promise<number[]> {
   const { started } = server
   const before = started.output.length
   return until(started, async () => {

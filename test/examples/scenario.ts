@@ -141,7 +141,7 @@ export function testExample(name: string, open: () => ServedOptions | Promise<Se
 }
 
 /** Checks that a start without access to the store ends with exit code 1, and that each process prints one line with the reason and the fix. */
-export async function saysWhy(server: ServedExample, env: Record<string, string>, why: RegExp): Promise<void> {
+export async function assertExitReason(server: ServedExample, env: Record<string, string>, why: RegExp): Promise<void> {
   const { code, output } = await server.example.run('npm start', { PORT: String(await findFreePort()), ...env })
   assert.is(code, 1, output)
   const lines = output
@@ -153,9 +153,9 @@ export async function saysWhy(server: ServedExample, env: Record<string, string>
 }
 
 /** Checks the same for data that was encrypted with another secret. */
-export function namesWrongSecret(test: ReturnType<typeof testExample>): void {
+export function addWrongSecretTest(test: ReturnType<typeof testExample>): void {
   test('the example exits with a one-line error if the secret has changed', { timeoutMs: RUN_MS }, ({ server }) =>
-    saysWhy(
+    assertExitReason(
       server,
       { SIGNALBOX_SECRET: 'another secret of at least 32 characters' },
       /^The gateway cannot start: The secret does not match this storage\. .* Start the gateway with that secret\.$/,
@@ -169,7 +169,7 @@ export function testMissingVariables(name: string, needed: string[]) {
   test('the example lists missing variables and exits with code 1', { timeoutMs: RUN_MS }, async () => {
     const example = await openExample(name)
     try {
-      await namesMissing(example, needed)
+      await assertMissingListed(example, needed)
     } finally {
       await example.remove()
     }
@@ -177,7 +177,7 @@ export function testMissingVariables(name: string, needed: string[]) {
 }
 
 /** Checks the same for an example without a `.env` file. */
-export async function namesMissing(example: Example, needed: string[]): Promise<void> {
+export async function assertMissingListed(example: Example, needed: string[]): Promise<void> {
   const PORT = String(await findFreePort())
   const none = await example.run('npm start', { PORT })
   assert.is(none.code, 1, none.output)

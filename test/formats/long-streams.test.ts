@@ -24,7 +24,7 @@ const close: StreamEvent = { type: 'part-end', key: 0 }
 const end: StreamEvent = { type: 'end', finishes: [{ reason: 'stop' }] }
 
 /** Returns a writer, and the number of bytes of memory that a part of this many characters adds to it. */
-async function heldBy(translator: Translator, type: 'text' | 'reasoning', characters: number) {
+async function measureBuffer(translator: Translator, type: 'text' | 'reasoning', characters: number) {
   const { write, responseWarnings } = contexts(translator)
   let last = ''
   const writer = translator.createWriter(write(), (event) => {
@@ -39,12 +39,12 @@ async function heldBy(translator: Translator, type: 'text' | 'reasoning', charac
 }
 
 test("text without citations isn't buffered for a Gemini client", async () => {
-  const { bytes } = await heldBy(geminiTranslator, 'text', 4 * MIB)
+  const { bytes } = await measureBuffer(geminiTranslator, 'text', 4 * MIB)
   assert.ok(bytes < MIB / 2, `${bytes} bytes`)
 })
 
 test('a Gemini citation has no position if the text was too long to buffer', async () => {
-  const { writer, last } = await heldBy(geminiTranslator, 'text', MIB)
+  const { writer, last } = await measureBuffer(geminiTranslator, 'text', MIB)
   writer.push({ type: 'part-citation', key: 0, citation: { url: 'https://a.test', start: 0, end: 4 } })
   for (const event of [close, end]) writer.push(event)
   const { groundingMetadata } = JSON.parse(last().slice('data: '.length)).candidates[0]
@@ -53,7 +53,7 @@ test('a Gemini citation has no position if the text was too long to buffer', asy
 })
 
 test('a Responses stream buffers little more than the text that its last event repeats', async () => {
-  const { writer, last, bytes } = await heldBy(responsesTranslator, 'text', 4 * MIB)
+  const { writer, last, bytes } = await measureBuffer(responsesTranslator, 'text', 4 * MIB)
   assert.ok(bytes < 6 * MIB, `${bytes} bytes`)
   for (const event of [close, end]) writer.push(event)
   const { response } = JSON.parse(last().slice(last().indexOf('{')))
@@ -61,11 +61,11 @@ test('a Responses stream buffers little more than the text that its last event r
 })
 
 test('a Chat Completions stream drops reasoning details over 1 MiB with a warning', async () => {
-  const kept = await heldBy(chatTranslator, 'reasoning', MIB / 2)
+  const kept = await measureBuffer(chatTranslator, 'reasoning', MIB / 2)
   for (const event of [signed, close]) kept.writer.push(event)
   kept.writer.push(end)
   assert.equal(kept.responseWarnings.list(), [])
-  const long = await heldBy(chatTranslator, 'reasoning', 4 * MIB)
+  const long = await measureBuffer(chatTranslator, 'reasoning', 4 * MIB)
   assert.ok(long.bytes < MIB / 2, `${long.bytes} bytes`)
   for (const event of [signed, close, end]) long.writer.push(event)
   assert.equal(long.responseWarnings.list(), ['dropped:answer.reasoning_details'])

@@ -95,7 +95,7 @@ async function collect(sse: string, from: WireFormat, to: WireFormat): Promise<U
 }
 
 /** Returns the client's result, or its error as a string. */
-const understoodBy = (format: WireFormat, stream: string): Promise<Understood | string> =>
+const readAsClient = (format: WireFormat, stream: string): Promise<Understood | string> =>
   clients[format](new Response(stream, { headers: { 'content-type': 'text/event-stream' } })).catch(String)
 
 /** Returns whether the response ended normally. Google's chunks are only merged, so an error or a truncation shows up as a missing finish reason. */
@@ -160,7 +160,7 @@ for (const from of wireFormats) {
         const known = new Map<string, Understood | string>() // the same stream always has the same result
         for (const [manner, cut] of Object.entries(manners)) {
           const stream = await translate(cut(encodeUtf8(sse), ++seed), from, to)
-          const understood = known.get(stream) ?? (await understoodBy(to, stream))
+          const understood = known.get(stream) ?? (await readAsClient(to, stream))
           known.set(stream, understood)
           const difference = findDifference(understood, expected)
           if (difference) failures.push(`${name}, ${manner}: ${difference}`)

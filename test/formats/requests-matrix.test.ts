@@ -107,7 +107,7 @@ for (const from of wireFormats) {
           const problems = target.problems(translate(body, source, target))
           if (problems.length > 0) failures.push(`${name} for ${target.model}: ${problems.slice(0, 3).join('; ')}`)
         } catch (error) {
-          if (isUnsayable(error)) rejected++
+          if (isUnsupported(error)) rejected++
           else failures.push(`${name} for ${target.model}: ${error}`)
         }
       }
@@ -120,7 +120,7 @@ for (const from of wireFormats) {
 }
 
 /** Returns whether the rejection names an unsupported field. */
-function isUnsayable(error: unknown): boolean {
+function isUnsupported(error: unknown): boolean {
   if (!isGatewayError(error) || error.code !== 'INVALID_REQUEST') return false
   const { param } = error.data
   if (typeof param !== 'string' || !error.message.startsWith(`"${param}": `)) return false

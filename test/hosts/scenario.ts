@@ -1,6 +1,6 @@
 import { type ChildOptions, type Server, startChild } from '../runtimes/child.ts'
 import { getClient } from '../runtimes/client.ts'
-import { streamsAsItComes } from '../runtimes/streams.ts'
+import { addStreamTests } from '../runtimes/streams.ts'
 import { startUpstream } from '../runtimes/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -61,7 +61,7 @@ export function testHost(name: string, start: () => Promise<Server>, traits: Hos
     })
   }
 
-  streamsAsItComes(test, () => ({ client, upstream }))
+  addStreamTests(test, () => ({ client, upstream }))
 
   test("errors are in the client's format", async () => {
     const chat = await client.chat('Hi', false, { model: 'nobody/m' })

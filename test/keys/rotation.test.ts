@@ -125,7 +125,7 @@ test("a program with write access to the storage can't bring back a replaced key
 })
 
 test('the HTTP API rotates keys with or without a body, and rejects an invalid grace period', async () => {
-  const { call, expect, refuses } = openManagement()
+  const { call, expect, expectError } = openManagement()
   const { id, key } = await expect(201, 'POST', '/api/keys', { name: 'app' })
   const { body, status } = await call('POST', `/api/keys/${id}/rotate`)
   assert.is(status, 200)
@@ -135,7 +135,11 @@ test('the HTTP API rotates keys with or without a body, and rejects an invalid g
   await expect(200, 'POST', `/api/keys/${id}/rotate`, { graceMs: 30 * 24 * 60 * 60 * 1_000 })
   const message = '"graceMs" must be a whole number from 0 to 2592000000'
   for (const graceMs of [-1, 1.5, '5', 2_592_000_001])
-    await refuses(400, message, ['POST', `/api/keys/${id}/rotate`, { graceMs }])
-  await refuses(400, 'Unknown field "grace". Did you mean "graceMs"?', ['POST', `/api/keys/${id}/rotate`, { grace: 5 }])
-  await refuses(404, 'Key not found', ['POST', '/api/keys/nobody/rotate'])
+    await expectError(400, message, ['POST', `/api/keys/${id}/rotate`, { graceMs }])
+  await expectError(400, 'Unknown field "grace". Did you mean "graceMs"?', [
+    'POST',
+    `/api/keys/${id}/rotate`,
+    { grace: 5 },
+  ])
+  await expectError(404, 'Key not found', ['POST', '/api/keys/nobody/rotate'])
 })

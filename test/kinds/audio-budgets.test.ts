@@ -37,7 +37,7 @@ async function budgeted(model: string, price: Price, respond: (call: Call) => Re
   const { key } = await world.api.keys.create({ name: 'alice', limits: { usd: { total: 1 } } })
   const headers = { authorization: `Bearer ${key}` }
   /** Returns the statuses of concurrent requests, and their total cost. */
-  async function askAll(send: (headers: Record<string, string>) => Promise<Response>) {
+  async function sendAll(send: (headers: Record<string, string>) => Promise<Response>) {
     let replied = 0
     const all = Array.from({ length: PARALLEL }, async () => {
       const response = await send(headers)
@@ -56,7 +56,7 @@ async function budgeted(model: string, price: Price, respond: (call: Call) => Re
     const usd = world.recorded.usages.reduce((sum, { costUsd = Number.NaN }) => sum + costUsd, 0)
     return { answered: statuses.filter((status) => status === 200).length, statuses: new Set(statuses), usd }
   }
-  return { ...world, askAll, up: upstream }
+  return { ...world, sendAll, up: upstream }
 }
 
 const audio = () => new Response(new Uint8Array(2_000), { headers: { 'content-type': 'audio/mpeg' } })
@@ -68,9 +68,9 @@ const speakers: Record<string, Price> = {
 
 for (const [label, price] of Object.entries(speakers))
   test(`50 concurrent speech requests don't exceed a budget, charged ${label}`, async () => {
-    const { askAll, gateway, recorded: events } = await budgeted('speaks', price, audio)
+    const { sendAll, gateway, recorded: events } = await budgeted('speaks', price, audio)
     const input = 'Words that are spoken. '.repeat(40)
-    const { answered, statuses, usd } = await askAll((headers) =>
+    const { answered, statuses, usd } = await sendAll((headers) =>
       gateway.fetch(
         new Request('http://gateway/v1/audio/speech', {
           method: 'POST',
@@ -92,7 +92,7 @@ for (const [format, bytes] of Object.entries(files))
   for (const response_format of ['verbose_json', 'text'])
     test(`50 concurrent ${format} files with ${response_format} responses don't exceed a budget`, async () => {
       const {
-        askAll,
+        sendAll,
         gateway,
         recorded: events,
       } = await budgeted('hears', { second: 0.002 }, () =>
@@ -100,7 +100,7 @@ for (const [format, bytes] of Object.entries(files))
           ? new Response('Hi\n', { headers: { 'content-type': 'text/plain' } })
           : json({ text: 'Hi', duration: 60, segments: [] }),
       )
-      const { answered, statuses, usd } = await askAll((headers) => {
+      const { answered, statuses, usd } = await sendAll((headers) => {
         const form = serializeForm([
           { name: 'model', value: 'one/hears' },
           { name: 'response_format', value: response_format },
@@ -121,8 +121,8 @@ for (const [format, bytes] of Object.entries(files))
     })
 
 test('a browser recording without a duration reserves by size and is charged an estimate', async () => {
-  const { askAll, gateway, recorded: events } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi' }))
-  const { answered, usd } = await askAll((headers) => {
+  const { sendAll, gateway, recorded: events } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi' }))
+  const { answered, usd } = await sendAll((headers) => {
     const form = serializeForm([
       { name: 'model', value: 'one/hears' },
       { name: 'file', fileName: 'a.webm', type: 'audio/webm', bytes: createRecording(60_000) },
@@ -141,9 +141,9 @@ test('a browser recording without a duration reserves by size and is charged an 
 })
 
 test('base64 audio is covered by a reservation based on its size', async () => {
-  const { askAll, gateway } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi', duration: 60 }))
+  const { sendAll, gateway } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi', duration: 60 }))
   const data = Buffer.from(ogg(60)).toString('base64')
-  const { answered, usd } = await askAll((headers) =>
+  const { answered, usd } = await sendAll((headers) =>
     gateway.fetch(
       new Request('http://gateway/v1/audio/transcriptions', {
         method: 'POST',

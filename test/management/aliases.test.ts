@@ -6,7 +6,7 @@ const test = suite('model aliases')
 const PATH = '/api/models/aliases'
 
 test('sets, changes, lists, and deletes aliases', async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   assert.equal(await expect(200, 'GET', PATH), { aliases: {} })
   for (const alias of ['z', 'a', 'm']) {
     const set: object = await expect(200, 'PUT', PATH, { alias, model: 'oa/gpt' })
@@ -16,7 +16,7 @@ test('sets, changes, lists, and deletes aliases', async () => {
   const list: object = await expect(200, 'GET', PATH)
   assert.is(JSON.stringify(list), '{"aliases":{"z":"oa/other","a":"oa/gpt","m":"oa/gpt"}}')
   assert.equal(await expect(200, 'DELETE', `${PATH}/a`), { success: true })
-  await refuses(404, 'Alias not found', ['DELETE', `${PATH}/a`])
+  await expectError(404, 'Alias not found', ['DELETE', `${PATH}/a`])
   assert.is(JSON.stringify(await expect(200, 'GET', PATH)), '{"aliases":{"z":"oa/other","m":"oa/gpt"}}')
 })
 
@@ -64,7 +64,7 @@ test('accepts any alias name, and deletes an alias by its path, encoded or not',
 
 for (const alias of ['.', ' .. ']) {
   test(`rejects the alias ${JSON.stringify(alias)}, because no URL could address it for deletion`, () =>
-    openManagement().refuses(400, '"alias" must not be "." or "..", which cannot be used in a URL', [
+    openManagement().expectError(400, '"alias" must not be "." or "..", which cannot be used in a URL', [
       'PUT',
       PATH,
       { alias, model: 'oa/gpt' },
@@ -81,20 +81,20 @@ test('an alias can share a name with its model or a combo, and can point to eith
 })
 
 test("aliases can't point to each other", async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   await expect(200, 'PUT', PATH, { alias: 'a', model: 'b' })
   await expect(200, 'PUT', PATH, { alias: 'b', model: 'c' })
   const error = '"model" must not lead back to the alias itself: c → a → b → c'
-  await refuses(400, error, ['PUT', PATH, { alias: 'c', model: 'a' }])
+  await expectError(400, error, ['PUT', PATH, { alias: 'c', model: 'a' }])
   await expect(200, 'PUT', PATH, { alias: 'b', model: 'x' }) // free a slot for the alias
   await expect(200, 'PUT', PATH, { alias: 'c', model: 'a' })
 })
 
 test("an alias can't point to itself", async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   for (const name of ['x', 'x/', '/x', 'gpt 5']) {
     const error = `"model" must not lead back to the alias itself: ${name} → ${name}`
-    await refuses(400, error, ['PUT', PATH, { alias: name, model: ` ${name}` }])
+    await expectError(400, error, ['PUT', PATH, { alias: name, model: ` ${name}` }])
   }
   assert.equal(await expect(200, 'GET', PATH), { aliases: {} })
 })
@@ -112,8 +112,8 @@ for (const [body, error] of [
   [{ a: 'oa/gpt' }, 'Unknown field "a". Known: "alias", "model".'],
 ] as const) {
   test(`rejects ${JSON.stringify(body).slice(0, 40)}: ${error}`, async () => {
-    const { refuses, expect } = openManagement()
-    await refuses(400, error, ['PUT', PATH, body])
+    const { expectError, expect } = openManagement()
+    await expectError(400, error, ['PUT', PATH, body])
     assert.equal(await expect(200, 'GET', PATH), { aliases: {} })
   })
 }

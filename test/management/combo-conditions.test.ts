@@ -68,11 +68,11 @@ const refusals = [
 ]
 for (const [input, error] of refusals) {
   test(`rejects ${JSON.stringify(input).slice(0, 80)}: ${error.slice(0, 80)}`, async () => {
-    const { refuses, expect } = openManagement()
-    await refuses(400, error, ['POST', '/api/combos', { name: 'a', models: ['x'], ...input }])
+    const { expectError, expect } = openManagement()
+    await expectError(400, error, ['POST', '/api/combos', { name: 'a', models: ['x'], ...input }])
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
     const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
-    await refuses(400, error, ['PUT', `/api/combos/${id}`, input])
+    await expectError(400, error, ['PUT', `/api/combos/${id}`, input])
   })
 }
 
@@ -116,10 +116,10 @@ test('returns options unchanged, and null removes them', async () => {
 })
 
 test("rejects null for fields that can't be removed", async () => {
-  const { refuses, expect } = openManagement()
-  await refuses(400, LIMIT, ['POST', '/api/combos', { name: 'a', models: ['x'], stickyLimit: null }])
+  const { expectError, expect } = openManagement()
+  await expectError(400, LIMIT, ['POST', '/api/combos', { name: 'a', models: ['x'], stickyLimit: null }])
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
-  await refuses(400, '"models" must be an array of model names', ['PUT', `/api/combos/${id}`, { models: null }])
+  await expectError(400, '"models" must be an array of model names', ['PUT', `/api/combos/${id}`, { models: null }])
 })
 
 test('a combo of plain model names has only the fields that were set', async () => {

@@ -7,27 +7,27 @@ const cycle = (way: string, index: number) =>
   `"models[${index}]" must not lead back to the combo itself (${way}). Remove it or use another model`
 
 test("a combo can't contain itself", async () => {
-  const { refuses, expect } = openManagement()
-  await refuses(400, cycle('a → a', 1), ['POST', '/api/combos', { name: 'a', models: ['x', 'a'] }])
+  const { expectError, expect } = openManagement()
+  await expectError(400, cycle('a → a', 1), ['POST', '/api/combos', { name: 'a', models: ['x', 'a'] }])
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
-  await refuses(400, cycle('a → a', 0), ['PUT', `/api/combos/${id}`, { models: ['a'] }])
+  await expectError(400, cycle('a → a', 0), ['PUT', `/api/combos/${id}`, { models: ['a'] }])
   assert.equal((await expect(200, 'GET', `/api/combos/${id}`)).models, ['x'])
 })
 
 test("a combo can't contain itself through other combos, regardless of which is created last", async () => {
-  const { refuses, expect } = openManagement()
+  const { expectError, expect } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x', 'b'] })
   await expect(201, 'POST', '/api/combos', { name: 'b', models: ['y', 'c'] })
-  await refuses(400, cycle('c → a → b → c', 1), ['POST', '/api/combos', { name: 'c', models: ['z', 'a'] }])
+  await expectError(400, cycle('c → a → b → c', 1), ['POST', '/api/combos', { name: 'c', models: ['z', 'a'] }])
   const c = await expect(201, 'POST', '/api/combos', { name: 'c', models: ['z'] })
-  await refuses(400, cycle('c → b → c', 0), ['PUT', `/api/combos/${c.id}`, { models: ['b'] }])
+  await expectError(400, cycle('c → b → c', 0), ['PUT', `/api/combos/${c.id}`, { models: ['b'] }])
 })
 
 test("a rename can't create a cycle", async () => {
-  const { refuses, expect } = openManagement()
+  const { expectError, expect } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['b'] })
   const c = await expect(201, 'POST', '/api/combos', { name: 'c', models: ['a'] })
-  await refuses(400, cycle('b → a → b', 0), ['PUT', `/api/combos/${c.id}`, { name: 'b' }])
+  await expectError(400, cycle('b → a → b', 0), ['PUT', `/api/combos/${c.id}`, { name: 'b' }])
   await expect(200, 'PUT', `/api/combos/${c.id}`, { name: 'b', models: ['x'] })
 })
 
@@ -45,29 +45,29 @@ test("a provider's model isn't a combo, even if its last part is a combo name", 
 })
 
 test('follows aliases, unless a combo has the same name', async () => {
-  const { refuses, expect } = openManagement()
+  const { expectError, expect } = openManagement()
   await expect(200, 'PUT', '/api/models/aliases', { alias: 'short', model: 'a' })
-  await refuses(400, cycle('a → short → a', 0), ['POST', '/api/combos', { name: 'a', models: ['short'] }])
+  await expectError(400, cycle('a → short → a', 0), ['POST', '/api/combos', { name: 'a', models: ['short'] }])
   await expect(201, 'POST', '/api/combos', { name: 'short', models: ['x'] }) // takes precedence over the alias
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['short'] })
 })
 
 test("an alias can't create a cycle either", async () => {
-  const { refuses, expect } = openManagement()
+  const { expectError, expect } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['short'] })
   const error = '"model" must not lead back to the alias itself: short → a → short'
-  await refuses(400, error, ['PUT', '/api/models/aliases', { alias: 'short', model: 'a' }])
+  await expectError(400, error, ['PUT', '/api/models/aliases', { alias: 'short', model: 'a' }])
   await expect(200, 'PUT', '/api/models/aliases', { alias: 'short', model: 'x' })
 })
 
 test("a long chain isn't a cycle, and is followed to its end", async () => {
-  const { refuses, expect } = openManagement()
+  const { expectError, expect } = openManagement()
   for (let index = 0; index < 60; index++)
     await expect(201, 'POST', '/api/combos', { name: `c${index}`, models: [`c${index + 1}`] })
   const response = await openManagement().call('POST', '/api/combos', { name: 'c60', models: ['c0'] })
   assert.is(response.status, 201) // on another gateway, which has no chain
   const way = Array.from({ length: 60 }, (_, index) => `c${index}`).join(' → ')
-  await refuses(400, cycle(`c60 → ${way} → c60`, 0), ['POST', '/api/combos', { name: 'c60', models: ['c0'] }])
+  await expectError(400, cycle(`c60 → ${way} → c60`, 0), ['POST', '/api/combos', { name: 'c60', models: ['c0'] }])
 })
 
 test('visits each combo only once when each of forty levels references the next one twice', async () => {

@@ -39,14 +39,14 @@ test('trims names in entry objects like other names', async () => {
 })
 
 test('returns parameters unchanged, and rejects them in combos of kinds other than chat', async () => {
-  const { expect, refuses } = openManagement({ catalog: {} })
+  const { expect, expectError } = openManagement({ catalog: {} })
   const params = { maxTokens: 5, temperature: 0, stopSequences: ['a'], seed: -1, reasoning: 'none' }
   const models = ['y', { model: 'x', params }]
   const created = await expect(201, 'POST', '/api/combos', { name: 'a', models })
   assert.equal((await expect(200, 'GET', `/api/combos/${created.id}`)).models, models)
   const error = '"models[1].params" is only for chat combos ("kind": "llm"); omit it'
-  await refuses(400, error, ['POST', '/api/combos', { name: 'b', models, kind: 'embedding' }])
-  await refuses(400, error, ['PUT', `/api/combos/${created.id}`, { kind: 'embedding' }])
+  await expectError(400, error, ['POST', '/api/combos', { name: 'b', models, kind: 'embedding' }])
+  await expectError(400, error, ['PUT', `/api/combos/${created.id}`, { kind: 'embedding' }])
 })
 
 const WEIGHT = 'must be a number from 0 to 1000'
@@ -97,11 +97,11 @@ const refusals: Array<[entry: unknown, error: string]> = [
 ]
 for (const [entry, error] of refusals) {
   test(`rejects ${JSON.stringify(entry).slice(0, 40)}: ${error}`, async () => {
-    const { refuses, expect } = openManagement()
-    await refuses(400, error, ['POST', '/api/combos', { name: 'a', models: ['x', entry] }])
+    const { expectError, expect } = openManagement()
+    await expectError(400, error, ['POST', '/api/combos', { name: 'a', models: ['x', entry] }])
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
     const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
-    await refuses(400, error, ['PUT', `/api/combos/${id}`, { models: ['x', entry] }])
+    await expectError(400, error, ['PUT', `/api/combos/${id}`, { models: ['x', entry] }])
   })
 }
 
@@ -130,14 +130,14 @@ test('in process, returns a deep copy', async () => {
 })
 
 test('detects cycles through entry objects and through names', async () => {
-  const { refuses, expect } = openManagement()
+  const { expectError, expect } = openManagement()
   const cycle = (way: string) =>
     `"models[1]" must not lead back to the combo itself (${way}). Remove it or use another model`
   const createLead = (name: string, model: string) => ({ name, models: ['x', { model, weight: 0 }] })
-  await refuses(400, cycle('a → a'), ['POST', '/api/combos', createLead('a', 'a')])
+  await expectError(400, cycle('a → a'), ['POST', '/api/combos', createLead('a', 'a')])
   await expect(201, 'POST', '/api/combos', createLead('a', 'b'))
-  await refuses(400, cycle('b → a → b'), ['POST', '/api/combos', createLead('b', 'a')])
+  await expectError(400, cycle('b → a → b'), ['POST', '/api/combos', createLead('b', 'a')])
   await expect(201, 'POST', '/api/combos', createLead('b', 'short'))
   const error = '"model" must not lead back to the alias itself: short → a → b → short'
-  await refuses(400, error, ['PUT', '/api/models/aliases', { alias: 'short', model: 'a' }])
+  await expectError(400, error, ['PUT', '/api/models/aliases', { alias: 'short', model: 'a' }])
 })

@@ -188,7 +188,7 @@ async function afterCrash() {
   const { id: otherId } = await before.expect(201, 'POST', '/api/combos', { name: 'other', models: ['y'] })
   const other = await before.expect(200, 'GET', `/api/combos/${otherId}`)
   const killed = openManagement({ storage: createDyingStorage(storage, 2) })
-  await killed.refuses(500, 'Failed to update combo', ['PUT', `/api/combos/${combo.id}`, { name: 'new' }])
+  await killed.expectError(500, 'Failed to update combo', ['PUT', `/api/combos/${combo.id}`, { name: 'new' }])
   assert.is((await storage.list('combos/')).length, 3)
   return { ...openManagement({ storage }), id: combo.id, other, storage }
 }
@@ -237,8 +237,8 @@ test('rejects a name that another process has just given to a combo', async () =
   const { id } = await otherInstance.expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   assert.is((await here.expect(200, 'GET', `/api/combos/${id}`)).name, 'a')
   const other = await otherInstance.expect(201, 'POST', '/api/combos', { name: 'other', models: ['x'] })
-  await here.refuses(400, 'Combo name already exists', ['POST', '/api/combos', { name: 'a', models: ['y'] }])
-  await here.refuses(400, 'Combo name already exists', ['PUT', `/api/combos/${other.id}`, { name: 'a' }])
+  await here.expectError(400, 'Combo name already exists', ['POST', '/api/combos', { name: 'a', models: ['y'] }])
+  await here.expectError(400, 'Combo name already exists', ['PUT', `/api/combos/${other.id}`, { name: 'a' }])
   await here.expect(200, 'PUT', `/api/combos/${id}`, { name: 'b' })
   assert.is((await otherInstance.expect(200, 'DELETE', `/api/combos/${id}`)).success, true)
 })
@@ -250,5 +250,5 @@ test('a storage that still returns a removed record causes an error, not an endl
   const frozen = await storage.list('combos/')
   const lagging = openManagement({ storage: { ...storage, list: async () => frozen } })
   await lagging.expect(200, 'DELETE', `/api/combos/${id}`) // a stale list doesn't make a deletion fail
-  await lagging.refuses(500, 'Failed to update combo', ['PUT', `/api/combos/${id}`, { models: ['y'] }])
+  await lagging.expectError(500, 'Failed to update combo', ['PUT', `/api/combos/${id}`, { models: ['y'] }])
 })

@@ -77,8 +77,8 @@ const refusals: Array<[body: object, error: string]> = [
 ]
 for (const [body, error] of refusals) {
   test(`rejects creating ${JSON.stringify(body).slice(0, 50)}: ${error.slice(0, 60)}`, async () => {
-    const { refuses, expect } = openManagement()
-    await refuses(400, error, ['POST', '/api/combos', body])
+    const { expectError, expect } = openManagement()
+    await expectError(400, error, ['POST', '/api/combos', body])
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
   })
 }
@@ -92,9 +92,9 @@ for (const name of ['a', 'A-Z_0.9', '...', '-', '__proto__', 'constructor', 'a'.
 }
 
 test('rejects a taken name; names are case-sensitive', async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['x'] })
-  await refuses(400, 'Combo name already exists', ['POST', '/api/combos', { name: 'smart', models: ['y'] }])
+  await expectError(400, 'Combo name already exists', ['POST', '/api/combos', { name: 'smart', models: ['y'] }])
   await expect(201, 'POST', '/api/combos', { name: 'Smart', models: ['x'] })
 })
 
@@ -105,21 +105,21 @@ test("trims model names, which don't have to exist yet and can be repeated", asy
 })
 
 test('a deleted combo disappears, and its name can be reused', async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   assert.equal(await expect(200, 'DELETE', `/api/combos/${id}`), { success: true })
   assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
-  for (const method of ['GET', 'DELETE']) await refuses(404, 'Combo not found', [method, `/api/combos/${id}`])
+  for (const method of ['GET', 'DELETE']) await expectError(404, 'Combo not found', [method, `/api/combos/${id}`])
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
 })
 
 test("a combo can't be addressed by its name, and an unknown id gets a 404", async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   for (const id of ['a', 'nobody', '%20', '..%2Fsettings', '%00']) {
-    await refuses(404, 'Combo not found', ['GET', `/api/combos/${id}`])
-    await refuses(404, 'Combo not found', ['DELETE', `/api/combos/${id}`])
-    await refuses(404, 'Combo not found', ['PUT', `/api/combos/${id}`, {}])
+    await expectError(404, 'Combo not found', ['GET', `/api/combos/${id}`])
+    await expectError(404, 'Combo not found', ['DELETE', `/api/combos/${id}`])
+    await expectError(404, 'Combo not found', ['PUT', `/api/combos/${id}`, {}])
   }
 })
 

@@ -25,11 +25,11 @@ for (const [prefix, owner] of [
   ['goog', 'google'],
 ] as const) {
   test(`rejects the prefix "${prefix}" for another connection, because it belongs to the built-in provider "${owner}"`, async () => {
-    const { refuses, expect } = openManagement({ catalog })
+    const { expectError, expect } = openManagement({ catalog })
     const error = taken(prefix.trim(), `the built-in provider "${owner}"`)
-    await refuses(400, error, ['POST', '/api/connections', lab({ prefix })])
+    await expectError(400, error, ['POST', '/api/connections', lab({ prefix })])
     const { id } = await expect(201, 'POST', '/api/connections', lab())
-    await refuses(400, error, ['PUT', `/api/connections/${id}`, lab({ prefix })])
+    await expectError(400, error, ['PUT', `/api/connections/${id}`, lab({ prefix })])
     assert.is((await expect(200, 'GET', `/api/connections/${id}`)).providerSpecificData?.prefix, undefined)
     const shared = { ...lab({ prefix }).providerSpecificData, sharesPrefix: true }
     const changed = await expect(200, 'PUT', `/api/connections/${id}`, { providerSpecificData: shared })
@@ -46,10 +46,10 @@ test('a provider can use each of its names as a prefix', async () => {
 
 for (const isActive of [true, false]) {
   test(`rejects the prefix of another provider's ${isActive ? 'active' : 'paused'} connection`, async () => {
-    const { refuses, expect } = openManagement({ catalog })
+    const { expectError, expect } = openManagement({ catalog })
     const { id } = await expect(201, 'POST', '/api/connections', { ...lab({ prefix: 'lab' }), isActive })
     const mine = { provider: 'mine', providerSpecificData: { baseUrl: 'https://mine.test/v1', prefix: 'lab' } }
-    await refuses(400, taken('lab', `the connection "Lab" to "openai-compatible-lab" (id ${id})`), [
+    await expectError(400, taken('lab', `the connection "Lab" to "openai-compatible-lab" (id ${id})`), [
       'POST',
       '/api/connections',
       mine,
@@ -68,10 +68,10 @@ test('connections to the same provider can share a prefix', async () => {
 })
 
 test("rejects a provider whose id is another connection's prefix, unless that connection shares it", async () => {
-  const { refuses, expect } = openManagement({ catalog })
+  const { expectError, expect } = openManagement({ catalog })
   const { id } = await expect(201, 'POST', '/api/connections', lab({ prefix: 'local' }))
   const local = { provider: 'local', providerSpecificData: { baseUrl: 'https://local.test/v1' } }
-  await refuses(
+  await expectError(
     400,
     `"provider" must not be "local": its name "local" is the prefix of the connection "Lab" to "openai-compatible-lab" (id ${id}), which would receive its requests. Give that connection another prefix, or set its "providerSpecificData.sharesPrefix" to true`,
     ['POST', '/api/connections', local],
@@ -91,7 +91,7 @@ test('rejects one of two connections that concurrently claim the same prefix', a
 })
 
 test('keeps a connection stored by an earlier release, and checks its prefix when it changes', async () => {
-  const { refuses, expect, storage } = openManagement({ catalog })
+  const { expectError, expect, storage } = openManagement({ catalog })
   const { id } = await expect(201, 'POST', '/api/connections', lab({ prefix: 'openai', sharesPrefix: true }))
   const stored = await storage.get(`connections/${id}`)
   const { order, record } = JSON.parse(stored?.value ?? '')
@@ -106,7 +106,11 @@ test('keeps a connection stored by an earlier release, and checks its prefix whe
   await later.expect(400, 'PUT', path, { providerSpecificData: { ...data, prefix: 'oa' } })
   assert.is(sharesPrefix, true)
   await expect(200, 'PUT', path, { providerSpecificData: { ...data, sharesPrefix: true } })
-  await refuses(400, taken('openai', 'the built-in provider "openai"'), ['PUT', path, { providerSpecificData: data }])
+  await expectError(400, taken('openai', 'the built-in provider "openai"'), [
+    'PUT',
+    path,
+    { providerSpecificData: data },
+  ])
 })
 
 test('rejects a taken prefix in process, just like over HTTP', async () => {
@@ -132,12 +136,12 @@ test("a connection that shares a prefix is a fallback for the prefix's owner", a
 })
 
 test('accepts sharesPrefix next to a top-level prefix, and null removes it', async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   const input = { provider: 'lab', baseUrl: 'http://lab.test/v1', prefix: 'openai' }
   const { id, providerSpecificData } = await expect(201, 'POST', '/api/connections', { ...input, sharesPrefix: true })
   assert.equal(providerSpecificData, { baseUrl: input.baseUrl, prefix: 'openai', sharesPrefix: true })
   const path = `/api/connections/${id}`
-  await refuses(
+  await expectError(
     400,
     `"providerSpecificData.prefix" must not be "openai". That is a name of the built-in provider "openai", and this connection would also receive its requests. ${advice}`,
     ['PUT', path, { sharesPrefix: null }],

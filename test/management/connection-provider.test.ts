@@ -48,8 +48,8 @@ for (const [provider, hint] of [
   ['__proto__', 'GET /api/providers lists the known providers.'],
 ] as const) {
   test(`rejects "${provider}": ${hint}`, async () => {
-    const { refuses } = openManagement({ catalog })
-    await refuses(400, `Unknown provider "${provider}". ${hint} ${elsewhere}`, [
+    const { expectError } = openManagement({ catalog })
+    await expectError(400, `Unknown provider "${provider}". ${hint} ${elsewhere}`, [
       'POST',
       '/api/connections',
       { provider },
@@ -71,27 +71,27 @@ for (const [alias, provider] of [
 
 test("doesn't resolve an alias that two providers share", async () => {
   const shared = { one: { alias: 'x' }, two: { alias: 'y', catalogAlias: 'x' } }
-  const { refuses } = openManagement({ catalog: shared })
+  const { expectError } = openManagement({ catalog: shared })
   const error = '"provider" must not be "x", an alias of "one" and "two"'
-  await refuses(400, error, ['POST', '/api/connections', { provider: 'x' }])
+  await expectError(400, error, ['POST', '/api/connections', { provider: 'x' }])
 })
 
 test("a required base URL can't be removed", async () => {
-  const { expect, refuses } = openManagement({ catalog })
+  const { expect, expectError } = openManagement({ catalog })
   const providerSpecificData = { baseUrl: 'http://127.0.0.1:11434/v1' }
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'ollama', providerSpecificData })
   const error = `Unknown provider "ollama". GET /api/providers lists the known providers. ${elsewhere}`
-  await refuses(400, error, ['PUT', `/api/connections/${id}`, { providerSpecificData: null }])
-  await refuses(400, error, ['PUT', `/api/connections/${id}`, { providerSpecificData: { prefix: 'p' } }])
-  await refuses(400, error, ['PUT', `/api/connections/${id}`, { providerSpecificData: { baseUrl: ' ' } }])
+  await expectError(400, error, ['PUT', `/api/connections/${id}`, { providerSpecificData: null }])
+  await expectError(400, error, ['PUT', `/api/connections/${id}`, { providerSpecificData: { prefix: 'p' } }])
+  await expectError(400, error, ['PUT', `/api/connections/${id}`, { providerSpecificData: { baseUrl: ' ' } }])
   await expect(200, 'PUT', `/api/connections/${id}`, { name: 'local' })
 })
 
 test("a connection's provider can't be changed", async () => {
-  const { expect, refuses } = openManagement({ catalog })
+  const { expect, expectError } = openManagement({ catalog })
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai' })
   const error = '"provider" cannot be changed; create a new connection instead'
-  await refuses(400, error, ['PUT', `/api/connections/${id}`, { provider: 'anthropic', name: 'b' }])
+  await expectError(400, error, ['PUT', `/api/connections/${id}`, { provider: 'anthropic', name: 'b' }])
   assert.is((await expect(200, 'PUT', `/api/connections/${id}`, { provider: 'openai', name: 'b' })).name, 'b')
 })
 
@@ -105,9 +105,9 @@ for (const [provider, kind] of [
   ['anthropic-comptible', 'anthropic-compatible'],
 ] as const) {
   test(`rejects "${provider}" without a base URL, and accepts it with one and a warning`, async () => {
-    const { expect, refuses, gateway } = openManagement({ catalog })
+    const { expect, expectError, gateway } = openManagement({ catalog })
     const error = `Unknown provider "${provider}". Did you mean "${kind}"? ${elsewhere}`
-    await refuses(400, error, ['POST', '/api/connections', { provider }])
+    await expectError(400, error, ['POST', '/api/connections', { provider }])
     const created = await expect(201, 'POST', '/api/connections', { provider, baseUrl: 'http://lab.test/v1' })
     const warnings = [
       `The provider name "${provider}" does not start with "${kind}", so GET /v1/models does not query its models, and its format is "openai-chat". If you meant a compatible provider, delete this connection and create one whose "provider" starts with "${kind}".`,

@@ -6,7 +6,7 @@ const test = suite('PUT and DELETE /api/connections/{id}')
 
 const KEY = 'sk-test-0123456789-abcd'
 
-async function doorWithConnection() {
+async function openWithConnection() {
   const management = openManagement()
   const providerSpecificData = { prefix: 'p', enabledModels: ['m'] }
   const input = { provider: 'openai', name: 'a', priority: 1, apiKey: KEY, providerSpecificData }
@@ -30,7 +30,7 @@ for (const [change, changed] of [
   [{ providerSpecificData: null }, { providerSpecificData: undefined }],
 ] as Array<[change: object, changed: Record<string, unknown>]>) {
   test(`${JSON.stringify(change)} changes only the given fields`, async () => {
-    const { expect, connection, path } = await doorWithConnection()
+    const { expect, connection, path } = await openWithConnection()
     const expected = JSON.parse(JSON.stringify({ ...connection, ...changed, updatedAt: later }))
     assert.equal(await expect(200, 'PUT', path, change), expected)
     assert.equal(await expect(200, 'GET', path), expected)
@@ -38,7 +38,7 @@ for (const [change, changed] of [
 }
 
 test('an inactive connection can be activated again', async () => {
-  const { expect, path } = await doorWithConnection()
+  const { expect, path } = await openWithConnection()
   await expect(200, 'PUT', path, { isActive: false })
   assert.is((await expect(200, 'PUT', path, { isActive: true })).isActive, true)
 })
@@ -68,44 +68,44 @@ for (const [body, error] of [
   ],
 ] as const) {
   test(`rejects ${JSON.stringify(body)} and changes nothing`, async () => {
-    const { refuses, expect, connection, path } = await doorWithConnection()
-    await refuses(400, error, ['PUT', path, { priority: 9, ...body }])
+    const { expectError, expect, connection, path } = await openWithConnection()
+    await expectError(400, error, ['PUT', path, { priority: 9, ...body }])
     assert.equal(await expect(200, 'GET', path), connection)
   })
 }
 
 test('accepts a connection exactly as it was returned, except for its shortened key', async () => {
-  const { expect, connection, path } = await doorWithConnection()
+  const { expect, connection, path } = await openWithConnection()
   const { apiKey, ...rest } = connection
   assert.equal(await expect(200, 'PUT', path, rest), { ...connection, updatedAt: later })
 })
 
 test('merges two concurrent changes to different fields', async () => {
-  const { call, expect, path } = await doorWithConnection()
+  const { call, expect, path } = await openWithConnection()
   await Promise.all([call('PUT', path, { name: 'b' }), call('PUT', path, { isActive: false })])
   const { name, isActive } = await expect(200, 'GET', path)
   assert.equal({ name, isActive }, { name: 'b', isActive: false })
 })
 
 test('a deleted connection returns a 404 and is no longer listed', async () => {
-  const { expect, refuses, path } = await doorWithConnection()
+  const { expect, expectError, path } = await openWithConnection()
   assert.equal(await expect(200, 'DELETE', path), { success: true })
   for (const request of [
     ['GET', path],
     ['PUT', path, {}],
     ['DELETE', path],
   ] as Array<[string, string, unknown?]>) {
-    await refuses(404, 'Connection not found', request)
+    await expectError(404, 'Connection not found', request)
   }
   assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [] })
 })
 
 test('an unknown id returns a 404, even if it contains special characters', async () => {
-  const { refuses } = openManagement()
+  const { expectError } = openManagement()
   for (const id of ['nobody', '..%2Fsettings', '%F0%9F%98%80', 'x'.repeat(3_000)]) {
-    await refuses(404, 'Connection not found', ['GET', `/api/connections/${id}`])
-    await refuses(404, 'Connection not found', ['PUT', `/api/connections/${id}`, {}])
-    await refuses(404, 'Connection not found', ['DELETE', `/api/connections/${id}`])
+    await expectError(404, 'Connection not found', ['GET', `/api/connections/${id}`])
+    await expectError(404, 'Connection not found', ['PUT', `/api/connections/${id}`, {}])
+    await expectError(404, 'Connection not found', ['DELETE', `/api/connections/${id}`])
   }
 })
 
@@ -119,7 +119,7 @@ test('finds a connection that another process has just created', async () => {
 })
 
 test('rejects a stored key that was moved to another connection', async () => {
-  const { expect, storage, connection } = await doorWithConnection()
+  const { expect, storage, connection } = await openWithConnection()
   const other = await expect(201, 'POST', '/api/connections', {
     provider: 'openai',
     apiKey: 'sk-other-0123456789-wxyz',

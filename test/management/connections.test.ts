@@ -194,8 +194,8 @@ const refusals: Array<[body: Record<string, unknown>, error: string]> = [
 ]
 for (const [body, error] of refusals) {
   test(`rejects creating ${JSON.stringify(body).slice(0, 70)}: ${error.slice(0, 50)}`, async () => {
-    const { refuses, expect } = openManagement()
-    await refuses(400, error, ['POST', '/api/connections', body])
+    const { expectError, expect } = openManagement()
+    await expectError(400, error, ['POST', '/api/connections', body])
     assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [] })
   })
 }
@@ -207,9 +207,9 @@ for (const [baseUrl, path, provider] of [
   ['https://up.example/v1/embeddings', '/embeddings', 'anthropic-compatible'],
 ] as const) {
   test(`rejects the base URL ${baseUrl} of ${provider}, and suggests a valid one`, async () => {
-    const { refuses } = openManagement()
+    const { expectError } = openManagement()
     const error = `"providerSpecificData.baseUrl" must not include "${path}", which the gateway appends. Use "https://up.example/v1"`
-    await refuses(400, error, ['POST', '/api/connections', { provider, providerSpecificData: { baseUrl } }])
+    await expectError(400, error, ['POST', '/api/connections', { provider, providerSpecificData: { baseUrl } }])
   })
 }
 

@@ -22,7 +22,7 @@ for (const [field, model] of [
   ['providerAlias', { id: 'm', providerAlias: '.' }],
 ] as const) {
   test(`rejects ${field} if it is a dot segment, which no URL can address`, () =>
-    openManagement().refuses(400, `"${field}" must not be "." or "..", which cannot be used in a URL`, [
+    openManagement().expectError(400, `"${field}" must not be "." or "..", which cannot be used in a URL`, [
       'POST',
       PATH,
       model,
@@ -35,10 +35,10 @@ test('trims id and providerAlias', async () => {
 })
 
 test('rejects a duplicate custom model, but allows the same id for another provider', async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'oa' })
   const again = { id: ' m', type: 'image', providerAlias: 'oa' }
-  await refuses(400, 'The custom model "oa/m" already exists', ['POST', PATH, again])
+  await expectError(400, 'The custom model "oa/m" already exists', ['POST', PATH, again])
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'other' })
   await expect(201, 'POST', PATH, { id: 'a/m', providerAlias: 'o' })
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'o/a' }) // a different model with the same full name
@@ -52,11 +52,11 @@ test('rejects a duplicate custom model, but allows the same id for another provi
 })
 
 test('deletes an id with slashes by its path, encoded or not', async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   for (const path of ['oa/org/model:free', 'oa/org%2Fmodel%3Afree']) {
     await expect(201, 'POST', PATH, { id: 'org/model:free', providerAlias: 'oa' })
     await expect(200, 'DELETE', `${PATH}/${path}`)
-    await refuses(404, 'Custom model not found', ['DELETE', `${PATH}/${path}`])
+    await expectError(404, 'Custom model not found', ['DELETE', `${PATH}/${path}`])
   }
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'o/a' })
   await expect(200, 'DELETE', `${PATH}/o%2Fa/m`)
@@ -88,8 +88,8 @@ for (const [body, error] of [
   [{ id: 'm', provider: 'oa' }, 'Unknown field "provider". Did you mean "providerAlias"?'],
 ] as const) {
   test(`rejects ${JSON.stringify(body)}: ${error.slice(0, 50)}`, async () => {
-    const { refuses, expect } = openManagement()
-    await refuses(400, error, ['POST', PATH, body])
+    const { expectError, expect } = openManagement()
+    await expectError(400, error, ['POST', PATH, body])
     assert.equal(await expect(200, 'GET', PATH), { models: [] })
   })
 }

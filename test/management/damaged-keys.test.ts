@@ -4,7 +4,7 @@ import { openManagement } from './open-management.ts'
 const test = suite("a key that can't be decrypted")
 
 /** Opens a gateway with three keys, the second of which is damaged in storage. */
-async function doorWithDamage(damage: (sealedKey: string) => unknown = () => 'AAAA.AAAA') {
+async function openWithDamagedKey(damage: (sealedKey: string) => unknown = () => 'AAAA.AAAA') {
   const management = openManagement()
   const ids: string[] = []
   for (const name of ['one', 'two', 'three']) ids.push((await management.expect(201, 'POST', '/api/keys', { name })).id)
@@ -27,7 +27,7 @@ for (const [mode, damage] of [
   ['is not a string', () => 7],
 ] as const) {
   test(`the key list marks a key that can't be decrypted because it ${mode}`, async () => {
-    const { expect, before, id } = await doorWithDamage(damage)
+    const { expect, before, id } = await openWithDamagedKey(damage)
     const { keys } = await expect(200, 'GET', '/api/keys')
     assert.equal([keys[0], keys[2]], [before[0], before[2]])
     const { error, ...rest } = (keys[1] ?? {}) as { error?: string }
@@ -38,7 +38,7 @@ for (const [mode, damage] of [
 }
 
 test("a key that can't be decrypted can be paused and deleted", async () => {
-  const { expect, before, id } = await doorWithDamage()
+  const { expect, before, id } = await openWithDamagedKey()
   const { key } = (await expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })) as unknown as {
     key: { isActive: boolean; error: string }
   }
@@ -49,7 +49,7 @@ test("a key that can't be decrypted can be paused and deleted", async () => {
 })
 
 test('an unreadable keyring, unlike an unreadable key, makes the entire list fail', async () => {
-  const { expect, storage } = await doorWithDamage()
+  const { expect, storage } = await openWithDamagedKey()
   const later = openManagement({ storage, secret: 'another secret, as long as secrets must be' })
   await later.expect(500, 'GET', '/api/keys')
   await expect(200, 'GET', '/api/keys')

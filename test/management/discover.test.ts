@@ -65,9 +65,9 @@ test('a change with "discover" queries the server of the changed connection with
 })
 
 test('never sends a stored key to another host to discover its models', async () => {
-  const { refuses, expect, asked } = open(lists('a'))
+  const { expectError, expect, asked } = open(lists('a'))
   const { id } = await expect(201, 'POST', '/api/connections', { ...lab, apiKey: 'sk-0123456789-abcd' })
-  await refuses(
+  await expectError(
     400,
     '"providerSpecificData.baseUrl" changes where the connection\'s key is sent, so send "apiKey" again as well, or null for none',
     ['PUT', `/api/connections/${id}`, { baseUrl: 'http://other.test/v1', discover: true }],
@@ -112,7 +112,7 @@ test('keeps the discovered models while the server is unreachable, even if the o
 
 test('POST /api/connections/{id}/models queries the server again, including in process and through the client', async () => {
   let count = 0
-  const { expect, call, refuses, api, gateway } = open(
+  const { expect, call, expectError, api, gateway } = open(
     http.get(`${LAB}/models`, () => HttpResponse.json(models(...['a', 'b', 'c'].slice(0, ++count)))),
   )
   const { id } = await expect(201, 'POST', '/api/connections', { ...lab, enabledModels: ['old'] })
@@ -123,7 +123,7 @@ test('POST /api/connections/{id}/models queries the server again, including in p
   const last = await client.connections.discover(id)
   assert.equal(last.providerSpecificData?.enabledModels, ['a', 'b', 'c'])
   assert.equal(last, JSON.parse(JSON.stringify(await api.connections.get(id))))
-  await refuses(404, 'Connection not found', ['POST', '/api/connections/none/models'])
+  await expectError(404, 'Connection not found', ['POST', '/api/connections/none/models'])
   assert.is((await call('GET', path)).status, 405)
 })
 
@@ -237,7 +237,7 @@ const problems: Array<[what: string, handler: RequestHandler, warning: string, i
 ]
 for (const [label, handler, warning, input = {}] of problems) {
   test(`creates a connection even if its server ${label}, with a warning that explains what to do`, async () => {
-    const { expect, refuses: _, gateway } = open(handler)
+    const { expect, expectError: _, gateway } = open(handler)
     const created = await expect(201, 'POST', '/api/connections', { ...lab, ...input, discover: true })
     assert.equal(Reflect.get(created, 'warnings'), [warning])
     assert.not.ok(created.providerSpecificData?.enabledModels)
@@ -321,9 +321,9 @@ test('a connection with a prefix that would be rejected today can still discover
 })
 
 test('"discover" must be a boolean, and invalid input calls no server', async () => {
-  const { refuses, expect, asked } = open(lists('m'))
+  const { expectError, expect, asked } = open(lists('m'))
   const path = '/api/connections'
-  await refuses(400, '"discover" must be true or false', ['POST', path, { ...lab, discover: 'yes' }])
+  await expectError(400, '"discover" must be true or false', ['POST', path, { ...lab, discover: 'yes' }])
   await expect(400, 'POST', path, { ...lab, prefix: 'openai', discover: true })
   await expect(400, 'POST', path, { ...lab, discover: true, enabledModels: [1] })
   await expect(201, 'POST', path, { ...lab, discover: false })

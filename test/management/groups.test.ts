@@ -13,7 +13,7 @@ const limits = { requests: { minute: 60 }, usd: { day: 0.5, month: 12.25 }, para
 const full = { name: 'Team A', limits, models: ['one/*'], kinds: ['llm'], metadata: { plan: 'pro' } }
 
 test('creates, shows, lists, changes, pauses, and deletes a group', async () => {
-  const { expect, refuses, clock, gateway } = openManagement()
+  const { expect, expectError, clock, gateway } = openManagement()
   const baseUrl = 'https://one.test/v1'
   await gateway.api.connections.create({ provider: 'openai-compatible-one', baseUrl, prefix: 'one' })
   const createdAt = new Date(clock.now()).toISOString()
@@ -32,9 +32,9 @@ test('creates, shows, lists, changes, pauses, and deletes a group', async () => 
   await expect(200, 'PATCH', path, { limits: null, kinds: null, metadata: null, name: 'Team B' })
   assert.equal(await expect(200, 'GET', path), { id: created.id, name: 'Team B', isActive: true, createdAt } as unknown)
   assert.equal(await expect(200, 'DELETE', path), { success: true } as unknown)
-  await refuses(404, 'Group not found', ['GET', path])
-  await refuses(404, 'Group not found', ['PUT', path, { name: 'x' }])
-  await refuses(404, 'Group not found', ['DELETE', path])
+  await expectError(404, 'Group not found', ['GET', path])
+  await expectError(404, 'Group not found', ['PUT', path, { name: 'x' }])
+  await expectError(404, 'Group not found', ['DELETE', path])
 })
 
 const EMPTY = 'must not be empty. For no restriction, send null or omit it'
@@ -58,16 +58,16 @@ const rejected: [given: object, error: string][] = [
 ]
 
 test('rejects an invalid group with an error that identifies the field, and changes nothing', async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   const { id } = await expect(201, 'POST', '/api/groups', full)
   const before = await expect(200, 'GET', '/api/groups')
   for (const [input, error] of rejected) {
-    await refuses(400, error, ['POST', '/api/groups', { name: 'b', ...input }])
+    await expectError(400, error, ['POST', '/api/groups', { name: 'b', ...input }])
     const known = error.replace('"metadata".', '"metadata", "id".')
-    await refuses(400, known, ['PUT', `/api/groups/${id}`, input])
+    await expectError(400, known, ['PUT', `/api/groups/${id}`, input])
   }
-  await refuses(400, '"id" cannot be changed; omit it', ['PUT', `/api/groups/${id}`, { id: 'other' }])
-  await refuses(400, 'Send "isActive", "name", or another field to change.', ['PUT', `/api/groups/${id}`, {}])
+  await expectError(400, '"id" cannot be changed; omit it', ['PUT', `/api/groups/${id}`, { id: 'other' }])
+  await expectError(400, 'Send "isActive", "name", or another field to change.', ['PUT', `/api/groups/${id}`, {}])
   assert.equal(await expect(200, 'GET', '/api/groups'), before)
 })
 
@@ -89,20 +89,20 @@ test('puts a group by id or name, and writes nothing if the put is repeated', as
 })
 
 test('rejects deleting a group that has keys, and rejects keys in an unknown group', async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   const { id } = await expect(201, 'POST', '/api/groups', { name: 'a' })
   const unknown = '"group" must be the ID of a group; no group has the ID "nowhere"'
-  await refuses(400, unknown, ['POST', '/api/keys', { name: 'k', group: 'nowhere' }])
-  await refuses(400, unknown, ['PUT', '/api/keys', { id: 'k', name: 'k', group: 'nowhere' }])
+  await expectError(400, unknown, ['POST', '/api/keys', { name: 'k', group: 'nowhere' }])
+  await expectError(400, unknown, ['PUT', '/api/keys', { id: 'k', name: 'k', group: 'nowhere' }])
   const one = await expect(201, 'POST', '/api/keys', { name: 'one', group: id })
   assert.is(Reflect.get(one, 'group'), id)
-  await refuses(400, unknown, ['PUT', `/api/keys/${one.id}`, { group: 'nowhere' }])
+  await expectError(400, unknown, ['PUT', `/api/keys/${one.id}`, { group: 'nowhere' }])
   const getMessage = (count: string, it: string) =>
     `The group still has ${count}. First delete ${it}, or set ${it} to another group or null: PUT /api/keys/{id} with "group".`
-  await refuses(400, getMessage('1 key', 'it'), ['DELETE', `/api/groups/${id}`])
+  await expectError(400, getMessage('1 key', 'it'), ['DELETE', `/api/groups/${id}`])
   const two = await expect(201, 'POST', '/api/keys', { name: 'two' })
   await expect(200, 'PUT', `/api/keys/${two.id}`, { group: id })
-  await refuses(400, getMessage('2 keys', 'them'), ['DELETE', `/api/groups/${id}`])
+  await expectError(400, getMessage('2 keys', 'them'), ['DELETE', `/api/groups/${id}`])
   await expect(200, 'PUT', `/api/keys/${one.id}`, { group: null })
   await expect(200, 'DELETE', `/api/keys/${two.id}`)
   await expect(200, 'DELETE', `/api/groups/${id}`)

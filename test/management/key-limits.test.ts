@@ -99,15 +99,15 @@ const rejected: [given: object, error: string][] = [
 ]
 
 test('rejects invalid permissions and limits with an error that identifies the field, and changes nothing', async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', ...fields })
   const before = await expect(200, 'GET', '/api/keys')
   for (const [input, error] of rejected) {
-    await refuses(400, error, ['POST', '/api/keys', { name: 'b', ...input }])
-    await refuses(400, error, ['PUT', `/api/keys/${id}`, { name: 'changed', ...input }])
-    await refuses(400, error, ['PUT', '/api/keys', { id, name: 'changed', ...input }])
+    await expectError(400, error, ['POST', '/api/keys', { name: 'b', ...input }])
+    await expectError(400, error, ['PUT', `/api/keys/${id}`, { name: 'changed', ...input }])
+    await expectError(400, error, ['PUT', '/api/keys', { id, name: 'changed', ...input }])
   }
-  for (const [limits, error] of refusedLimits) await refuses(400, error, ['PATCH', '/api/settings', { limits }])
+  for (const [limits, error] of refusedLimits) await expectError(400, error, ['PATCH', '/api/settings', { limits }])
   const unknown = await expect(400, 'POST', '/api/keys', { name: 'b', kinds: ['llm', 'smell'] })
   assert.match(unknown.error, /^"kinds\[1\]" must be one of "llm", /)
   assert.equal(await expect(200, 'GET', '/api/keys'), before)
@@ -149,7 +149,7 @@ settings(
 )
 
 settings('invalid settings are rejected with an error that identifies the field', async () => {
-  const { refuses } = openManagement()
+  const { expectError } = openManagement()
   for (const [input, error] of [
     [{ whenPriceUnknown: 'maybe' }, '"whenPriceUnknown" must be one of "skip", "allow"'],
     [{ onStorageUnavailable: { usd: 'pass' } }, '"onStorageUnavailable.usd" must be one of "refuse", "allow"'],
@@ -160,5 +160,5 @@ settings('invalid settings are rejected with an error that identifies the field'
     [{ usage: { keepRequestsDays: 0 } }, '"usage.keepRequestsDays" must be a whole number from 1 to 36500'],
     [{ usage: { keepTotalsDays: 1.5 } }, '"usage.keepTotalsDays" must be a whole number from 1 to 36500'],
   ] as const)
-    await refuses(400, error, ['PATCH', '/api/settings', input])
+    await expectError(400, error, ['PATCH', '/api/settings', input])
 })

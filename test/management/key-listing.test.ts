@@ -66,11 +66,11 @@ test('finds keys by part of their name or id, with or without pagination', async
 })
 
 test('rejects an unknown parameter with an error that names it', async () => {
-  const { list: _, refuses } = await withKeys([])
-  await refuses(400, '"values" must be one of "all", "none"', ['GET', '/api/keys?values=some'])
-  await refuses(400, '"limit" must be a whole number from 1 to 1000', ['GET', '/api/keys?limit=0'])
-  await refuses(400, '"after" must be the "after" value of a previous page', ['GET', '/api/keys?after=x'])
-  await refuses(400, '"q" can only appear once.', ['GET', '/api/keys?q=a&q=b'])
-  await refuses(400, 'Unknown field "value". Did you mean "values"?', ['GET', '/api/keys?value=none'])
-  await refuses(400, 'Unknown field "limit". Known: "values".', ['GET', '/api/keys/x?limit=1'])
+  const { list: _, expectError } = await withKeys([])
+  await expectError(400, '"values" must be one of "all", "none"', ['GET', '/api/keys?values=some'])
+  await expectError(400, '"limit" must be a whole number from 1 to 1000', ['GET', '/api/keys?limit=0'])
+  await expectError(400, '"after" must be the "after" value of a previous page', ['GET', '/api/keys?after=x'])
+  await expectError(400, '"q" can only appear once.', ['GET', '/api/keys?q=a&q=b'])
+  await expectError(400, 'Unknown field "value". Did you mean "values"?', ['GET', '/api/keys?value=none'])
+  await expectError(400, 'Unknown field "limit". Known: "values".', ['GET', '/api/keys/x?limit=1'])
 })

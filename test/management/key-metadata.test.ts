@@ -50,13 +50,13 @@ const rejected: [metadata: unknown, error: string][] = [
 ]
 
 test('rejects metadata that exceeds the limits, and changes nothing', async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', metadata })
   for (const [input, error] of rejected) {
-    await refuses(400, error, ['PUT', `/api/keys/${id}`, { name: 'changed', metadata: input }])
-    await refuses(400, error, ['POST', '/api/keys', { name: 'b', metadata: input }])
+    await expectError(400, error, ['PUT', `/api/keys/${id}`, { name: 'changed', metadata: input }])
+    await expectError(400, error, ['POST', '/api/keys', { name: 'b', metadata: input }])
   }
-  await refuses(400, '"metadata" must be an object', ['POST', '/api/keys', { name: 'b', metadata: null }])
+  await expectError(400, '"metadata" must be an object', ['POST', '/api/keys', { name: 'b', metadata: null }])
   const { keys } = await expect(200, 'GET', '/api/keys')
   assert.equal(
     keys.map(({ name, metadata: kept }) => [name, kept]),

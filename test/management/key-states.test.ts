@@ -24,14 +24,14 @@ function unwatched(): Storage {
   return storage
 }
 
-async function doorWithKey(storage = unwatched()) {
+async function openWithKey(storage = unwatched()) {
   const management = openManagement({ storage })
   const { id, key } = await management.expect(201, 'POST', '/api/keys', { name: 'a' })
   return { management, id, key }
 }
 
 test('rejects a paused key with a 403 from the next request on, until it is resumed', async () => {
-  const { management, id, key } = await doorWithKey()
+  const { management, id, key } = await openWithKey()
   await management.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
   assert.is(await models(management, key), 200)
   for (let round = 0; round < 3; round++) {
@@ -43,20 +43,20 @@ test('rejects a paused key with a 403 from the next request on, until it is resu
 })
 
 test('rejects a paused key whether or not a key is required', async () => {
-  const { management, id, key } = await doorWithKey()
+  const { management, id, key } = await openWithKey()
   await management.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
   assert.is(await models(management, key), 403)
 })
 
 test('a renamed key stays paused', async () => {
-  const { management, id, key } = await doorWithKey()
+  const { management, id, key } = await openWithKey()
   await management.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
   await management.expect(200, 'PUT', `/api/keys/${id}`, { name: 'b' })
   assert.is(await models(management, key), 403)
 })
 
 test('rejects a deleted key from the next request on', async () => {
-  const { management, id, key } = await doorWithKey()
+  const { management, id, key } = await openWithKey()
   await management.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
   assert.is(await models(management, key), 200)
   await management.expect(200, 'DELETE', `/api/keys/${id}`)
@@ -78,7 +78,7 @@ test("an in-flight request doesn't resume a key that is paused in the meantime",
       return stored
     },
   }
-  const { management, id, key } = await doorWithKey(slow)
+  const { management, id, key } = await openWithKey(slow)
   gate.isArmed = true
   const early = models(management, key)
   await gate.reached.fired // it has read the key while active
@@ -96,7 +96,7 @@ test('finds by id a key that another process just created, even while the cache 
   const { id } = await other.expect(201, 'POST', '/api/keys', { name: 'a' })
   await here.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
   await here.expect(200, 'DELETE', `/api/keys/${id}`)
-  await other.refuses(404, 'Key not found', ['DELETE', `/api/keys/${id}`])
+  await other.expectError(404, 'Key not found', ['DELETE', `/api/keys/${id}`])
 })
 
 test('pausing or deleting a key takes effect even if the storage fails after writing', async () => {
@@ -110,21 +110,21 @@ test('pausing or deleting a key takes effect even if the storage fails after wri
     }
   }
   const lossy = { ...storage, set: failAfter(storage.set), delete: failAfter(storage.delete) }
-  const { management, id, key } = await doorWithKey(lossy)
+  const { management, id, key } = await openWithKey(lossy)
   await management.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
   assert.is(await models(management, key), 200)
   failing = true
-  await management.refuses(500, 'Failed to update key', ['PUT', `/api/keys/${id}`, { isActive: false }])
+  await management.expectError(500, 'Failed to update key', ['PUT', `/api/keys/${id}`, { isActive: false }])
   assert.is(await models(management, key), 403)
   await management.expect(200, 'GET', '/api/keys')
-  await management.refuses(500, 'Failed to delete key', ['DELETE', `/api/keys/${id}`])
+  await management.expectError(500, 'Failed to delete key', ['DELETE', `/api/keys/${id}`])
   assert.is(await models(management, key), 401)
   assert.equal(await management.expect(200, 'GET', '/api/keys'), { keys: [] })
 })
 
 test('a stored key without a state is active', async () => {
   const storage = unwatched()
-  const { id, key } = await doorWithKey(storage)
+  const { id, key } = await openWithKey(storage)
   const [stored] = await storage.list('keys/')
   const envelope = JSON.parse(stored?.value ?? '')
   delete envelope.record.isActive

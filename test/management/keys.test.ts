@@ -44,8 +44,8 @@ const refusals: Array<[body: unknown, error: string]> = [
 ]
 for (const [body, error] of refusals) {
   test(`rejects creating a key with ${JSON.stringify(body).slice(0, 40)}: ${error}`, async () => {
-    const { refuses, expect } = openManagement()
-    await refuses(400, error, ['POST', '/api/keys', body])
+    const { expectError, expect } = openManagement()
+    await expectError(400, error, ['POST', '/api/keys', body])
     assert.equal(await expect(200, 'GET', '/api/keys'), { keys: [] })
   })
 }
@@ -73,9 +73,9 @@ const badChanges: Array<[body: unknown, error: string]> = [
 ]
 for (const [body, error] of badChanges) {
   test(`rejects the change ${JSON.stringify(body)} and leaves the key unchanged: ${error}`, async () => {
-    const { refuses, expect } = openManagement()
+    const { expectError, expect } = openManagement()
     const { id } = await expect(201, 'POST', '/api/keys', { name: 'a' })
-    await refuses(400, error, ['PUT', `/api/keys/${id}`, body])
+    await expectError(400, error, ['PUT', `/api/keys/${id}`, body])
     const [key] = (await expect(200, 'GET', '/api/keys')).keys
     assert.is(key?.name, 'a')
     assert.is(key?.isActive, true)
@@ -83,20 +83,20 @@ for (const [body, error] of badChanges) {
 }
 
 test('an unknown id returns a 404, but an empty change returns a 400 first', async () => {
-  const { refuses } = openManagement()
-  await refuses(404, 'Key not found', ['GET', '/api/keys/nobody'])
-  await refuses(404, 'Key not found', ['PUT', '/api/keys/nobody', { isActive: false }])
-  await refuses(404, 'Key not found', ['DELETE', '/api/keys/nobody'])
-  await refuses(400, 'Send "isActive", "name", or another field to change.', ['PUT', '/api/keys/nobody', {}])
+  const { expectError } = openManagement()
+  await expectError(404, 'Key not found', ['GET', '/api/keys/nobody'])
+  await expectError(404, 'Key not found', ['PUT', '/api/keys/nobody', { isActive: false }])
+  await expectError(404, 'Key not found', ['DELETE', '/api/keys/nobody'])
+  await expectError(400, 'Send "isActive", "name", or another field to change.', ['PUT', '/api/keys/nobody', {}])
 })
 
 test('a deleted key stays deleted', async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a' })
   const other = await expect(201, 'POST', '/api/keys', { name: 'b' })
   assert.equal(await expect(200, 'DELETE', `/api/keys/${id}`), { success: true })
-  await refuses(404, 'Key not found', ['DELETE', `/api/keys/${id}`])
-  await refuses(404, 'Key not found', ['PUT', `/api/keys/${id}`, { isActive: true }])
+  await expectError(404, 'Key not found', ['DELETE', `/api/keys/${id}`])
+  await expectError(404, 'Key not found', ['PUT', `/api/keys/${id}`, { isActive: true }])
   assert.equal(
     (await expect(200, 'GET', '/api/keys')).keys.map((key) => key.id),
     [other.id],

@@ -89,7 +89,7 @@ test("resetting a key restarts only the key's own limits, and deleting it remove
 })
 
 test('reads, resets, and settles limits over HTTP, with or without a body', async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', limits: { parallel: 1 } })
   const { id: free } = await expect(201, 'POST', '/api/keys', { name: 'free' })
   const { id: group } = await expect(201, 'POST', '/api/groups', { name: 'g' })
@@ -100,8 +100,12 @@ test('reads, resets, and settles limits over HTTP, with or without a body', asyn
     await expect(200, 'DELETE', `${whose}/limits`)
     await expect(200, 'POST', `${whose}/limits/settle`)
     await expect(200, 'POST', `${whose}/limits/settle`, { as: 'unspent' })
-    await refuses(400, '"as" must be one of "spent", "unspent"', ['POST', `${whose}/limits/settle`, { as: 'paid' }])
-    await refuses(400, 'Unknown field "ass". Did you mean "as"?', ['POST', `${whose}/limits/settle`, { ass: 'spent' }])
+    await expectError(400, '"as" must be one of "spent", "unspent"', ['POST', `${whose}/limits/settle`, { as: 'paid' }])
+    await expectError(400, 'Unknown field "ass". Did you mean "as"?', [
+      'POST',
+      `${whose}/limits/settle`,
+      { ass: 'spent' },
+    ])
   }
   for (const whose of ['/api/keys/nobody', '/api/groups/nobody'])
     for (const [method, path] of [
@@ -109,7 +113,7 @@ test('reads, resets, and settles limits over HTTP, with or without a body', asyn
       ['DELETE', 'limits'],
       ['POST', 'limits/settle'],
     ] as const)
-      await refuses(404, whose.includes('keys') ? 'Key not found' : 'Group not found', [method, `${whose}/${path}`])
+      await expectError(404, whose.includes('keys') ? 'Key not found' : 'Group not found', [method, `${whose}/${path}`])
 })
 
 test('the CLI shows limit states', async () => {

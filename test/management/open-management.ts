@@ -75,7 +75,7 @@ export function openManagement(options: Partial<GatewayOptions> = {}) {
     assert.equal(await expect(status, ...request), { error })
   }
 
-  return { gateway, storage, clock, send, call, expect, refuses: expectError }
+  return { gateway, storage, clock, send, call, expect, expectError }
 }
 
 /** Opens a gateway in which these names resolve to a connection, so combos that contain them cause no warnings. */

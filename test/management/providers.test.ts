@@ -105,9 +105,9 @@ test("stores, shows, and replaces a provider's connection strategy", async () =>
 })
 
 test('a connected provider outside the catalog can have a strategy, and is listed once it does', async () => {
-  const { expect, refuses } = openManagement({ catalog: {} })
+  const { expect, expectError } = openManagement({ catalog: {} })
   const put = ['PUT', '/api/providers/mine', { strategy: 'random' }] as const
-  await refuses(404, 'Provider not found', [...put])
+  await expectError(404, 'Provider not found', [...put])
   const connection = { provider: 'mine', providerSpecificData: { baseUrl: 'http://mine.test/v1' } }
   await expect(201, 'POST', '/api/connections', connection)
   assert.equal((await expect(200, 'GET', '/api/providers')).providers, [])
@@ -116,13 +116,13 @@ test('a connected provider outside the catalog can have a strategy, and is liste
 })
 
 test('a single provider looks the same as in the list', async () => {
-  const { expect, refuses } = openManagement({ catalog: { one: { name: 'One', models: [{ id: 'm' }] } } })
+  const { expect, expectError } = openManagement({ catalog: { one: { name: 'One', models: [{ id: 'm' }] } } })
   await expect(200, 'PUT', '/api/providers/one', { strategy: 'random' })
   const [first] = (await expect(200, 'GET', '/api/providers')).providers
   assert.equal(await expect(200, 'GET', '/api/providers/one'), first)
   const lab = await expect(200, 'GET', '/api/providers/openai-compatible-lab')
   assert.equal([lab.id, lab.name], ['openai-compatible-lab', 'openai-compatible-lab'])
-  await refuses(404, 'Provider not found', ['GET', '/api/providers/mine'])
+  await expectError(404, 'Provider not found', ['GET', '/api/providers/mine'])
 })
 
 const CHOICE = `"strategy" must be one of ${listNames(connectionStrategies)}`
@@ -140,7 +140,7 @@ for (const [body, error] of [
   [{ strategy: 'random', when: {} }, 'Unknown field "when". Known: "strategy", "stickyLimit".'],
 ] as const) {
   test(`rejects ${JSON.stringify(body)}: ${error}`, () =>
-    openManagement({ catalog: { one: {} } }).refuses(400, error, ['PUT', '/api/providers/one', body]))
+    openManagement({ catalog: { one: {} } }).expectError(400, error, ['PUT', '/api/providers/one', body]))
 }
 
 test('the catalog is read-only', async () => {

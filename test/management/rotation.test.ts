@@ -6,7 +6,7 @@ import { openManagement } from './open-management.ts'
 const test = suite('combo rotation')
 
 /** Opens a gateway with a round-robin combo `pool` of three models. `turn` returns the model that served a request. */
-async function doorWithPool() {
+async function openWithPool() {
   const served: unknown[] = []
   const provider = http.post('https://up.test/v1/chat/completions', async ({ request }) => {
     const body = await request.json()
@@ -35,13 +35,13 @@ async function doorWithPool() {
 }
 
 test('a round-robin combo moves on to the next model with each request', async () => {
-  const { turn } = await doorWithPool()
+  const { turn } = await openWithPool()
   assert.equal([await turn(), await turn(), await turn(), await turn()], ['1', '2', '3', '1'])
 })
 
 for (const change of [{}, { name: '' }, { name: 'pool' }, { strategy: 'round-robin' }, { models: ['up/1', 'up/2'] }]) {
   test(`a combo restarts at its first model after a PUT of ${JSON.stringify(change)}`, async () => {
-    const { turn, expect, path } = await doorWithPool()
+    const { turn, expect, path } = await openWithPool()
     assert.is(await turn(), '1')
     await expect(200, 'PUT', path, change)
     assert.equal([await turn(), await turn()], ['1', '2'])
@@ -49,7 +49,7 @@ for (const change of [{}, { name: '' }, { name: 'pool' }, { strategy: 'round-rob
 }
 
 test('a renamed combo, and a new combo with the old name, start at their first model', async () => {
-  const { turn, expect, path } = await doorWithPool()
+  const { turn, expect, path } = await openWithPool()
   assert.is(await turn(), '1')
   await expect(200, 'PUT', path, { name: 'ring' })
   assert.is(await turn('ring'), '1')
@@ -58,7 +58,7 @@ test('a renamed combo, and a new combo with the old name, start at their first m
 })
 
 test('renaming also resets the rotation of the new name', async () => {
-  const { turn, expect, path, storage, clock } = await doorWithPool()
+  const { turn, expect, path, storage, clock } = await openWithPool()
   const models = ['up/7', 'up/8']
   const old = await expect(201, 'POST', '/api/combos', { name: 'ring', models, strategy: 'round-robin' })
   assert.is(await turn('ring'), '7')
@@ -68,7 +68,7 @@ test('renaming also resets the rotation of the new name', async () => {
 })
 
 test('deleting a combo deletes its rotation', async () => {
-  const { turn, expect, path } = await doorWithPool()
+  const { turn, expect, path } = await openWithPool()
   assert.is(await turn(), '1')
   await expect(200, 'DELETE', path)
   await expect(201, 'POST', '/api/combos', { name: 'pool', models: ['up/7', 'up/8'], strategy: 'round-robin' })
@@ -82,7 +82,7 @@ for (const [status, body] of [
   [400, { strateg: 'fallback' }],
 ] as const) {
   test(`a rejected PUT of ${JSON.stringify(body)} doesn't change the rotation`, async () => {
-    const { turn, expect, path } = await doorWithPool()
+    const { turn, expect, path } = await openWithPool()
     await expect(201, 'POST', '/api/combos', { name: 'other', models: ['up/9'] })
     assert.is(await turn(), '1')
     await expect(status, 'PUT', path, body)
@@ -91,7 +91,7 @@ for (const [status, body] of [
 }
 
 test("changing one combo doesn't change the rotation of another", async () => {
-  const { turn, expect } = await doorWithPool()
+  const { turn, expect } = await openWithPool()
   const other = await expect(201, 'POST', '/api/combos', { name: 'other', models: ['up/9'] })
   assert.is(await turn(), '1')
   await expect(200, 'PUT', `/api/combos/${other.id}`, { name: 'another' })

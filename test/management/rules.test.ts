@@ -107,20 +107,20 @@ const refusals: Array<[body: object, error: string]> = [
 ]
 for (const [rules, error] of refusals)
   test(`the settings and combos reject ${JSON.stringify(rules)}`, async () => {
-    const { refuses, expect } = openManagement()
-    await refuses(400, error, ['PATCH', '/api/settings', rules])
+    const { expectError, expect } = openManagement()
+    await expectError(400, error, ['PATCH', '/api/settings', rules])
     assert.equal(readRules(await expect(200, 'GET', '/api/settings')), defaultRules)
-    await refuses(400, error, ['POST', '/api/combos', { name: 'own', models: [], ...rules }])
+    await expectError(400, error, ['POST', '/api/combos', { name: 'own', models: [], ...rules }])
     const { id } = await expect(201, 'POST', '/api/combos', { name: 'own', models: [] })
-    await refuses(400, error, ['PUT', `/api/combos/${id}`, rules])
+    await expectError(400, error, ['PUT', `/api/combos/${id}`, rules])
   })
 
 test('rejects a first cooldown that exceeds the maximum, including the default maximum', async () => {
-  const { refuses } = openManagement()
+  const { expectError } = openManagement()
   const health = { cooldownMs: 2_000, maxCooldownMs: 1_000 }
   const inSettings = '"health.cooldownMs" must not be above "health.maxCooldownMs": '
-  await refuses(400, `${inSettings}2000, 1000`, ['PATCH', '/api/settings', { health }])
-  await refuses(400, `${inSettings}400000, 300000`, ['PATCH', '/api/settings', { health: { cooldownMs: 400_000 } }])
+  await expectError(400, `${inSettings}2000, 1000`, ['PATCH', '/api/settings', { health }])
+  await expectError(400, `${inSettings}400000, 300000`, ['PATCH', '/api/settings', { health: { cooldownMs: 400_000 } }])
   const inCombo = '"health" must not have a "cooldownMs" above its "maxCooldownMs"'
-  await refuses(400, inCombo, ['POST', '/api/combos', { name: 'own', models: [], health }])
+  await expectError(400, inCombo, ['POST', '/api/combos', { name: 'own', models: [], health }])
 })

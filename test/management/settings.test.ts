@@ -95,8 +95,8 @@ const refusals: Array<[body: unknown, error: string]> = [
 ]
 for (const [body, error] of refusals) {
   test(`rejects the entire patch ${JSON.stringify(body).slice(0, 60)}, and changes nothing`, async () => {
-    const { refuses, expect } = openManagement()
-    await refuses(400, error, ['PATCH', '/api/settings', body])
+    const { expectError, expect } = openManagement()
+    await expectError(400, error, ['PATCH', '/api/settings', body])
     assert.equal(await expect(200, 'GET', '/api/settings'), defaults)
   })
 }
@@ -115,9 +115,9 @@ test('unreadable or unwritable settings return a 500, and onError receives the c
   const broken = new Error('disk on fire')
   const errors: unknown[] = []
   const storage = { ...memoryStorage(), get: () => Promise.reject(broken) }
-  const { refuses } = openManagement({ storage, hooks: { onError: (error) => errors.push(error) } })
-  await refuses(500, 'Failed to fetch settings', ['GET', '/api/settings'])
-  await refuses(500, 'Failed to update settings', ['PATCH', '/api/settings', { requireApiKey: true }])
+  const { expectError } = openManagement({ storage, hooks: { onError: (error) => errors.push(error) } })
+  await expectError(500, 'Failed to fetch settings', ['GET', '/api/settings'])
+  await expectError(500, 'Failed to update settings', ['PATCH', '/api/settings', { requireApiKey: true }])
   assert.equal(
     errors.map((error) => error instanceof Error && error.cause),
     [broken, broken],

@@ -60,7 +60,7 @@ process.exit()
  * Tests that the agent built from the page `slug` calls a tool through the gateway and then streams a response. `limited` is the error status when
  * the limit is reached.
  */
-export function converses(slug: string, limited: number | string = 429) {
+export function addAgentRecipeTests(slug: string, limited: number | string = 429) {
   const test = suite<{ app: App }>(`the recipe ${slug}`)
   let provider: Awaited<ReturnType<typeof startProvider>>
   const closers: Array<() => unknown> = []

@@ -6,7 +6,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { startWorker } from '../runtimes/worker.ts'
 import { assert } from '../support/suite.ts'
 import { openApp } from './app.ts'
-import { servesBy } from './scenario.ts'
+import { addRecipeTests } from './scenario.ts'
 
 const AUDIENCE = 'a-tag-of-an-access-application'
 const { publicKey, privateKey } = await generateKeyPair('RS256')
@@ -27,7 +27,7 @@ function getToken(user: string, { audience = AUDIENCE, issuer = team, expires = 
 }
 const getHeaders = async (token: Promise<string>) => ({ 'cf-access-jwt-assertion': await token })
 
-const test = servesBy(
+const test = addRecipeTests(
   'cloudflare-access',
   (_origin, user) => getHeaders(getToken(user)),
   async (providerUrl) => {

@@ -1,3 +1,3 @@
-import { converses } from './agents.ts'
+import { addAgentRecipeTests } from './agents.ts'
 
-converses('mastra')
+addAgentRecipeTests('mastra')

@@ -29,11 +29,11 @@ const start = (slug: string, options?: AppOptions) => async (providerUrl: string
 
 /** Tests that in the app built from the page `slug`, signed-in users can chat within their own limits, and nobody else can chat. */
 export function serves(slug: string, signIn: SignIn, options?: AppOptions) {
-  return servesBy(slug, signIn, start(slug, options))
+  return addRecipeTests(slug, signIn, start(slug, options))
 }
 
 /** Tests the same for an app that `open` starts. */
-export function servesBy(slug: string, signIn: SignIn, open: (providerUrl: string) => Promise<ServedApp>) {
+export function addRecipeTests(slug: string, signIn: SignIn, open: (providerUrl: string) => Promise<ServedApp>) {
   const test = suite<{ app: ServedApp }>(`the recipe ${slug}`)
   let upstream: Awaited<ReturnType<typeof startUpstream>>
   let origin = ''

@@ -2,9 +2,9 @@ import type { Browser } from 'playwright-core'
 import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { guardHolds } from './browser/cross-site.ts'
-import { pageHasGuards } from './browser/page-guards.ts'
-import { sitesOfUsers } from './browser/user-sites.ts'
-import { workerServesPages } from './browser/worker-requests.ts'
+import { addPageGuardTests } from './browser/page-guards.ts'
+import { addUserSiteTests } from './browser/user-sites.ts'
+import { addWorkerRequestTests } from './browser/worker-requests.ts'
 
 if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
 const path = chromiumPath
@@ -16,7 +16,7 @@ test.before({ timeoutMs: 300_000 }, async (context) => {
 })
 test.after(({ browser }) => browser?.close())
 
-workerServesPages(test)
+addWorkerRequestTests(test)
 guardHolds(test)
-pageHasGuards(test)
-sitesOfUsers(test)
+addPageGuardTests(test)
+addUserSiteTests(test)

@@ -1,12 +1,12 @@
 import { assert, suite } from '../support/suite.ts'
 import { runScript, sharedBy, startChild } from './child.ts'
-import { clientsLeave } from './client-disconnects.ts'
-import { keepsToFakeTimers } from './fake-timers.ts'
-import { guardsContent } from './guarded.ts'
-import { refusesHostileRequests } from './hostile-requests.ts'
-import { tellsInContext } from './in-context.ts'
-import { mountGuardsAndCloses } from './mount-closes.ts'
-import { readsPaths } from './paths.ts'
+import { addClientDisconnectTests } from './client-disconnects.ts'
+import { addFakeTimerTests } from './fake-timers.ts'
+import { addGuardTests } from './guarded.ts'
+import { addHostileRequestTests } from './hostile-requests.ts'
+import { addAsyncContextTests } from './in-context.ts'
+import { addServerTests } from './mount-closes.ts'
+import { addPathTests } from './paths.ts'
 import { runsIn } from './scenario.ts'
 
 const bun = new URL('node_modules/.bin/bun', import.meta.url).pathname
@@ -15,24 +15,24 @@ const fetches = sharedBy(4, () => start('bun-fetch'))
 const mount = sharedBy(5, () => start('bun-mount'))
 
 runsIn('Bun.serve({ fetch: gateway.fetch })', fetches)
-readsPaths('Bun.serve({ fetch: gateway.fetch })', fetches)
+addPathTests('Bun.serve({ fetch: gateway.fetch })', fetches)
 runsIn('Bun.serve(gateway)', () => start('bun-object'))
 runsIn('serveBun(gateway)', mount)
-clientsLeave('serveBun', mount)
-clientsLeave('Bun.serve({ fetch: gateway.fetch })', fetches)
-refusesHostileRequests('serveBun', mount)
-refusesHostileRequests('Bun.serve({ fetch: gateway.fetch })', fetches)
-portsAreNotShared()
-callsInProcessEndAtOnce()
-wrappedFetchesAreGuarded()
-waitingCallsAreReported()
-tellsInContext('Bun', bun)
-keepsToFakeTimers('Bun', ['byHand', 'jest'], bun)
-mountGuardsAndCloses('serveBun', mount)
-guardsContent('Bun', async () => JSON.parse(await runScript(bun, ['apps/guards.mjs'])))
+addClientDisconnectTests('serveBun', mount)
+addClientDisconnectTests('Bun.serve({ fetch: gateway.fetch })', fetches)
+addHostileRequestTests('serveBun', mount)
+addHostileRequestTests('Bun.serve({ fetch: gateway.fetch })', fetches)
+addTakenPortTests()
+addInProcessClientTests()
+addReplacedFetchTests()
+addQueuedStreamTests()
+addAsyncContextTests('Bun', bun)
+addFakeTimerTests('Bun', ['byHand', 'jest'], bun)
+addServerTests('serveBun', mount)
+addGuardTests('Bun', async () => JSON.parse(await runScript(bun, ['apps/guards.mjs'])))
 
 /** Requests from the same process need their abort listeners immediately. Only those from `Bun.serve` can get them later. */
-function callsInProcessEndAtOnce() {
+function addInProcessClientTests() {
   const test = suite('a client that disconnects in the same Bun process')
   test('the gateway notices that a client in the same Bun process has disconnected', async () => {
     const output = await runScript(bun, ['apps/bun-in-process.mjs'])
@@ -41,7 +41,7 @@ function callsInProcessEndAtOnce() {
 }
 
 /** Only Bun's own `fetch` can be relied on to settle when it is aborted. */
-function wrappedFetchesAreGuarded() {
+function addReplacedFetchTests() {
   const test = suite("a replacement for Bun's fetch, installed before the package is loaded")
   for (const way of ['plain', 'bound', 'disguised', 'proxy', 'spy'])
     test(`a replacement fetch that never settles doesn't keep a disconnected client's request open (${way})`, async () => {
@@ -51,7 +51,7 @@ function wrappedFetchesAreGuarded() {
 }
 
 /** Bun reads the maximum number of concurrent calls when it starts. */
-function waitingCallsAreReported() {
+function addQueuedStreamTests() {
   const test = suite('300 concurrent streams under serveBun')
   const run = async (command: string, ...args: string[]) =>
     JSON.parse(await runScript(command, [...args, 'apps/bun-many.mjs']))
@@ -69,7 +69,7 @@ function waitingCallsAreReported() {
   })
 }
 
-function portsAreNotShared() {
+function addTakenPortTests() {
   const test = suite('serveBun on a port that is taken')
   test('serveBun throws if the port is taken, so two servers never share a port', async () => {
     const server = await mount()

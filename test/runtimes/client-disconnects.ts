@@ -24,7 +24,7 @@ const EACH = isCi ? 28 : 4
 const AT_ONCE = phases.length * routes.length
 
 /** Tests that clients on separate sockets, `EACH` per route and phase, leave nothing behind when they disconnect. */
-export function clientsLeave(name: string, start: () => Promise<Server>): void {
+export function addClientDisconnectTests(name: string, start: () => Promise<Server>): void {
   const clients = EACH * phases.length * routes.length
   const test = suite(`${clients} clients that disconnect from ${name}`)
   test('provider calls end within a second after their clients disconnect', async () => {

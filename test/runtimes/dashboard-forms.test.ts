@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core'
 import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
-import { recordsAreEdited } from './browser/dashboard/editing.ts'
-import { policiesAreEdited } from './browser/dashboard/policy-fields.ts'
-import { timesAreShown } from './browser/dashboard/ranges.ts'
-import { codeIsReadOnly } from './browser/dashboard/read-only-records.ts'
+import { addEditingTests } from './browser/dashboard/editing.ts'
+import { addPolicyFieldTests } from './browser/dashboard/policy-fields.ts'
+import { addTimeRangeTests } from './browser/dashboard/ranges.ts'
+import { addReadOnlyRecordTests } from './browser/dashboard/read-only-records.ts'
 
 if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
 const path = chromiumPath
@@ -15,7 +15,7 @@ test.before({ timeoutMs: 300_000 }, async (context) => {
 })
 test.after(({ browser }) => browser?.close())
 
-timesAreShown(test)
-recordsAreEdited(test)
-codeIsReadOnly(test)
-policiesAreEdited(test)
+addTimeRangeTests(test)
+addEditingTests(test)
+addReadOnlyRecordTests(test)
+addPolicyFieldTests(test)

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
-import { keysAreFound } from './browser/dashboard/keys.ts'
+import { addKeyPageTests } from './browser/dashboard/keys.ts'
 
 /* Separate from the other dashboard tests, because creating 100,000 keys takes a third as long as all of them. */
 
@@ -14,4 +14,4 @@ test.before({ timeoutMs: 300_000 }, async (context) => {
 })
 test.after(({ browser }) => browser?.close())
 
-keysAreFound(test)
+addKeyPageTests(test)

@@ -2,7 +2,7 @@ import { assert, suite } from '../support/suite.ts'
 import { runScript } from './child.ts'
 
 /** Tests requests under an app's fake timers. `ways` lists the ways to install them. `program` and `options` run a script in the runtime. */
-export function keepsToFakeTimers(
+export function addFakeTimerTests(
   runtime: string,
   ways: readonly string[],
   program: string,

@@ -11,7 +11,7 @@ export const guardOutcome = {
 }
 
 /** Tests guards in a runtime. `run` returns the outcome of `apps/guard-checks.mjs`. */
-export function guardsContent(runtime: string, run: () => Promise<unknown>): void {
+export function addGuardTests(runtime: string, run: () => Promise<unknown>): void {
   suite(`guards in ${runtime}`)('guards reject, cut off, and mask content', async () => {
     assert.equal(await run(), guardOutcome)
   })

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 3_000
 const BUFFERED = 16 * 1024 * 1024
 
 /** Tests a runtime with raw requests that no legitimate client sends. */
-export function refusesHostileRequests(name: string, start: () => Promise<Server>): void {
+export function addHostileRequestTests(name: string, start: () => Promise<Server>): void {
   const test = suite(`hostile requests to ${name}`)
   let server: Server
   let base = ''

@@ -2,7 +2,7 @@ import { assert, suite } from '../support/suite.ts'
 import { runScript } from './child.ts'
 
 /** Tests the timeouts of several concurrent requests. `program` and `options` run a script in the runtime. */
-export function tellsInContext(runtime: string, program: string, ...options: string[]): void {
+export function addAsyncContextTests(runtime: string, program: string, ...options: string[]): void {
   const test = suite(`concurrent requests with the same timeout in ${runtime}`)
   test('timeouts fire on time, and reach hooks and calls in the async context of their request', async () => {
     const { answers, recorded } = JSON.parse(await runScript(program, [...options, 'apps/in-context.mjs']))

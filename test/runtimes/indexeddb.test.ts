@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { listStores } from '../matrix.ts'
 import { assert, skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
-import { conforms } from './indexeddb/conforms.ts'
+import { addConformanceTests } from './indexeddb/conforms.ts'
 import { testDamaged } from './indexeddb/damaged.ts'
 import { testFailures } from './indexeddb/failures.ts'
 
@@ -16,7 +16,7 @@ test.before({ timeoutMs: 300_000 }, async (context) => {
 })
 test.after(({ browser }) => browser?.close())
 
-conforms(test)
+addConformanceTests(test)
 test('the matrix lists no browser storage other than IndexedDB', () =>
   assert.equal(listStores('Chromium'), ['memory', 'indexeddb']))
 testDamaged(test)

@@ -7,7 +7,7 @@ import { startUpstream } from './upstream.ts'
 /**
  * Tests the guarantees of adapters with their own server. On request, the app closes the server with a grace period of 200 ms, and exits with code 7.
  */
-export function mountGuardsAndCloses(name: string, start: () => Promise<Server>): void {
+export function addServerTests(name: string, start: () => Promise<Server>): void {
   const test = suite(name)
   let server: Server
   test.before(async () => {

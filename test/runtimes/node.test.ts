@@ -2,11 +2,11 @@ import { connect } from 'node:net'
 import { assert, suite } from '../support/suite.ts'
 import { nodes, runScript, type Server, sharedBy, startChild } from './child.ts'
 import { getClient, LONG_PROMPT } from './client.ts'
-import { clientsLeave } from './client-disconnects.ts'
-import { guardsContent } from './guarded.ts'
-import { refusesHostileRequests } from './hostile-requests.ts'
-import { mountGuardsAndCloses } from './mount-closes.ts'
-import { readsPaths } from './paths.ts'
+import { addClientDisconnectTests } from './client-disconnects.ts'
+import { addGuardTests } from './guarded.ts'
+import { addHostileRequestTests } from './hostile-requests.ts'
+import { addServerTests } from './mount-closes.ts'
+import { addPathTests } from './paths.ts'
 import { runsIn } from './scenario.ts'
 import { startUpstream } from './upstream.ts'
 
@@ -14,24 +14,24 @@ import { startUpstream } from './upstream.ts'
 const MEASURE_MS = 400_000
 
 for (const [version, node] of nodes) {
-  guardsContent(`Node ${version}`, async () => JSON.parse(await runScript(node, ['apps/guards.mjs'])))
+  addGuardTests(`Node ${version}`, async () => JSON.parse(await runScript(node, ['apps/guards.mjs'])))
   const mount = sharedBy(6, () => startChild(node, ['apps/node-mount.mjs']))
   const express = sharedBy(3, () => startChild(node, ['apps/node-express.mjs']))
   runsIn(`serveNode(gateway) on Node ${version}`, mount)
-  readsPaths(`serveNode(gateway) on Node ${version}`, mount)
-  pipelinedClientsLeave(version, mount)
-  clientsLeave(`serveNode on Node ${version}`, mount)
-  refusesHostileRequests(`serveNode on Node ${version}`, mount)
-  refusesHostileRequests(`toExpressHandler on Node ${version}`, express)
-  mountGuardsAndCloses(`serveNode on Node ${version}`, mount)
+  addPathTests(`serveNode(gateway) on Node ${version}`, mount)
+  addPipelinedDisconnectTests(version, mount)
+  addClientDisconnectTests(`serveNode on Node ${version}`, mount)
+  addHostileRequestTests(`serveNode on Node ${version}`, mount)
+  addHostileRequestTests(`toExpressHandler on Node ${version}`, express)
+  addServerTests(`serveNode on Node ${version}`, mount)
   runsIn(`toExpressHandler(gateway) on Node ${version}`, express)
-  readsPaths(`toExpressHandler(gateway) on Node ${version}`, express)
+  addPathTests(`toExpressHandler(gateway) on Node ${version}`, express)
 }
 
-unreadStreamsHoldLittle()
+addUnreadStreamTests()
 
 /** Measures the process's memory, without kernel buffers, which take megabytes on loopback. */
-function unreadStreamsHoldLittle(): void {
+function addUnreadStreamTests(): void {
   const test = suite("streams whose clients don't read")
   test("on Node, at most 128 KiB is buffered per stream if the client doesn't read", {
     timeoutMs: MEASURE_MS,
@@ -45,7 +45,7 @@ function unreadStreamsHoldLittle(): void {
 }
 
 /** Node 20 only emits `close` for the current request of a pipeline. */
-function pipelinedClientsLeave(version: string, start: () => Promise<Server>): void {
+function addPipelinedDisconnectTests(version: string, start: () => Promise<Server>): void {
   const test = suite(`a client that disconnects from Node ${version}`)
   test(`all pipelined streams end when their client disconnects from Node ${version}`, async () => {
     const [server, upstream] = await Promise.all([start(), startUpstream()])

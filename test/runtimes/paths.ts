@@ -19,7 +19,7 @@ const hosts = [
 ]
 
 /** Tests that the gateway authorizes the path in the request line, however the runtime builds its URLs. */
-export function readsPaths(name: string, start: () => Promise<Server>): void {
+export function addPathTests(name: string, start: () => Promise<Server>): void {
   const test = suite(`request paths of ${name}`)
   let server: Server
   let below = ''

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 import type { Server } from './child.ts'
 import { getClient } from './client.ts'
 import { startRedirects } from './redirects.ts'
-import { streamsAsItComes } from './streams.ts'
+import { addStreamTests } from './streams.ts'
 import { startUpstream } from './upstream.ts'
 
 /** Tests the built package in a runtime, with its own HTTP server and `fetch`. */
@@ -60,7 +60,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Server, 'url' | '
     assert.match(await response.text(), /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]\n\n$/)
   })
 
-  streamsAsItComes(test, () => ({ client, upstream }))
+  addStreamTests(test, () => ({ client, upstream }))
 
   test('an invalid status from a provider becomes a 502', async () => {
     for (const stream of [false, true]) {
@@ -103,7 +103,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Server, 'url' | '
 
   test('rejects a WebSocket request with 426 and serves the next request', async () => {
     for (const path of ['/v1/responses', '/v1/realtime?model=m']) {
-      const response = await askForWebSocket(`${url}${path}`)
+      const response = await requestWebSocket(`${url}${path}`)
       assert.match(response, /^HTTP\/1\.1 426 /)
       if (!name.startsWith('workerd')) assert.match(response, /^upgrade: HTTP\/1\.1\r$/im) // workerd doesn't expose hop-by-hop headers
       assert.match(response, /WebSockets are not supported here/)
@@ -167,7 +167,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Server, 'url' | '
 }
 
 /** Sends a WebSocket request. Returns everything that the server writes until a complete JSON body has arrived or it hangs up. */
-function askForWebSocket(url: string): Promise<string> {
+function requestWebSocket(url: string): Promise<string> {
   const { hostname, port, pathname, search } = new URL(url)
   return new Promise((resolve) => {
     let text = ''

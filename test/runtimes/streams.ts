@@ -8,7 +8,7 @@ interface Stage {
 }
 
 /** Tests that a stream reaches its client chunk by chunk as the provider sends it, and ends in the same way. */
-export function streamsAsItComes(test: ReturnType<typeof suite>, stage: () => Stage): void {
+export function addStreamTests(test: ReturnType<typeof suite>, stage: () => Stage): void {
   test("a stream's first chunk arrives before the provider has sent the last one", async () => {
     const { client, upstream } = stage()
     const response = await client.chat('held', true)

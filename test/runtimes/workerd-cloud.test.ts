@@ -90,7 +90,7 @@ const isSigned = ([, { headers }]: Sent) => headers !== undefined && 'x-signalbo
 const isOpening = ([url, { method }]: Sent) => method === 'POST' && url.endsWith('/cloud/1/sessions')
 
 /** Replays the signed and session-opening requests, and expects all of them to be rejected. */
-async function refusesReplays(sent: Sent[]): Promise<void> {
+async function assertReplaysRejected(sent: Sent[]): Promise<void> {
   const opening = sent.filter((item) => isSigned(item) || isOpening(item))
   assert.ok(opening.length > 3)
   for (const [url, init] of opening) {
@@ -148,9 +148,9 @@ for (const [store, options] of Object.entries(stores)) {
 
   test('rejects replayed requests, and continues its session after a restart', async ({ world }) => {
     const { home, sent, restart, models } = world
-    await refusesReplays(sent)
+    await assertReplaysRejected(sent)
     await restart()
-    await refusesReplays(sent)
+    await assertReplaysRejected(sent)
     const before = sent.length
     assert.equal(await home.api.cloud.sync(), { success: true, conflicts: [] })
     assert.is(sent.slice(before).filter(isOpening).length, 0)
@@ -161,7 +161,7 @@ for (const [store, options] of Object.entries(stores)) {
     const { home, sent, models } = world
     assert.equal(await home.api.cloud.disable(), { success: true, conflicts: [] })
     assert.is(await models(), 401)
-    await refusesReplays(sent)
+    await assertReplaysRejected(sent)
     assert.is((await home.api.cloud.enable()).verified, true, 'it was enrolled again')
     assert.is(await models(), 200)
   })

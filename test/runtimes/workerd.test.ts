@@ -1,5 +1,5 @@
 import { TOKEN } from './client.ts'
-import { guardsContent } from './guarded.ts'
+import { addGuardTests } from './guarded.ts'
 import { runsIn } from './scenario.ts'
 import { startWorker } from './worker.ts'
 
@@ -7,7 +7,7 @@ const options = { bindings: { SIGNALBOX_ADMIN_TOKEN: TOKEN } }
 
 runsIn('workerd: export default gateway', () => startWorker('worker-gateway', options))
 runsIn('workerd: toWorkersHandler', () => startWorker('worker-mount', options))
-guardsContent('workerd', async () => {
+addGuardTests('workerd', async () => {
   const { url, stop } = await startWorker('worker-guards', {})
   try {
     return await (await fetch(url)).json()

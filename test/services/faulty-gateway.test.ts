@@ -155,10 +155,10 @@ for (const [fault, label, ms] of FAULTS)
     {
       timeoutMs: 90_000,
     },
-    () => Promise.all(CLIENTS.map((name) => goesOn(name, fault, ms))),
+    () => Promise.all(CLIENTS.map((name) => checkOutage(name, fault, ms))),
   )
 
-async function goesOn(name: Client, fault: Fault, forMs: number) {
+async function checkOutage(name: Client, fault: Fault, forMs: number) {
   const { gateway, empty, elsewhere, proxy, close } = await open(name)
   const { key } = await elsewhere.api.keys.create({ name: 'known' })
   const paused = await elsewhere.api.keys.create({ name: 'paused by this gateway' })
@@ -262,12 +262,15 @@ type World = Awaited<ReturnType<typeof open>> & { name: Client }
 async function keepHistory(disturb: (proxies: Array<World['proxy']>) => Promise<void>): Promise<number[]> {
   const worlds = await Promise.all(CLIENTS.map(async (name) => ({ name, ...(await open(name)) })))
   const disturbed = disturb(worlds.map(({ proxy }) => proxy))
-  await Promise.all(worlds.map((world) => keepsHistory(world, disturbed)))
+  await Promise.all(worlds.map((world) => runClientHistory(world, disturbed)))
   return worlds.map(({ proxy }) => proxy.lost())
 }
 
 /** Lets several writers use two gateways until the promise settles, then checks that the store contains exactly the acknowledged writes. */
-async function keepsHistory({ name, gateway, elsewhere, openAnew, close }: World, until: Promise<void>): Promise<void> {
+async function runClientHistory(
+  { name, gateway, elsewhere, openAnew, close }: World,
+  until: Promise<void>,
+): Promise<void> {
   let isOver = false
   const left = new Set<string>() // acknowledged combos that weren't deleted
   const gone = new Set<string>()

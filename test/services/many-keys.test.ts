@@ -60,7 +60,7 @@ function* pages(rows: Rows): Generator<Rows> {
  * call decrypts and verifies every key, so the limit for the entire start's CPU time is a multiple of what the cryptography alone takes in the same
  * process.
  */
-async function answersInTime({ program, key }: World, store: string, location: string): Promise<void> {
+async function assertRespondsInTime({ program, key }: World, store: string, location: string): Promise<void> {
   const slowest: number[] = []
   const timesCryptography: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
@@ -98,7 +98,7 @@ test('on Postgres, a new process handles its first requests within 3 s of starti
         [page.map(({ key }) => key), page.map(({ value }) => value), page.map(({ version }) => version)],
       )
     await pool.query(`ANALYZE ${table}`)
-    await answersInTime(world, 'Postgres', `${server.url}?table=${table}`)
+    await assertRespondsInTime(world, 'Postgres', `${server.url}?table=${table}`)
     await pool.query(`DROP TABLE ${table}`)
   } finally {
     await pool.end()
@@ -118,7 +118,7 @@ test('on Redis, a new process handles its first requests within 3 s of starting'
       await command('MSET', ...page.flatMap(({ key, value, version }) => [`${root}k:${key}`, `${version} ${value}`]))
       await command('ZADD', `${root}i`, ...page.flatMap(({ key }) => ['0', key]))
     }
-    await answersInTime(world, 'Redis', `${server.url}?prefix=${encodeURIComponent(prefix)}`)
+    await assertRespondsInTime(world, 'Redis', `${server.url}?prefix=${encodeURIComponent(prefix)}`)
     for (const page of pages(world.rows)) await command('UNLINK', ...page.map(({ key }) => `${root}k:${key}`))
     await command('UNLINK', `${root}i`, `${root}s`)
   } finally {

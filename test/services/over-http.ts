@@ -200,14 +200,14 @@ export function testOverHttp(
     const first = build(open())
     const { key } = await first.api.keys.create({ name: 'limited', limits: { requests: { day: 3 } } })
     await first.close()
-    const askCold = async () => {
+    const sendToColdInstance = async () => {
       const gateway = build(open())
       const response = await send(gateway, key)
       const text = await response.text()
       await gateway.close()
       return response.status === 200 ? 'served' : text
     }
-    const texts = await Promise.all(Array.from({ length: 8 }, askCold))
+    const texts = await Promise.all(Array.from({ length: 8 }, sendToColdInstance))
     assert.is(texts.filter((text) => text === 'served').length, 3, texts.join('\n'))
     assert.is(texts.filter((text) => text.includes('rate_limit')).length, 5, texts.join('\n'))
   })

@@ -13,7 +13,7 @@ const test = suite('storages restored from old copies')
 test('after either side is restored, both converge without silently undoing a pause or deletion', () =>
   withQuickCrypto(() => fc.assert(fc.asyncProperty(rollbackHistories, runRollbacks), { numRuns: times(400) })))
 
-async function copyOf(storage: Storage): Promise<Storage> {
+async function copyStorage(storage: Storage): Promise<Storage> {
   const copy = memoryStorage()
   for (const { key, value } of await storage.list('')) await copy.set(key, value)
   return copy
@@ -27,7 +27,7 @@ test("on a restored gateway, a new pause or deletion wins over the cloud's later
   const { id } = await home.api.keys.create({ name: 'phone' })
   const gone = await home.api.connections.create({ provider: 'acme', name: 'a' })
   await sync()
-  const old = await copyOf(home.storage)
+  const old = await copyStorage(home.storage)
   await home.api.keys.update(id, { isActive: false })
   await home.api.connections.update(gone.id, { name: 'b' })
   await sync()
@@ -49,7 +49,7 @@ test('a gateway restored from a backup that is one sync old gets all later chang
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
   await sync()
-  const old = await copyOf(home.storage)
+  const old = await copyStorage(home.storage)
   await home.api.keys.update(id, { isActive: false })
   const created = await home.api.keys.create({ name: 'made since' })
   await sync()
@@ -65,7 +65,7 @@ test('changes at a cloud restored from a backup conflict with any number of late
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
   await sync()
-  const old = await copyOf(cloud.storage)
+  const old = await copyStorage(cloud.storage)
   await cloud.api.keys.update(id, { isActive: false })
   await sync()
   const again = openProxy({ storage: old, clock })

@@ -323,7 +323,7 @@ test('a cloud restored from a backup removes nothing from the gateway', async ()
   const { id } = await home.api.keys.create({ name: 'phone' })
   await home.api.aliases.set({ alias: 'gone', model: 'acme/x' })
   await sync()
-  const old = await copyOf(cloud.storage)
+  const old = await copyStorage(cloud.storage)
   await home.api.keys.update(id, { isActive: false })
   await home.api.aliases.delete('gone')
   await cloud.api.aliases.set({ alias: 'new', model: 'acme/y' })
@@ -341,7 +341,7 @@ test('a gateway restored from a backup gets later changes, and keeps changes mad
   const { id } = await home.api.keys.create({ name: 'phone' })
   await home.api.aliases.set({ alias: 'a', model: 'acme/1' })
   await sync()
-  const old = await copyOf(home.storage)
+  const old = await copyStorage(home.storage)
   for (const model of ['acme/2', 'acme/3']) {
     await home.api.aliases.set({ alias: 'a', model })
     await sync()
@@ -357,7 +357,7 @@ test('a gateway restored from a backup gets later changes, and keeps changes mad
   assert.equal(await getData(cloud), await getData(again))
 })
 
-async function copyOf(storage: Storage): Promise<Storage> {
+async function copyStorage(storage: Storage): Promise<Storage> {
   const copy = memoryStorage()
   for (const { key, value } of await storage.list('')) await copy.set(key, value)
   return copy

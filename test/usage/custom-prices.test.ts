@@ -70,7 +70,7 @@ const AMOUNT = 'must be a number of 0 or more'
 const EMPTY = 'must contain a price, such as "input"'
 
 test('invalid custom prices are rejected with the field name', async () => {
-  const { expect, refuses } = openManagement()
+  const { expect, expectError } = openManagement()
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai' })
   for (const [prices, error] of [
     [{ m: { input: -1 } }, `"prices.m.input" ${AMOUNT}`],
@@ -79,16 +79,16 @@ test('invalid custom prices are rejected with the field name', async () => {
     [{ m: 5 }, '"prices.m" must be an object'],
     [[], '"prices" must be an object'],
   ] as const) {
-    await refuses(400, error, ['PUT', `/api/connections/${id}`, { prices }])
-    await refuses(400, error, ['POST', '/api/connections', { provider: 'openai', prices }])
+    await expectError(400, error, ['PUT', `/api/connections/${id}`, { prices }])
+    await expectError(400, error, ['POST', '/api/connections', { provider: 'openai', prices }])
   }
   const model = { providerAlias: 'openai', id: 'm' }
-  await refuses(400, `"prices.output" ${AMOUNT}`, [
+  await expectError(400, `"prices.output" ${AMOUNT}`, [
     'POST',
     '/api/models/custom',
     { ...model, prices: { output: null } },
   ])
-  await refuses(400, `"prices" ${EMPTY}`, ['PUT', '/api/models/custom', { ...model, prices: {} }])
+  await expectError(400, `"prices" ${EMPTY}`, ['PUT', '/api/models/custom', { ...model, prices: {} }])
   const unknown = await expect(400, 'POST', '/api/models/custom', { ...model, prices: { token: 1 } })
   assert.match(unknown.error, /^Unknown field "prices\.token"\. Known: "input", "output", "cacheRead"/)
 })

@@ -30,9 +30,9 @@ export function storageLifetime(test: StorageTest, claims: Required<Pick<Storage
   test('each store has one secret', async ({ storage, other }) => {
     const secrets = await Promise.all([storage.ownSecret?.(), storage.ownSecret?.(), (await other()).ownSecret?.()])
     assert.ok(isSecret(secrets[0]))
-    assert.is(new Set(await Promise.all(secrets.map(sealedWith))).size, 1)
+    assert.is(new Set(await Promise.all(secrets.map(sealWith))).size, 1)
     await storage.set('key', 'value')
-    assert.is(await sealedWith(await (await other()).ownSecret?.()), await sealedWith(secrets[0]))
+    assert.is(await sealWith(await (await other()).ownSecret?.()), await sealWith(secrets[0]))
     assert.is((await storage.list('')).length, 1, "the secret isn't stored under a key")
   })
 }
@@ -46,7 +46,7 @@ const isSecret = (secret: Secret) =>
     : (secret ?? '').length >= 32
 
 /** Returns a value encrypted with a secret. Equal results mean equal secrets. A `CryptoKey` can't be compared directly, because it can't be read. */
-async function sealedWith(secret: Secret): Promise<string> {
+async function sealWith(secret: Secret): Promise<string> {
   if (typeof secret !== 'object') return String(secret)
   const bytes = new Uint8Array(16)
   const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: bytes, info: bytes }

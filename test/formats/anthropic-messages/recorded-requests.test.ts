@@ -64,9 +64,9 @@ function normalTool({ type, allowed_callers: _, ...tool }: JsonObject): JsonObje
 
 function getBlocks(content: unknown): JsonObject[] {
   if (typeof content === 'string') return getBlocks([{ type: 'text', text: content }])
-  const isSaid = ({ type, text }: JsonObject) => type !== 'text' || String(text).trim() !== ''
+  const isVisible = ({ type, text }: JsonObject) => type !== 'text' || String(text).trim() !== ''
   return objects(content)
-    .filter(isSaid)
+    .filter(isVisible)
     .map(({ is_error, content: inner, ...block }) => {
       const within = getBlocks(inner)
       return { ...block, ...(is_error === true && { is_error }), ...(within.length > 0 && { content: within }) }

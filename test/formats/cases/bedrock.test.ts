@@ -12,7 +12,7 @@ const bedrock = {
   connections: [{ provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } }],
 } as const
 
-async function sentBy(client: WireFormat, body: JsonObject, headers: Record<string, string> = {}) {
+async function sendToBedrock(client: WireFormat, body: JsonObject, headers: Record<string, string> = {}) {
   const model = 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0'
   const request = await send({ client, model, body, headers, respond: () => json(converseResponse()), ...bedrock })
   assert.is(request.response.status, 200, await request.response.clone().text())
@@ -29,7 +29,7 @@ const calling = {
 test('consecutive tool results share a turn with the text that follows them', async () => {
   const results = ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'x' }))
   const messages = [{ role: 'user', content: 'go' }, calling, ...results, { role: 'user', content: 'and?' }]
-  const { sent } = await sentBy('openai-chat', { messages })
+  const { sent } = await sendToBedrock('openai-chat', { messages })
   const turns = sent.messages as { role: string; content: JsonObject[] }[]
   assert.equal(
     turns.map(({ role }) => role),
@@ -53,7 +53,7 @@ test("Anthropic-only fields and betas aren't sent to Bedrock", async () => {
     context_management: { edits: [] },
     metadata: { user_id: 'u' },
   }
-  const { sent, call, warned } = await sentBy('anthropic-messages', body, {
+  const { sent, call, warned } = await sendToBedrock('anthropic-messages', body, {
     'anthropic-beta': 'a-2025-01-01,b-2025-01-01',
   })
   assert.not.match(JSON.stringify(sent), /scope|context_management|cache_control|user_id|a-2025|b-2025/)

@@ -143,7 +143,7 @@ const cases: Readonly<Record<string, Case>> = {
 const getVendor = (format: WireFormat) =>
   format === 'gemini' ? 'google' : format === 'anthropic-messages' ? 'anthropic' : 'openai'
 
-function toldBy(client: WireFormat, status: number, body: { error: JsonObject }): Recorded {
+function readErrorFields(client: WireFormat, status: number, body: { error: JsonObject }): Recorded {
   const { type, code, status: name } = body.error
   if (client === 'gemini') return [status, name]
   return client === 'anthropic-messages' ? [status, type] : [status, type, code]
@@ -155,7 +155,7 @@ for (const [label, { status, sent, recorded }] of Object.entries(cases))
       for (const from of wireFormats.filter((format) => format !== client)) {
         const respond = () => json(sent[getVendor(from)], status)
         const { response } = await send({ client, model: `${providerOf[from]}/m`, respond })
-        assert.equal(toldBy(client, response.status, await response.json()), recorded[getVendor(client)], from)
+        assert.equal(readErrorFields(client, response.status, await response.json()), recorded[getVendor(client)], from)
       }
     })
 
@@ -175,6 +175,6 @@ for (const label of ['a model that does not exist', 'a prompt that is too long',
         const respond = () => sse([first[from](label)])
         const { response } = await send({ client, model: `${providerOf[from]}/m`, stream: true, respond })
         const expected = cases[label]?.recorded[getVendor(client)]
-        assert.equal(toldBy(client, response.status, await response.json()), expected, from)
+        assert.equal(readErrorFields(client, response.status, await response.json()), expected, from)
       }
     })

@@ -7,7 +7,7 @@ import { imageVendors, openImages, type VendorName } from './vendors.ts'
 const test = suite('image costs under key limits')
 
 /** Returns a response's usage with OpenAI's field names, and the request's stored usage. */
-async function spentAt(name: VendorName, body: object = {}, respond?: () => Response) {
+async function getSpending(name: VendorName, body: object = {}, respond?: () => Response) {
   const { send, api } = await openImages({ usage: true, ...(respond && { respond }) })
   const response = await send(imageVendors[name].model, { ...body })
   const { usage } = (await response.json()) as { usage?: object }
@@ -17,10 +17,10 @@ async function spentAt(name: VendorName, body: object = {}, respond?: () => Resp
 }
 
 test('charges image tokens if the model has a token price', async () => {
-  const openai = await spentAt('openai')
+  const openai = await getSpending('openai')
   assert.equal(openai.tokens, [10, 1_000])
   assert.equal([openai.units, openai.costUsd, openai.costSource], [{ image: 1 }, 0.03005, 'counted'])
-  const google = await spentAt('google')
+  const google = await getSpending('google')
   assert.equal([google.tokens, google.units, google.costUsd], [[8, 1_120], { image: 1 }, 0.067204])
   assert.equal(google.usage, {
     input_tokens: 8,
@@ -42,7 +42,7 @@ test("charges Google's text and image tokens separately", async () => {
     candidatesTokensDetails: details(100),
   }
   const content = { parts: [{ inlineData: { mimeType: 'image/png', data: png } }] }
-  const { usage, costUsd } = await spentAt('google', {}, () => json({ candidates: [{ content }], usageMetadata }))
+  const { usage, costUsd } = await getSpending('google', {}, () => json({ candidates: [{ content }], usageMetadata }))
   assert.equal(usage, {
     input_tokens: 1_130,
     input_tokens_details: { text_tokens: 10, image_tokens: 1_120 },
@@ -54,19 +54,19 @@ test("charges Google's text and image tokens separately", async () => {
 })
 
 test('totals the tokens and images of several calls for one request', async () => {
-  const { tokens, units, usage } = await spentAt('google', { n: 3 })
+  const { tokens, units, usage } = await getSpending('google', { n: 3 })
   assert.equal([tokens, units], [[24, 3_360], { image: 3 }])
   assert.is((usage as { total_tokens: number }).total_tokens, 3_384)
 })
 
 test('charges the cost that a vendor reports', async () => {
-  assert.equal([(await spentAt('openrouter')).costUsd, (await spentAt('xai')).costUsd], [0.04, 0.02])
-  const { units, costSource } = await spentAt('openrouter', { n: 2 })
+  assert.equal([(await getSpending('openrouter')).costUsd, (await getSpending('xai')).costUsd], [0.04, 0.02])
+  const { units, costSource } = await getSpending('openrouter', { n: 2 })
   assert.equal([units, costSource], [{ image: 2 }, 'reported'])
 })
 
 test('a model without a price has an unknown cost, not 0', async () => {
-  const { costUsd, units } = await spentAt('together')
+  const { costUsd, units } = await getSpending('together')
   assert.equal([costUsd, units], [undefined, { image: 1 }])
 })
 

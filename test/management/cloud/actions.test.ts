@@ -173,12 +173,12 @@ test('a remote http URL gets a 400 that explains what to do, unless allowHttp is
 })
 
 test("cloudUrl can't be changed while cloud sync is on", async () => {
-  const { act, refuses, expect } = await open()
+  const { act, expectError, expect } = await open()
   await act('enable')
   const error =
     '"cloudUrl" cannot be changed while cloud sync is on, because the data is synced there. Send POST /api/sync/cloud with the action "disable" first.'
   for (const cloudUrl of ['https://other.example', ''])
-    await refuses(409, error, ['PATCH', '/api/settings', { requireApiKey: true, cloudUrl }])
+    await expectError(409, error, ['PATCH', '/api/settings', { requireApiKey: true, cloudUrl }])
   assert.is((await expect(200, 'PATCH', '/api/settings', { cloudUrl: `${CLOUD}/v1/` })).requireApiKey, false)
   await act('disable')
   await expect(200, 'PATCH', '/api/settings', { cloudUrl: 'https://other.example' })
@@ -350,7 +350,7 @@ test("with only paused keys, enable can't verify the mirror and creates no key",
 })
 
 test('lists and revokes sessions', async () => {
-  const { act, expect, api, proxy, refuses } = await open()
+  const { act, expect, api, proxy, expectError } = await open()
   await act('enable')
   const { sessions } = await api.cloud.sessions.list()
   assert.equal(
@@ -360,7 +360,7 @@ test('lists and revokes sessions', async () => {
     ),
   )
   assert.equal(await expect(200, 'GET', `${SYNC}/sessions`), { sessions })
-  await refuses(404, 'Session not found', ['DELETE', `${SYNC}/sessions/nobody`])
+  await expectError(404, 'Session not found', ['DELETE', `${SYNC}/sessions/nobody`])
   assert.equal(await expect(200, 'DELETE', `${SYNC}/sessions/${sessions[0]?.id}`), { success: true })
   assert.is(proxy.sessions.size, 0)
   assert.is((await act('sync')).status, 200)

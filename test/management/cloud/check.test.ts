@@ -49,9 +49,9 @@ for (const [name, { respond, status, message }] of Object.entries(faults)) {
 }
 
 test('another protocol version gets a 502 that explains what to do', async () => {
-  const { refuses } = await open(async () => Response.json({ service: 'signalbox-cloud', protocol: 2 }))
+  const { expectError } = await open(async () => Response.json({ service: 'signalbox-cloud', protocol: 2 }))
   const error = `The cloud proxy at ${CLOUD} uses a protocol version other than 1. Run the same release on both sides.`
-  await refuses(502, error, ['POST', '/api/sync/cloud', { action: 'check' }])
+  await expectError(502, error, ['POST', '/api/sync/cloud', { action: 'check' }])
 })
 
 const actions = ['enable', 'sync', 'disable', 'check']
@@ -86,24 +86,24 @@ const refusals: [body: unknown, error: string][] = [
 ]
 for (const [body, error] of refusals) {
   test(`the body ${JSON.stringify(body).slice(0, 60)} gets a 400 that explains what to send`, async () => {
-    const { refuses, proxy } = await open(hello)
-    await refuses(400, error, ['POST', '/api/sync/cloud', body])
+    const { expectError, proxy } = await open(hello)
+    await expectError(400, error, ['POST', '/api/sync/cloud', body])
     assert.is(proxy.calls.length, 0)
   })
 }
 
 test('each action without a cloudUrl gets a 400 that explains where to set it', async () => {
-  const { refuses } = openManagement({ fetch: countCalls(hello).fetch })
+  const { expectError } = openManagement({ fetch: countCalls(hello).fetch })
   const error = 'No cloud proxy is set up. Send PATCH /api/settings with its URL as "cloudUrl" first.'
-  for (const action of actions) await refuses(400, error, ['POST', '/api/sync/cloud', { action }])
+  for (const action of actions) await expectError(400, error, ['POST', '/api/sync/cloud', { action }])
 })
 
 test('sync, disable, and the sessions get a 409 while cloud sync is off', async () => {
-  const { refuses, proxy } = await open(hello)
+  const { expectError, proxy } = await open(hello)
   const error = 'Cloud sync is off. Turn it on first: POST /api/sync/cloud with the action "enable".'
-  for (const action of ['sync', 'disable']) await refuses(409, error, ['POST', '/api/sync/cloud', { action }])
-  await refuses(409, error, ['GET', '/api/sync/cloud/sessions'])
-  await refuses(409, error, ['DELETE', '/api/sync/cloud/sessions/x'])
+  for (const action of ['sync', 'disable']) await expectError(409, error, ['POST', '/api/sync/cloud', { action }])
+  await expectError(409, error, ['GET', '/api/sync/cloud/sessions'])
+  await expectError(409, error, ['DELETE', '/api/sync/cloud/sessions/x'])
   assert.is(proxy.calls.length, 0)
 })
 

@@ -60,7 +60,7 @@ async function measure() {
     return (await look()) === moved ? held : stillBytes()
   }
 
-  async function heldBy(terms) {
+  async function measureBuffer(terms) {
     await ask('leave')
     const before = await stillBytes()
     await ask({ ...terms, clients: CLIENTS })
@@ -74,8 +74,8 @@ async function measure() {
     ['toNodeHandler', '/v1/messages', 'messages/m'],
   ]) {
     const terms = { url: urls[mount], path, model }
-    await heldBy(terms) // warms up the code for such a request
-    held[`${mount}: ${path} of ${model}`] = Math.round((await heldBy(terms)) / 1024)
+    await measureBuffer(terms) // warms up the code for such a request
+    held[`${mount}: ${path} of ${model}`] = Math.round((await measureBuffer(terms)) / 1024)
   }
   console.log(JSON.stringify(held))
   process.exit()

@@ -6,7 +6,7 @@ import { startServer } from './server.ts'
 import { bundle } from './site.ts'
 
 /** Tests a gateway's guards on a page. */
-export function pageHasGuards(test: Suite<{ browser?: Browser }>): void {
+export function addPageGuardTests(test: Suite<{ browser?: Browser }>): void {
   test('guards on a page reject, cut off, and mask content', async ({ browser }) => {
     await linkPackage()
     const script = await bundle(new URL('../apps/guard-checks.mjs', import.meta.url).pathname, 'esm')

@@ -19,7 +19,7 @@ interface Outcome {
 }
 
 /** Tests what pages on an app's site and on other sites can do with a signed-in user's cookie. */
-export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
+export function addUserSiteTests(test: Suite<{ browser?: Browser }>): void {
   let server: Awaited<ReturnType<typeof startServer>>
   let context: BrowserContext
   let page: Page

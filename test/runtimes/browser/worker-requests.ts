@@ -16,7 +16,7 @@ interface Streamed {
 }
 
 /** Tests a page with the gateway in its service worker, and a provider on another origin with real CORS. */
-export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
+export function addWorkerRequestTests(test: Suite<{ browser?: Browser }>): void {
   let site: Awaited<ReturnType<typeof startSite>>
   let provider: Awaited<ReturnType<typeof startProvider>>
   let context: BrowserContext

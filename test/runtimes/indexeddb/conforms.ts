@@ -11,7 +11,7 @@ const PLACES = [
 ] as const
 
 /** Runs the entire conformance suite everywhere IndexedDB is available, and for memory storage on a page. */
-export function conforms(test: Suite<{ browser?: Browser }>): void {
+export function addConformanceTests(test: Suite<{ browser?: Browser }>): void {
   let site: Awaited<ReturnType<typeof startSite>>
   let context: BrowserContext
   let page: Page

@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url'
-import { storesRunBy } from './runs-in.ts'
+import { addStoreTestsWithCommand } from './runs-in.ts'
 
-await storesRunBy('Bun', fileURLToPath(new URL('../../runtimes/node_modules/.bin/bun', import.meta.url)))
+await addStoreTestsWithCommand('Bun', fileURLToPath(new URL('../../runtimes/node_modules/.bin/bun', import.meta.url)))

@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { inFolder } from '../../storage/support/folder.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { bundle, storesRunBy } from './runs-in.ts'
+import { addStoreTestsWithCommand, bundle } from './runs-in.ts'
 
 const deno = fileURLToPath(new URL('../../runtimes/node_modules/.bin/deno', import.meta.url))
 const run = ['run', '--allow-all', '--no-prompt', '--unstable-kv']
-await storesRunBy('Deno', deno, ...run)
+await addStoreTestsWithCommand('Deno', deno, ...run)
 
 const test = suite('four processes on one Deno KV')
 

@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url'
-import { storesRunBy } from './runs-in.ts'
+import { addStoreTestsWithCommand } from './runs-in.ts'
 
-await storesRunBy('Node 20', fileURLToPath(new URL('../node_modules/node-20/bin/node', import.meta.url)))
+await addStoreTestsWithCommand('Node 20', fileURLToPath(new URL('../node_modules/node-20/bin/node', import.meta.url)))

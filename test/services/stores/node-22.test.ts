@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url'
-import { storesRunBy } from './runs-in.ts'
+import { addStoreTestsWithCommand } from './runs-in.ts'
 
-await storesRunBy('Node 22', fileURLToPath(new URL('../node_modules/node-22/bin/node', import.meta.url)))
+await addStoreTestsWithCommand('Node 22', fileURLToPath(new URL('../node_modules/node-22/bin/node', import.meta.url)))

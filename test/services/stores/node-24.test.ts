@@ -1,4 +1,4 @@
 import process from 'node:process'
-import { storesRunBy } from './runs-in.ts'
+import { addStoreTestsWithCommand } from './runs-in.ts'
 
-await storesRunBy('Node 24', process.execPath)
+await addStoreTestsWithCommand('Node 24', process.execPath)

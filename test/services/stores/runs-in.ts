@@ -28,7 +28,7 @@ const LEAST_TESTS = 25
  * Runs the conformance suite in a runtime, for all stores that the matrix lists for it, and declares a test here for each test there. `start` starts
  * the process that reports the results for the given stores. `missing` contains the reason for each store that isn't available.
  */
-export async function storesRunIn(
+export async function addStoreTests(
   runtime: Runtime,
   start: (names: string[]) => Run | Promise<Run>,
   missing: Map<string, string> = new Map(),
@@ -54,7 +54,7 @@ export async function storesRunIn(
 }
 
 /** Does the same with a command that runs a script, and starts the servers that some stores need. */
-export async function storesRunBy(runtime: Runtime, command: string, ...args: string[]): Promise<void> {
+export async function addStoreTestsWithCommand(runtime: Runtime, command: string, ...args: string[]): Promise<void> {
   const folder = await temporaryFolder()
   const program = join(folder.path, 'program.mjs')
   await bundle('program.ts', { outfile: program, platform: 'node', external: ['bun:sqlite'] })
@@ -79,7 +79,7 @@ export async function storesRunBy(runtime: Runtime, command: string, ...args: st
     return { ...run, end: () => run.end().then(end) }
   }
 
-  await storesRunIn(runtime, start, missing).catch(async (error: unknown) => {
+  await addStoreTests(runtime, start, missing).catch(async (error: unknown) => {
     await end()
     throw error
   })

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Readable } from 'node:stream'
 import { findRedis } from '../redis-server.ts'
-import { bundle, startIfFound, startUpstashOver, storesRunIn } from './runs-in.ts'
+import { addStoreTests, bundle, startIfFound, startUpstashOver } from './runs-in.ts'
 
 interface Miniflare {
   dispatchFetch(url: string, init: RequestInit): Promise<Response>
@@ -17,7 +17,7 @@ const redis = await startIfFound(findRedis)
 const upstash = await startIfFound(() => startUpstashOver(redis))
 const missing = new Map(upstash.missing ? [['upstash', upstash.missing]] : [])
 
-await storesRunIn(
+await addStoreTests(
   'workerd',
   async (names) => {
     const miniflare = new Miniflare({

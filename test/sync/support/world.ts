@@ -80,7 +80,7 @@ async function prepare(): Promise<Record<SideName, Texts>> {
   return { home: await storages.home.list(''), cloud: await storages.cloud.list('') }
 }
 
-async function copyOf(texts: Texts): Promise<Storage> {
+async function copyStorage(texts: Texts): Promise<Storage> {
   const storage = memoryStorage()
   for (const { key, value } of texts) await storage.set(key, value)
   return storage
@@ -90,7 +90,7 @@ async function copyOf(texts: Texts): Promise<Storage> {
 export async function createWorld(variant: number, { isBlind = true } = {}): Promise<World> {
   const texts = prepared.get(variant) ?? prepare()
   prepared.set(variant, texts)
-  const storages = { home: await copyOf((await texts).home), cloud: await copyOf((await texts).cloud) }
+  const storages = { home: await copyStorage((await texts).home), cloud: await copyStorage((await texts).cloud) }
   const transport = createTransport({ isBlind })
   const conflicts: Conflict[] = []
   const rejected: object[] = []
@@ -129,7 +129,7 @@ export async function createWorld(variant: number, { isBlind = true } = {}): Pro
     view: (side) => getView(sides()[side]),
     copy: (side) => storages[side].list(''),
     async putBack(side, copy) {
-      storages[side] = await copyOf(copy)
+      storages[side] = await copyStorage(copy)
       restart(side)
     },
     async edit(side, edit) {

@@ -21,7 +21,7 @@ function read(content: readonly object[]) {
 function summary(events: readonly StreamEvent[]) {
   const parts = new Map<number, string>()
   for (const event of events) {
-    if (event.type === 'part-start') parts.set(event.key, `${headOf(event)}: `)
+    if (event.type === 'part-start') parts.set(event.key, `${formatHead(event)}: `)
     if (event.type === 'part-delta') parts.set(event.key, `${parts.get(event.key)}${event.text}`)
     if (event.type === 'part-state') parts.set(event.key, `${parts.get(event.key)}[${event.state.data}]`)
     if (event.type === 'part-citation') parts.set(event.key, `${parts.get(event.key)}<${event.citation.quote}>`)
@@ -34,7 +34,7 @@ function summary(events: readonly StreamEvent[]) {
   }
 }
 
-function headOf({ part }: StreamEvent & { type: 'part-start' }) {
+function formatHead({ part }: StreamEvent & { type: 'part-start' }) {
   if (part.type === 'tool-call') return `${part.name}#${part.id}`
   if (part.type === 'server-tool') return `search "${part.query}" found ${part.results.map(({ url }) => url).join()}`
   return part.type === 'reasoning' && part.state ? `${part.type}[${part.state.data}]` : part.type
@@ -44,7 +44,7 @@ const begin = {
   type: 'message_start',
   message: { id: 'msg_1', model: 'claude', content: [], usage: { input_tokens: 10, output_tokens: 1 } },
 }
-const beginOf = (fields: object) => ({ ...begin, message: { ...begin.message, ...fields } })
+const createBegin = (fields: object) => ({ ...begin, message: { ...begin.message, ...fields } })
 const start = (index: number, block: object) => ({ type: 'content_block_start', index, content_block: block })
 const delta = (index: number, fields: object) => ({ type: 'content_block_delta', index, delta: fields })
 const text = (index: number, content: string) => delta(index, { type: 'text_delta', text: content })
@@ -65,7 +65,10 @@ const results = {
   content: [{ type: 'web_search_result', url: 'https://a', title: 'A', encrypted_content: 'x' }],
 }
 
-const wholeStart = beginOf({ content: [{ ...TEXT, text: 'a' }, tool({ input: { x: 1 } })], stop_reason: 'tool_use' })
+const wholeStart = createBegin({
+  content: [{ ...TEXT, text: 'a' }, tool({ input: { x: 1 } })],
+  stop_reason: 'tool_use',
+})
 
 /** Streams from various providers, with the expected parts and finish reason. */
 const table: Record<string, [events: object[], parts: string[], finish?: string]> = {
@@ -182,7 +185,7 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
   'an entire message in its start event': [[wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],
   'an entire message that starts twice': [[wholeStart, wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],
   'a start event with an empty text that its block repeats': [
-    [beginOf({ content: [TEXT] }), start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end],
+    [createBegin({ content: [TEXT] }), start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end],
     ['text: a'],
   ],
   'a full context window': [
@@ -208,7 +211,7 @@ test('a repeated message_start produces one start event, with the ID, model, and
 })
 
 test('later non-null usage counts replace earlier ones, and cached tokens count as input', () => {
-  const first = beginOf({ usage: { input_tokens: 10, cache_read_input_tokens: 100 } })
+  const first = createBegin({ usage: { input_tokens: 10, cache_read_input_tokens: 100 } })
   const getUsage = (usage: object) => read([first, finish('end_turn', usage), end]).usage
   const expected = { inputTokens: 110, outputTokens: 5, cacheReadTokens: 100, cacheWriteTokens: 0, reasoningTokens: 0 }
   assert.equal(getUsage({ output_tokens: 5, input_tokens: null }), expected)

@@ -20,7 +20,7 @@ function summary(events: readonly StreamEvent[]) {
   const output = new Map<number, string>()
   const parts: [key: number, head: string][] = []
   for (const event of events) {
-    if (event.type === 'part-start') parts.push([event.key, headOf(event)])
+    if (event.type === 'part-start') parts.push([event.key, formatHead(event)])
     if (event.type === 'part-delta') output.set(event.key, (output.get(event.key) ?? '') + event.text)
   }
   const last = events.at(-1)
@@ -31,7 +31,7 @@ function summary(events: readonly StreamEvent[]) {
   }
 }
 
-function headOf({ part, candidate }: StreamEvent & { type: 'part-start' }) {
+function formatHead({ part, candidate }: StreamEvent & { type: 'part-start' }) {
   const location = candidate > 0 ? `[${candidate}] ` : ''
   return location + (part.type === 'tool-call' ? `${part.name}#${part.id}` : part.type)
 }

@@ -52,7 +52,7 @@ const content = fc.uniqueArray(part, { selector: (each) => ('id' in each ? each.
 const reason = fc.constantFrom<FinishReason>('stop', 'length', 'content-filter')
 const lengths = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 })
 
-const cutter = (sizes: readonly number[]) => {
+const createCutter = (sizes: readonly number[]) => {
   let index = 0
   return () => sizes[index++ % sizes.length] ?? 1
 }
@@ -66,7 +66,7 @@ const bare = (value: unknown): unknown =>
 test("the events that OpenAI's client reads add up to the final response", async () => {
   await fc.assert(
     fc.asyncProperty(content, reason, lengths, fc.boolean(), async (parts, why, sizes, isMixed) => {
-      const events = written(getEvents(parts, { reason: why, cut: cutter(sizes), isMixed }))
+      const events = written(getEvents(parts, { reason: why, cut: createCutter(sizes), isMixed }))
       let snapshot: Response | undefined
       const recorded = payloads(events) as unknown as ResponseStreamEvent[] // the accumulator checks the events
       for (const event of recorded.slice(0, -1)) snapshot = accumulateResponse(event, snapshot)
@@ -92,7 +92,7 @@ test('parsing a stream has the same result as parsing the complete response', ()
         responsesTranslator.writeResponse({ choices, usage }, write()),
         read,
       )
-      const streamed = readStream(written(getEvents(parts, { cut: cutter(sizes) })).join(''))
+      const streamed = readStream(written(getEvents(parts, { cut: createCutter(sizes) })).join(''))
       assert.equal(answerOf(streamed.events).content.map(bare), full.choices[0]?.content.map(bare))
       assert.equal(streamed.finish, full.choices[0]?.finish)
       assert.equal(streamed.usage, full.usage)

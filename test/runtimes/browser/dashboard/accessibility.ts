@@ -24,7 +24,7 @@ const DIALOGS: ReadonlyArray<readonly [link: string, button: RegExp, then?: RegE
 ]
 
 /** Tests that each page and dialog is accessible, in light and dark mode, on desktops and phones. */
-export function everybodyCanUseIt(test: Suite<{ browser?: Browser }>): void {
+export function addAccessibilityTests(test: Suite<{ browser?: Browser }>): void {
   let server: DashboardServer
   test.before(async () => {
     server = await serveDashboard()

@@ -25,7 +25,7 @@ const TEXTS = [
 ]
 
 /** Tests that attacker-controlled strings are shown as text only, and don't break the layout. */
-export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
+export function addHostileTextTests(test: Suite<{ browser?: Browser }>): void {
   test('attacker-controlled strings are shown as text on every page, on wide and narrow screens', {
     timeoutMs: 300_000,
   }, async ({ browser }) => {
@@ -56,7 +56,7 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
       await (await server.send({ model: 'openai/gpt-5-mini', user: text })).text()
     }
     for (const kind of ['key', 'group', 'connection']) assert.ok(created.includes(kind), `no ${kind} was created`)
-    await Promise.all([1280, 360].map((width) => textsStayTexts(browser as Browser, server, width)))
+    await Promise.all([1280, 360].map((width) => assertShownAsText(browser as Browser, server, width)))
     await server.close()
   })
 
@@ -80,7 +80,7 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
 }
 
 /** Checks all pages and the key dialogs in a window of this width. */
-async function textsStayTexts(browser: Browser, server: DashboardServer, width: number): Promise<void> {
+async function assertShownAsText(browser: Browser, server: DashboardServer, width: number): Promise<void> {
   const { page, faults, close } = await visit(browser, server.url, { width })
   await waitUntilSettled(page)
   const links = await page.locator('nav a').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))

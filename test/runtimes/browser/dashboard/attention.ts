@@ -6,7 +6,7 @@ import { serveDashboard } from './site.ts'
 import { visit, waitUntilSettled } from './visit.ts'
 
 /** Tests the warnings on the overview page. */
-export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
+export function addOverviewWarningTests(test: Suite<{ browser?: Browser }>): void {
   test('the overview warns about limits, unpriced models, damaged records, and cloud sync with one call', async ({
     browser,
   }) => {

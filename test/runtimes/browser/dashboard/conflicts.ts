@@ -225,7 +225,7 @@ async function holdReloads(page: Page): Promise<{ hold: () => void; release: () 
 }
 
 /** Tests concurrent edits by two users. */
-export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
+export function addConflictTests(test: Suite<{ browser?: Browser }>): void {
   test("a conflicting edit shows both versions, keeps the user's input, and succeeds when retried", {
     timeoutMs: 300_000,
   }, async ({ browser }) => {

@@ -5,7 +5,7 @@ import { type DashboardServer, serveDashboard } from './site.ts'
 import { goTo, until, visit } from './visit.ts'
 
 /** Tests each record's form fields, and where their errors appear. */
-export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
+export function addEditingTests(test: Suite<{ browser?: Browser }>): void {
   test("a key's kinds and metadata can be edited, and saving the key unchanged keeps both", async ({ browser }) => {
     await withDialog(browser, ['#/keys', 'Edit: bob'], async ({ api, dialog, reopen }) => {
       await dialog.getByLabel('Chat', { exact: true }).check()

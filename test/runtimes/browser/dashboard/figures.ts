@@ -15,7 +15,7 @@ const catalog = {
 } as const
 
 /** Tests the views that show statistics, and that each sends only one request to the gateway. */
-export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
+export function addFigureTests(test: Suite<{ browser?: Browser }>): void {
   test('the overview and the usage page show percentiles and trends with one call each', async ({ browser }) => {
     const { server, now } = await withTwoDays()
     const { page, faults, close } = await visit(browser as Browser, server.url, { now })

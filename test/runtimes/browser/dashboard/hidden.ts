@@ -5,7 +5,7 @@ import { serveDashboard } from './site.ts'
 import { goTo, visit, waitUntilSettled } from './visit.ts'
 
 /** Tests that hidden tabs send no requests. */
-export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
+export function addHiddenTabTests(test: Suite<{ browser?: Browser }>): void {
   test('a hidden tab sends no requests, and catches up when it becomes visible again', async ({ browser }) => {
     const server = await serveDashboard()
     await fill(server)

@@ -14,7 +14,7 @@ const BUSY_MS = 1_000
 const READ_TOKEN = 'a-token-of-a-visitor-0123456789-abc'
 
 /** Tests the keys page with many keys, with few permissions, and without access to the clipboard. */
-export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
+export function addKeyPageTests(test: Suite<{ browser?: Browser }>): void {
   test('the gateway pages and searches keys, and the dashboard never blocks for long', {
     timeoutMs: 400_000,
   }, async ({ browser }) => {

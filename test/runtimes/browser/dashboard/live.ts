@@ -5,7 +5,7 @@ import { respond, serveDashboard } from './site.ts'
 import { goTo, visit } from './visit.ts'
 
 /** Tests the live view of in-flight requests, including across a gateway restart. */
-export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
+export function addLiveViewTests(test: Suite<{ browser?: Browser }>): void {
   test('the live view shows a running stream with its failed attempt, and reconnects', async ({ browser }) => {
     const storage = memoryStorage()
     let finish = () => {}

@@ -59,7 +59,7 @@ async function until(page: Page, expression: string): Promise<void> {
 }
 
 /** Tests non-chat models in the playground. */
-export function mediaIsMade(test: Suite<{ browser?: Browser }>): void {
+export function addMediaTests(test: Suite<{ browser?: Browser }>): void {
   test('the playground shows images, plays speech, and transcribes files under a strict CSP', async ({ browser }) => {
     const server = await serveDashboard({ fetch: media })
     await server.gateway.api.connections.create({ provider: 'openai', name: 'OpenAI', apiKey: 'sk-0123456789abcdef' })

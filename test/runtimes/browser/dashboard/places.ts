@@ -7,7 +7,7 @@ import { serveDashboard, TOKEN } from './site.ts'
 import { goTo, visit, waitUntilSettled } from './visit.ts'
 
 /** Tests the dashboard below any path, behind proxies, offline, and with an expired token. */
-export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
+export function addBasePathTests(test: Suite<{ browser?: Browser }>): void {
   for (const basePath of ['', '/ai', '/a/b'])
     test(`the dashboard works below "${basePath}/"`, async ({ browser }) => {
       const server = await serveDashboard({ basePath })

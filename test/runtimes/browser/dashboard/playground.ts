@@ -30,7 +30,7 @@ async function connect({ gateway }: DashboardServer) {
 }
 
 /** Tests real model requests that an operator sends from the dashboard. */
-export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
+export function addPlaygroundTests(test: Suite<{ browser?: Browser }>): void {
   test("an operator can test connections, and see why one doesn't respond", async ({ browser }) => {
     const server = await serveDashboard()
     await connect(server)

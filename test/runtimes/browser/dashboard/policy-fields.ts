@@ -5,7 +5,7 @@ import { type DashboardServer, serveDashboard } from './site.ts'
 import { goTo, visit } from './visit.ts'
 
 /** Tests the key, group, connection, combo, and settings fields that determine where requests may go. */
-export function policiesAreEdited(test: Suite<{ browser?: Browser }>): void {
+export function addPolicyFieldTests(test: Suite<{ browser?: Browser }>): void {
   test('the forms add and remove connection tags and the tags that keys and groups require', async ({ browser }) => {
     await withPage(browser, async ({ page, dialog, api }) => {
       const forms = {

@@ -10,7 +10,7 @@ const NOW = Date.parse('2026-11-20T18:20:00Z')
 const HOUR = 3_600_000
 
 /** Tests the time ranges on the pages, and each key's usage over time. */
-export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
+export function addTimeRangeTests(test: Suite<{ browser?: Browser }>): void {
   test('usage and requests are shown for yesterday, this month, and custom dates', async ({ browser }) => {
     const { server, key } = await withHistory()
     const { page, faults, close } = await visit(browser as Browser, server.url, { now: NOW })

@@ -5,7 +5,7 @@ import { serveDashboard } from './site.ts'
 import { goTo, visit } from './visit.ts'
 
 /** Tests the pages that show records and settings defined in code. */
-export function codeIsReadOnly(test: Suite<{ browser?: Browser }>): void {
+export function addReadOnlyRecordTests(test: Suite<{ browser?: Browser }>): void {
   test('records defined in code are labeled, and have no buttons that would change them', async ({ browser }) => {
     const server = await serveDashboard({
       connections: { groq: { apiKey: 'gsk_in-code-0123456789' } },

@@ -110,7 +110,7 @@ async function difference(blank: Page, item: Buffer, other: Buffer): Promise<num
 }
 
 /** Tests that the documentation's screenshots match the page. */
-export function looksAsItDid(test: Suite<{ browser?: Browser }>): void {
+export function addScreenshotTests(test: Suite<{ browser?: Browser }>): void {
   test('the screenshots in the documentation match the current dashboard', { timeoutMs: 300_000 }, async ({
     browser,
   }) => {

@@ -5,7 +5,7 @@ import { FAILURE, serveDashboard, TOKEN } from './site.ts'
 import { visit, waitUntilSettled } from './visit.ts'
 
 /** Tests an operator's tasks in the dashboard, from the first visit to finding out why a request was rejected. */
-export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
+export function addOperatorTaskTests(test: Suite<{ browser?: Browser }>): void {
   test('an operator can create a key and a combo, watch requests, and see why some are rejected', async ({
     browser,
   }) => {
