@@ -3,7 +3,7 @@ import { type CodeConfig, readCodeConfig } from './config/code-config.ts'
 import { createCore } from './core.ts'
 import { adaptFeature } from './extend.ts'
 import type { BuiltInFeature, Feature, FeatureApi } from './feature.ts'
-import { createAccess } from './features/access/access-feature.ts'
+import { createAccessFeature } from './features/access/access-feature.ts'
 import { createKeyWatch } from './features/access/key-watch.ts'
 import { createAccountsFeature } from './features/accounts/accounts-feature.ts'
 import { createCatalogFeature } from './features/catalog/catalog-feature.ts'
@@ -109,7 +109,7 @@ export function createGatewayWith(
   })
   const { publicOrigin } = options
   const tokens = createLazyTokens({ ...core, options, publicOrigin, accounts: accounts.accounts })
-  const access = createAccess(core.catalog)
+  const access = createAccessFeature(core.catalog)
   const usage = createUsage(core)
   const limits = createLimits({ ...core, usage: usage?.store })
   const listing = createListingFeature({ ...core, pipeline, access })

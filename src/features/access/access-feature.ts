@@ -13,12 +13,12 @@ export interface AccessFeature extends BuiltInFeature {
   getAccess(caller: Caller): Promise<Access | undefined>
 }
 
-export function createAccess(catalog: Catalog): AccessFeature {
-  let loaded: typeof import('./enforce-access.ts') | undefined
+export function createAccessFeature(catalog: Catalog): AccessFeature {
+  let enforcementModule: typeof import('./enforce-access.ts') | undefined
 
   async function enforce(request: RouteRequest, next: () => Promise<Reply>): Promise<Reply> {
-    loaded ??= await request.log.client.scope.race(import('./enforce-access.ts'))
-    return loaded.enforceAccess(request, catalog, next)
+    enforcementModule ??= await request.log.client.scope.race(import('./enforce-access.ts'))
+    return enforcementModule.enforceAccess(request, catalog, next)
   }
 
   return {
@@ -34,13 +34,13 @@ export function createAccess(catalog: Catalog): AccessFeature {
 
 /** Returns whether the key, its group, the token, the account, or its plan restricts models or kinds. */
 export const isRestricted = ({ key, account, token }: Caller): boolean =>
-  limitsModels(key) ||
-  limitsModels(key?.group) ||
-  limitsModels(token) ||
-  limitsModels(account?.plan) ||
+  hasModelRestrictions(key) ||
+  hasModelRestrictions(key?.group) ||
+  hasModelRestrictions(token) ||
+  hasModelRestrictions(account?.plan) ||
   account?.allowed !== undefined
 
-const limitsModels = (permissions: ModelPermissions | undefined) =>
+const hasModelRestrictions = (permissions: ModelPermissions | undefined) =>
   (permissions?.models ?? permissions?.kinds) !== undefined
 
 /** Returns whether the caller is restricted or has a data policy. */

@@ -18,9 +18,9 @@ export class Access {
   readonly policies: readonly DataPolicy[]
 
   constructor({ key, account, token }: Pick<Caller, 'key' | 'account' | 'token'>, catalog: Catalog) {
-    const restricted = [key, key?.group, token, account?.plan, ...(account?.allowed ?? [])]
-    this.#models = restricted.flatMap((permissions) => (permissions?.models ? [permissions.models] : []))
-    this.#kinds = restricted.flatMap((permissions) => (permissions?.kinds ? [permissions.kinds] : []))
+    const permissionSources = [key, key?.group, token, account?.plan, ...(account?.allowed ?? [])]
+    this.#models = permissionSources.flatMap((permissions) => (permissions?.models ? [permissions.models] : []))
+    this.#kinds = permissionSources.flatMap((permissions) => (permissions?.kinds ? [permissions.kinds] : []))
     this.#catalog = catalog
     this.policies = [
       ...(key?.require ? [{ tags: key.require, source: `the API key "${key.name}"` }] : []),
@@ -37,38 +37,40 @@ export class Access {
 
   /** Returns whether the caller may use models of this kind. */
   allowsKind(kind: Kind): boolean {
-    return this.#kinds.every((list) => list.includes(kind))
+    return this.#kinds.every((allowedKinds) => allowedKinds.includes(kind))
   }
 
   /** Returns whether every allowlist matches the name of this model, combo, or alias. If so, the caller may use all of its targets. */
   allowsName(model: string): boolean {
-    return this.#models.every((list) => matchesAny(list, model))
+    return this.#models.every((patterns) => matchesAny(patterns, model))
   }
 
   /**
    * Returns whether a request for this name may use the target. Each allowlist must match either the requested name or `<name>/<model>`, where
    * `<name>` is any of the provider's three names.
    */
-  allowsTarget(model: string, { connection, model: id }: Pick<RouteTarget, 'connection' | 'model'>): boolean {
+  allowsTarget(model: string, { connection, model: modelId }: Pick<RouteTarget, 'connection' | 'model'>): boolean {
     if (this.#models.length === 0) return true
     const names = Object.values<string>({ ...getProviderNames(this.#catalog, connection) }).map(
-      (name) => `${name}/${id}`,
+      (name) => `${name}/${modelId}`,
     )
-    return this.#models.every((list) => matchesAny(list, model) || names.some((name) => matchesAny(list, name)))
+    return this.#models.every(
+      (patterns) => matchesAny(patterns, model) || names.some((name) => matchesAny(patterns, name)),
+    )
   }
 
   /** Returns whether the caller may request this name, because the name itself or at least one target that it can resolve to is allowed. */
   allowsModel(model: string, table: Pick<RouteTable, 'resolveModel'>): boolean {
     if (this.allowsName(model)) return true
-    const seen = new Set<Group>()
+    const visitedGroups = new Set<Group>()
     const queue = [model]
     for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
       const resolution = table.resolveModel(name) ?? []
       const isGroup = 'strategy' in resolution
-      if (isGroup && seen.has(resolution)) continue
-      if (isGroup) seen.add(resolution)
-      for (const { target, name: entry } of isGroup ? resolution.entries : resolution.map(toEntry)) {
-        if (!target) queue.push(entry)
+      if (isGroup && visitedGroups.has(resolution)) continue
+      if (isGroup) visitedGroups.add(resolution)
+      for (const { target, name: entryName } of isGroup ? resolution.entries : resolution.map(toEntry)) {
+        if (!target) queue.push(entryName)
         else if (this.allowsTarget(model, target)) return true
       }
     }
@@ -76,6 +78,7 @@ export class Access {
   }
 }
 
-const matchesAny = (list: readonly string[], name: string) => list.some((pattern) => matchesPattern(name, pattern))
+const matchesAny = (patterns: readonly string[], name: string) =>
+  patterns.some((pattern) => matchesPattern(name, pattern))
 
 const toEntry = ({ target }: { target: RouteTarget }) => ({ target, name: '' })

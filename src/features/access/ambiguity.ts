@@ -7,13 +7,13 @@ import { scanTopLevel } from '../../lib/json-scan.ts'
  * twice (some parsers use the first occurrence), or a field differs from a known one only in case (Go servers ignore case).
  */
 export function createAmbiguityError({ body, text }: { body: JsonObject; text: string }): GatewayError | undefined {
-  const variant = Object.keys(body).find(
+  const miscasedField = Object.keys(body).find(
     (name) => !DECISIVE_FIELDS.has(name) && FIELDS_BY_FOLDED_NAME.has(foldCase(name)),
   )
-  const field = variant ?? findRepeatedField(text, body)
+  const field = miscasedField ?? findRepeatedField(text, body)
   if (field === undefined) return undefined
   const problem =
-    variant === undefined
+    miscasedField === undefined
       ? `"${field}" appears twice in the request`
       : `"${field}" differs from "${FIELDS_BY_FOLDED_NAME.get(foldCase(field))}" only in letter case`
   return gatewayError('INVALID_REQUEST', {

@@ -7,9 +7,9 @@ import { createDetourError, type RestrictedCall } from './detours.ts'
  * could bypass the restrictions. It is called for each target but checks the body only once.
  */
 export function createBodyRule(): (call: RestrictedCall) => GatewayError | undefined {
-  let found: { error: GatewayError | undefined } | undefined
+  let cachedResult: { error: GatewayError | undefined } | undefined
   return (call) => {
-    found ??= { error: createDetourError(call) ?? createAmbiguityError(call) }
-    return found.error
+    cachedResult ??= { error: createDetourError(call) ?? createAmbiguityError(call) }
+    return cachedResult.error
   }
 }

@@ -32,8 +32,8 @@ const isSet = (value: unknown) => (value ?? undefined) !== undefined && !(Array.
 
 /** Finds the fallback models that Vercel's gateway would try next. */
 function findVercelFallbacks({ providerOptions }: JsonObject): string | undefined {
-  const gateway = isObject(providerOptions) ? providerOptions.gateway : undefined
-  return isObject(gateway) && isSet(gateway.models) ? 'providerOptions.gateway.models' : undefined
+  const gatewayOptions = isObject(providerOptions) ? providerOptions.gateway : undefined
+  return isObject(gatewayOptions) && isSet(gatewayOptions.models) ? 'providerOptions.gateway.models' : undefined
 }
 
 /** Finds OpenRouter's own tools, which search, create images, or call other models. */

@@ -27,13 +27,13 @@ export function createKeyWatch({ store, inFlight, clock, limits }: KeyWatchDepen
   let isClosed = false
   let cancelScheduledCheck: CancelDeadline | undefined
 
-  const listRequests = (digest: string) => inFlight.values().filter(({ caller }) => caller.key?.digest === digest)
+  const listKeyRequests = (digest: string) => inFlight.values().filter(({ caller }) => caller.key?.digest === digest)
 
   async function checkKey(digest: string): Promise<void> {
-    if (listRequests(digest).length === 0) return
+    if (listKeyRequests(digest).length === 0) return
     const { lookup } = await keyAccessOpened
     const rejection = await lookup.findRejection(digest).catch(() => undefined) // the last known state applies while the storage is unavailable
-    if (rejection) for (const request of listRequests(digest)) request.cancel(rejection)
+    if (rejection) for (const request of listKeyRequests(digest)) request.cancel(rejection)
   }
 
   function scheduleCheck(): void {

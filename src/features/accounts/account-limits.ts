@@ -10,20 +10,20 @@ import { WINDOWS } from '../limits/ledger/windows.ts'
 export type CombineLimits = (a: UsageLimits, b: UsageLimits | undefined) => UsageLimits
 
 /** Creates a function that combines limits and caches up to 20,000 results. */
-export function createLimitInterning(): CombineLimits {
+export function createLimitCombiner(): CombineLimits {
   const limitsByKey = new Map<string, UsageLimits>()
   return (a, b) => {
-    const combined = combine(a, b)
-    const text = JSON.stringify(combined)
-    const same = limitsByKey.get(text)
-    if (same) return same
-    evictOldest(limitsByKey, MAX_KNOWN)
-    limitsByKey.set(text, combined)
-    return combined
+    const combinedLimits = combine(a, b)
+    const key = JSON.stringify(combinedLimits)
+    const cachedLimits = limitsByKey.get(key)
+    if (cachedLimits) return cachedLimits
+    evictOldest(limitsByKey, MAX_CACHED_LIMITS)
+    limitsByKey.set(key, combinedLimits)
+    return combinedLimits
   }
 }
 
-const MAX_KNOWN = 20_000
+const MAX_CACHED_LIMITS = 20_000
 
 /** Combines limits in a fixed order, so equal limits have the same JSON. */
 function combine(a: UsageLimits, b: UsageLimits | undefined): UsageLimits {
@@ -33,8 +33,8 @@ function combine(a: UsageLimits, b: UsageLimits | undefined): UsageLimits {
     if (!limitA && !limitB) continue
     const windows: WindowLimits = {}
     for (const window of WINDOWS) {
-      const least = getMin(limitA?.[window], limitB?.[window])
-      if (least !== undefined) windows[window] = least
+      const lowerLimit = getMin(limitA?.[window], limitB?.[window])
+      if (lowerLimit !== undefined) windows[window] = lowerLimit
     }
     limits[unit] = windows
   }

@@ -140,12 +140,12 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   const showWithWarnings = async (record: AccountRecord) =>
     withWarnings(await show(record), listLimitWarnings(record, storage))
 
-  async function find(ref: string, includeDeleted = false): Promise<AccountRecord> {
+  async function findAccountRecord(ref: string, includeDeleted = false): Promise<AccountRecord> {
     const { record } = (await readAccount(storage, ref)) ?? {}
     return requirePresent(includeDeleted || !record?.deletedAt ? record : undefined, 'Account')
   }
 
-  const toRef = async (idOrRef: string) => (await deps.accounts()).refs.resolve(idOrRef)
+  const resolveRef = async (idOrRef: string) => (await deps.accounts()).refs.resolve(idOrRef)
 
   const toId = (idOrRef: string) => (isAccountId(idOrRef) ? idOrRef : undefined)
 
@@ -154,34 +154,34 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       throw createInputError(`"plan" must be the ID of a group; no group has the ID "${plan}"`)
   }
 
-  async function change(ref: string, changes: AccountInput & { tokensFrom?: string }, id?: string) {
-    const changed = await writer.change(ref, changes, id)
+  async function saveChanges(ref: string, changes: AccountInput & { tokensFrom?: string }, id?: string) {
+    const savedRecord = await writer.save(ref, changes, id)
     const accounts = await deps.accounts()
-    accounts.changed(ref)
-    return changed
+    accounts.notifyChanged(ref)
+    return savedRecord
   }
 
   /** Changes the account with this ref or ID. Creates the account if the ID has never been seen. */
-  async function changeOrCreate(
+  async function updateOrCreate(
     idOrRef: string,
     changes: AccountInput & { tokensFrom?: string },
   ): Promise<AccountView> {
-    return show(await change(await toRef(idOrRef), changes, toId(idOrRef)))
+    return show(await saveChanges(await resolveRef(idOrRef), changes, toId(idOrRef)))
   }
 
   const operations: AccountOperations<unknown> = {
     async list(query = {}) {
-      const { records, ...next } = await findPage(storage, parseInput(accountInputs.list, query))
-      return { accounts: await Promise.all(records.map(show)), ...next }
+      const { records, ...nextPage } = await findPage(storage, parseInput(accountInputs.list, query))
+      return { accounts: await Promise.all(records.map(show)), ...nextPage }
     },
 
-    get: async (id) => show(await find(await toRef(id))),
+    get: async (id) => show(await findAccountRecord(await resolveRef(id))),
 
     async put(input) {
       const { id, ...fields } = parsePut(accountInputs.put, input)
       if (!isAccountId(id)) throw createInputError(INVALID_ID_MESSAGE)
       await checkPlan(fields.plan)
-      return showWithWarnings(await change(await toRef(id), fields as AccountInput, id))
+      return showWithWarnings(await saveChanges(await resolveRef(id), fields as AccountInput, id))
     },
 
     async update(id, input) {
@@ -189,48 +189,48 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       if (Object.keys(changes).length === 0)
         throw createInputError('Send "isActive", "plan", or another field to change.')
       await checkPlan(changes.plan)
-      return showWithWarnings(await change(await toRef(id), changes))
+      return showWithWarnings(await saveChanges(await resolveRef(id), changes))
     },
 
     async pause(id) {
-      const account = await changeOrCreate(id, { isActive: false, tokensFrom: getTimestamp(clock) })
+      const account = await updateOrCreate(id, { isActive: false, tokensFrom: getTimestamp(clock) })
       await revokeTokens(account.ref)
       return account
     },
 
-    resume: (id) => changeOrCreate(id, { isActive: true }),
+    resume: (id) => updateOrCreate(id, { isActive: true }),
 
     async revoke(id) {
-      const account = await changeOrCreate(id, { tokensFrom: getTimestamp(clock) })
+      const account = await updateOrCreate(id, { tokensFrom: getTimestamp(clock) })
       await revokeTokens(account.ref)
       return account
     },
 
     async delete(id, input = {}) {
       const { usage = 'keep' } = parseInput(accountInputs.delete, input)
-      const ref = await toRef(id)
-      const record = await find(ref, usage === 'erase')
+      const ref = await resolveRef(id)
+      const record = await findAccountRecord(ref, usage === 'erase')
       const keys = await store.keys.entries({ fresh: true })
-      const count = keys.filter((key) => key.record.account === ref).length
-      if (count > 0) throw createInputError(hasKeys(count))
+      const keyCount = keys.filter((key) => key.record.account === ref).length
+      if (keyCount > 0) throw createInputError(createHasKeysMessage(keyCount))
       await writer.remove(record, usage)
       await revokeTokens(ref)
       await forgetLimits({ scope: 'account', id: ref })
-      ;(await deps.accounts()).changed(ref)
+      ;(await deps.accounts()).notifyChanged(ref)
       return { success: true }
     },
   }
 
   return {
     operations,
-    names: { findRef: toRef, findNames: (refs) => findNames(refs, store) },
+    names: { findRef: resolveRef, findNames: (refs) => findNames(refs, store) },
     hasAccounts: (plan) => hasAccounts(plan, { storage, nextTurn: deps.nextTurn }),
     async resolveAccount(idOrRef) {
       const id = toId(idOrRef)
-      const ref = await toRef(idOrRef)
+      const ref = await resolveRef(idOrRef)
       if (id === undefined && !isAccountRef(idOrRef))
         throw createInputError(INVALID_ID_MESSAGE.replace('id', 'account'))
-      await change(ref, {}, id).catch((error: unknown) => {
+      await saveChanges(ref, {}, id).catch((error: unknown) => {
         throw isGatewayError(error, 'NOT_FOUND') ? createInputError(`No account has the ref "${idOrRef}"`) : error
       })
       return ref
@@ -243,9 +243,9 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
  * accounts.
  */
 async function showAccount(record: AccountRecord, { keyring }: Pick<WritableStore, 'keyring'>): Promise<AccountView> {
-  const opened = await keyring()
-  const profile = await decryptProfile(opened, record).catch((): AccountProfile => ({ id: '' }))
-  const isValid = profile.id !== '' && (await isSignedAccount(opened, record.ref, record))
+  const openedKeyring = await keyring()
+  const profile = await decryptProfile(openedKeyring, record).catch((): AccountProfile => ({ id: '' }))
+  const isValid = profile.id !== '' && (await isSignedAccount(openedKeyring, record.ref, record))
   const isActive = record.isActive !== false
   const account = pickOutputFields(accountFields, { ...record, ...profile, isActive })
   return { ...account, ...(!isValid && { error: UNSIGNED_ACCOUNT_MESSAGE }) }
@@ -254,25 +254,25 @@ async function showAccount(record: AccountRecord, { keyring }: Pick<WritableStor
 /** Reads accounts until the page is full or `MAX_PAGES` pages have been read. */
 async function findPage(
   storage: Storage,
-  { limit = 100, after: start, state, plan }: AccountsQuery,
+  { limit = 100, after: startAfter, state, plan }: AccountsQuery,
 ): Promise<{ records: AccountRecord[]; after?: string }> {
   const isMatch = (record: AccountRecord) =>
     record.deletedAt === undefined &&
     (state === undefined || (record.isActive === false) === (state === 'paused')) &&
     (plan === undefined || record.plan === plan)
   const records: AccountRecord[] = []
-  let after = start
-  let last: string | undefined
-  for (let pages = 0; pages < MAX_PAGES && records.length < limit; pages++) {
+  let after = startAfter
+  let lastRef: string | undefined
+  for (let pageCount = 0; pageCount < MAX_PAGES && records.length < limit; pageCount++) {
     const page = await listAccounts(storage, { after, limit: PAGE_SIZE })
-    const match = page.accounts.map(({ record }) => record).filter(isMatch)
-    const selected = match.slice(0, limit - records.length)
-    records.push(...selected)
-    last = selected.length < match.length ? selected.at(-1)?.ref : page.last
-    if (last === undefined) break
-    after = last
+    const matchingRecords = page.accounts.map(({ record }) => record).filter(isMatch)
+    const selectedRecords = matchingRecords.slice(0, limit - records.length)
+    records.push(...selectedRecords)
+    lastRef = selectedRecords.length < matchingRecords.length ? selectedRecords.at(-1)?.ref : page.last
+    if (lastRef === undefined) break
+    after = lastRef
   }
-  return { records, ...(last !== undefined && { after: last }) }
+  return { records, ...(lastRef !== undefined && { after: lastRef }) }
 }
 
 /** Returns account names by ref, or an account's ID if it has no name. Omits accounts that aren't stored. */
@@ -280,14 +280,14 @@ async function findNames(
   refs: readonly string[],
   { storage, keyring }: Pick<WritableStore, 'storage' | 'keyring'>,
 ): Promise<Map<string, string>> {
-  const opened = await keyring()
-  const found = refs.map(async (ref): Promise<Array<[ref: string, name: string]>> => {
+  const openedKeyring = await keyring()
+  const nameEntries = refs.map(async (ref): Promise<Array<[ref: string, name: string]>> => {
     const { record } = (await readAccount(storage, ref)) ?? {}
     if (!record) return []
-    const { id, name = id } = await decryptProfile(opened, record).catch((): AccountProfile => ({ id: ref }))
+    const { id, name = id } = await decryptProfile(openedKeyring, record).catch((): AccountProfile => ({ id: ref }))
     return [[ref, name]]
   })
-  return new Map((await Promise.all(found)).flat())
+  return new Map((await Promise.all(nameEntries)).flat())
 }
 
 async function hasAccounts(
@@ -310,7 +310,7 @@ const MAX_PAGES = 20
 const INVALID_ID_MESSAGE =
   '"id" must be 1 to 200 characters, in Unicode\'s composed form, without control characters and surrounding blanks'
 
-function hasKeys(count: number): string {
-  const [some, them] = count === 1 ? ['1 API key', 'it'] : [`${count} API keys`, 'them']
-  return `The account still has ${some}. Delete ${them} first: DELETE /api/keys/{id}.`
+function createHasKeysMessage(keyCount: number): string {
+  const [keysText, pronoun] = keyCount === 1 ? ['1 API key', 'it'] : [`${keyCount} API keys`, 'them']
+  return `The account still has ${keysText}. Delete ${pronoun} first: DELETE /api/keys/{id}.`
 }

@@ -8,20 +8,20 @@ import type { Records } from '../../records/records.ts'
 export type FindPlan = (idOrName: string, options?: { includePaused?: boolean }) => Promise<ClientGroup>
 
 /** Creates the function that finds plans, which are groups of keys. */
-export function createPlans({
+export function createPlanFinder({
   groups,
   groupCache,
 }: {
   groups: Pick<Records<GroupRecord>, 'all'>
   groupCache: Pick<GroupCache, 'find'>
 }): FindPlan {
-  const listIds = cacheDerived(
-    (all: readonly GroupRecord[]) => new Map(all.toReversed().map(({ id, name }) => [name, id])),
+  const getIdsByName = cacheDerived(
+    (groupRecords: readonly GroupRecord[]) => new Map(groupRecords.toReversed().map(({ id, name }) => [name, id])),
   )
 
   return async (idOrName, { includePaused = false } = {}) => {
-    const finding = groupCache.find(idOrName)
-    const plan = getSettledValue(finding) ?? (await finding) ?? (await findByName(idOrName))
+    const planPromise = groupCache.find(idOrName)
+    const plan = getSettledValue(planPromise) ?? (await planPromise) ?? (await findByName(idOrName))
     if (!plan)
       throw gatewayError('IDENTITY_INVALID', {
         message: `The plan ${JSON.stringify(idOrName)} of an account does not exist. Create a group with this id or name.`,
@@ -31,7 +31,7 @@ export function createPlans({
   }
 
   async function findByName(name: string): Promise<ClientGroup | undefined> {
-    const id = (await listIds(groups.all())).get(name)
+    const id = (await getIdsByName(groups.all())).get(name)
     return id === undefined ? undefined : groupCache.find(id)
   }
 }

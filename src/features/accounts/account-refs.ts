@@ -20,20 +20,20 @@ export interface AccountRefs {
 export function createAccountRefs(keyring: () => Promise<Pick<Keyring, 'hashForLookup'>>): AccountRefs {
   const refsById = new Map<string, Promise<string>>()
 
-  async function compute(id: string): Promise<string> {
+  async function computeRef(id: string): Promise<string> {
     const ref = encodeRef(await (await keyring()).hashForLookup(`account ${id}`))
-    evictOldest(refsById, MAX_KNOWN)
+    evictOldest(refsById, MAX_CACHED_REFS)
     refsById.set(id, createResolvedPromise(ref))
     return ref
   }
 
-  const find = (id: string) => refsById.get(id) ?? compute(id)
+  const find = (id: string) => refsById.get(id) ?? computeRef(id)
   return { find, resolve: (idOrRef) => (isAccountRef(idOrRef) ? createResolvedPromise(idOrRef) : find(idOrRef)) }
 }
 
-const MAX_KNOWN = 20_000
-const REF_CHARACTERS = 26
-const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
+const MAX_CACHED_REFS = 20_000
+const REF_LENGTH = 26
+const BASE32_ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 
 /** Encodes the first 130 bits of a hash, five per character. */
 function encodeRef(hash: Uint8Array): string {
@@ -45,8 +45,8 @@ function encodeRef(hash: Uint8Array): string {
     bits += 8
     while (bits >= 5) {
       bits -= 5
-      text += BASE32[(value >> bits) & 31]
-      if (text.length === REF_CHARACTERS + 2) return text
+      text += BASE32_ALPHABET[(value >> bits) & 31]
+      if (text.length === REF_LENGTH + 2) return text
     }
   }
   return text

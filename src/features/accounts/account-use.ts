@@ -15,7 +15,7 @@ import type { Identity } from '../../request/identity.ts'
 import type { Clock, Storage } from '../../types.ts'
 import { type AccountCache, type KnownAccount, toKnownAccount } from './known-accounts.ts'
 
-interface AccountUsesDependencies {
+interface AccountUseRecorderDependencies {
   storage: Storage
   keyring(): Promise<Keyring>
   clock: Clock
@@ -26,31 +26,35 @@ interface AccountUsesDependencies {
 }
 
 /** Records when accounts were last used. Writes an account's record at most once a day, unless its plan changes. */
-export class AccountUses {
-  readonly #deps: AccountUsesDependencies
+export class AccountUseRecorder {
+  readonly #deps: AccountUseRecorderDependencies
   /** The current day in UTC, as of the latest request. */
-  #day = { number: 0, text: '' }
+  #today = { dayNumber: 0, date: '' }
   readonly #recentWrites: ExpiringMap<true>
 
-  constructor(deps: AccountUsesDependencies) {
+  constructor(deps: AccountUseRecorderDependencies) {
     this.#deps = deps
-    this.#recentWrites = createExpiringMap<true>({ clock: deps.clock, ttlMs: RETRY_MS, maxSize: MAX_RECENT_WRITES })
+    this.#recentWrites = createExpiringMap<true>({
+      clock: deps.clock,
+      ttlMs: MIN_WRITE_INTERVAL_MS,
+      maxSize: MAX_RECENT_WRITES,
+    })
   }
 
   /** Never rejects. */
   async record(ref: string, identity: Identity): Promise<void> {
     if (this.#recentWrites.get(ref)) return
     const { storage, keyring, clock, cache, idleDays, onError } = this.#deps
-    const day = this.#getDay()
+    const day = this.#getDate()
     const cachedAccount = getSettledValue(cache.find(ref))
     if (cachedAccount?.seenOn === day && !hasNewPlan(cachedAccount, identity)) return
     this.#recentWrites.set(ref, true)
     try {
-      const seen = await recordAccountUse(
+      const recordedAccount = await recordAccountUse(
         { storage, keyring: await keyring(), clock },
         { ref, identity, day, idleDays },
       )
-      if (seen) cache.update(ref, seen)
+      if (recordedAccount) cache.update(ref, recordedAccount)
       else cache.expire(ref)
     } catch (error) {
       cache.expire(ref)
@@ -63,11 +67,11 @@ export class AccountUses {
     this.#recentWrites.delete(ref)
   }
 
-  #getDay(): string {
+  #getDate(): string {
     const now = this.#deps.clock.now()
-    const number = Math.floor(now / DAY_MS)
-    if (number !== this.#day.number) this.#day = { number, text: new Date(now).toISOString().slice(0, 10) }
-    return this.#day.text
+    const dayNumber = Math.floor(now / DAY_MS)
+    if (dayNumber !== this.#today.dayNumber) this.#today = { dayNumber, date: new Date(now).toISOString().slice(0, 10) }
+    return this.#today.date
   }
 }
 
@@ -87,24 +91,25 @@ async function recordAccountUse(
   { storage, keyring, clock }: { storage: Storage; keyring: Keyring; clock: Clock },
   { ref, identity, day, idleDays }: AccountUse,
 ): Promise<KnownAccount | undefined> {
-  const { record: found, version = null } = (await readAccount(storage, ref)) ?? {}
-  if (found && !(await isSignedAccount(keyring, ref, found))) return undefined
-  const existing = found?.deletedAt === undefined ? found : undefined
-  const storedProfile = existing && (await decryptProfile(keyring, existing))
-  const profile = toProfile(identity, storedProfile, existing?.isManaged === true)
-  const plan = existing?.isManaged ? existing.plan : (identity.plan ?? existing?.plan)
-  const isSame = storedProfile && JSON.stringify(storedProfile) === JSON.stringify(profile)
-  const { plan: _, ...rest } = existing ?? { ref, createdAt: new Date(clock.now()).toISOString() }
+  const { record: storedRecord, version = null } = (await readAccount(storage, ref)) ?? {}
+  if (storedRecord && !(await isSignedAccount(keyring, ref, storedRecord))) return undefined
+  const existingRecord = storedRecord?.deletedAt === undefined ? storedRecord : undefined
+  const storedProfile = existingRecord && (await decryptProfile(keyring, existingRecord))
+  const profile = toProfile(identity, storedProfile, existingRecord?.isManaged === true)
+  const plan = existingRecord?.isManaged ? existingRecord.plan : (identity.plan ?? existingRecord?.plan)
+  const isSameProfile = storedProfile && JSON.stringify(storedProfile) === JSON.stringify(profile)
+  const { plan: _, ...otherFields } = existingRecord ?? { ref, createdAt: new Date(clock.now()).toISOString() }
   const record: AccountRecord = {
-    ...rest,
+    ...otherFields,
     ...(plan !== undefined && { plan }),
     seenOn: day,
-    sealedProfile: isSame && existing ? existing.sealedProfile : await encryptProfile(keyring, ref, profile),
+    sealedProfile:
+      isSameProfile && existingRecord ? existingRecord.sealedProfile : await encryptProfile(keyring, ref, profile),
   }
   const ttlMs = record.isManaged ? undefined : idleDays * DAY_MS
-  const signed = await signAccount(keyring, record)
-  return (await writeAccount(storage, signed, { ifVersion: version, ttlMs }))
-    ? toKnownAccount(signed, profile)
+  const signedRecord = await signAccount(keyring, record)
+  return (await writeAccount(storage, signedRecord, { ifVersion: version, ttlMs }))
+    ? toKnownAccount(signedRecord, profile)
     : undefined
 }
 
@@ -114,10 +119,10 @@ function toProfile(
   storedProfile: AccountProfile | undefined,
   isManaged: boolean,
 ): AccountProfile {
-  const [first, second] = isManaged ? [storedProfile, { name, metadata }] : [{ name, metadata }, storedProfile]
+  const [preferred, fallback] = isManaged ? [storedProfile, { name, metadata }] : [{ name, metadata }, storedProfile]
   const profile: AccountProfile = { id: account }
-  const chosenName = first?.name ?? second?.name
-  const chosenMetadata = first?.metadata ?? second?.metadata
+  const chosenName = preferred?.name ?? fallback?.name
+  const chosenMetadata = preferred?.metadata ?? fallback?.metadata
   if (chosenName !== undefined) profile.name = chosenName
   if (chosenMetadata !== undefined) profile.metadata = { ...chosenMetadata }
   return profile
@@ -125,7 +130,7 @@ function toProfile(
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 /** Minimum time between attempts to write an account's record, in ms. */
-const RETRY_MS = 5_000
+const MIN_WRITE_INTERVAL_MS = 5_000
 const MAX_RECENT_WRITES = 20_000
 
 /** Returns whether your app names a plan other than the one in the record, which the account's API keys use. */

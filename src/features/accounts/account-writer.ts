@@ -34,30 +34,40 @@ export class AccountWriter {
   }
 
   /** Changes an account, or creates it if `id` is given. Rejects an unsigned record unless `isActive` is given. */
-  async change(
+  async save(
     ref: string,
-    { name, metadata, ...others }: AccountInput & { tokensFrom?: string },
+    { name, metadata, ...otherChanges }: AccountInput & { tokensFrom?: string },
     id?: string,
   ): Promise<AccountRecord> {
     const { storage } = this.#store
     const keyring = await this.#store.keyring()
     return retryOnConflict(async () => {
-      const { record: found, version = null } = (await readAccount(storage, ref)) ?? {}
-      const existing = found?.deletedAt === undefined ? found : undefined
-      if (!existing && id === undefined) throw gatewayError('NOT_FOUND', { message: 'Account not found' })
-      if (existing && others.isActive === undefined && !(await isSignedAccount(keyring, ref, existing)))
+      const { record: storedRecord, version = null } = (await readAccount(storage, ref)) ?? {}
+      const existingRecord = storedRecord?.deletedAt === undefined ? storedRecord : undefined
+      if (!existingRecord && id === undefined) throw gatewayError('NOT_FOUND', { message: 'Account not found' })
+      if (
+        existingRecord &&
+        otherChanges.isActive === undefined &&
+        !(await isSignedAccount(keyring, ref, existingRecord))
+      )
         throw createInputError(UNSIGNED_ACCOUNT_MESSAGE)
-      const storedProfile = existing ? await decryptProfile(keyring, existing) : { id: id ?? '' }
+      const storedProfile = existingRecord ? await decryptProfile(keyring, existingRecord) : { id: id ?? '' }
       const profile = withChange(storedProfile, {
         ...(name !== undefined && { name }),
         ...(metadata !== undefined && { metadata }),
       })
-      const start = existing ?? { ref, isActive: true, createdAt: getTimestamp(this.#clock), sealedProfile: '' }
-      const next: AccountRecord = { ...withChange(start, others), isManaged: true }
-      if (existing && isSameJson(storedProfile, profile) && isSameJson(existing, next)) return existing
+      const baseRecord = existingRecord ?? {
+        ref,
+        isActive: true,
+        createdAt: getTimestamp(this.#clock),
+        sealedProfile: '',
+      }
+      const updatedRecord: AccountRecord = { ...withChange(baseRecord, otherChanges), isManaged: true }
+      if (existingRecord && isSameJson(storedProfile, profile) && isSameJson(existingRecord, updatedRecord))
+        return existingRecord
       const sealedProfile = await encryptProfile(keyring, ref, profile)
-      const signed = await signAccount(keyring, { ...next, sealedProfile })
-      return (await writeAccount(storage, signed, { ifVersion: version, ttlMs: undefined })) && signed
+      const signedRecord = await signAccount(keyring, { ...updatedRecord, sealedProfile })
+      return (await writeAccount(storage, signedRecord, { ifVersion: version, ttlMs: undefined })) && signedRecord
     })
   }
 
@@ -69,15 +79,15 @@ export class AccountWriter {
       const { version } = (await readAccount(storage, ref)) ?? {}
       if (version === undefined) return true
       if (usage === 'erase') return removeAccount(storage, ref, version)
-      const opened = await keyring()
-      const { id } = await decryptProfile(opened, record)
-      const sealedProfile = await encryptProfile(opened, ref, { id })
+      const openedKeyring = await keyring()
+      const { id } = await decryptProfile(openedKeyring, record)
+      const sealedProfile = await encryptProfile(openedKeyring, ref, { id })
       const deletedAt = getTimestamp(this.#clock)
-      const tombstone = await signAccount(opened, { ref, createdAt, deletedAt, sealedProfile })
-      return writeAccount(storage, tombstone, { ifVersion: version, ttlMs: USAGE_MS })
+      const tombstone = await signAccount(openedKeyring, { ref, createdAt, deletedAt, sealedProfile })
+      return writeAccount(storage, tombstone, { ifVersion: version, ttlMs: USAGE_RETENTION_MS })
     })
   }
 }
 
 /** How long usage totals are retained by default, in ms. */
-const USAGE_MS = 400 * 24 * 60 * 60 * 1_000
+const USAGE_RETENTION_MS = 400 * 24 * 60 * 60 * 1_000

@@ -7,7 +7,7 @@ import type { RequestListener } from '../../request/request-events.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import type { CallChange } from '../../request/steps.ts'
 import type { Accounts } from './accounts.ts'
-import type { OpenAccounts, OpenDependencies } from './open-accounts.ts'
+import type { OpenAccounts, OpenAccountsDependencies } from './open-accounts.ts'
 
 /** Stores the accounts that make requests and ends in-flight requests of paused accounts. Its code loads with the first account. */
 export interface AccountsFeature extends BuiltInFeature {
@@ -15,7 +15,7 @@ export interface AccountsFeature extends BuiltInFeature {
   findKeyAccount: Accounts['getKeyAccount']
 }
 
-export function createAccountsFeature(dependencies: OpenDependencies): AccountsFeature {
+export function createAccountsFeature(dependencies: OpenAccountsDependencies): AccountsFeature {
   let loadedAccounts: OpenAccounts | undefined
   let isClosed = false
 
@@ -27,7 +27,9 @@ export function createAccountsFeature(dependencies: OpenDependencies): AccountsF
 
   const events: RequestListener = {
     attempting(_: AttemptLog, { client: { caller } }) {
-      return caller.account && accounts().then((opened) => caller.account && opened.markSeen(caller.account))
+      return (
+        caller.account && accounts().then((openedAccounts) => caller.account && openedAccounts.markSeen(caller.account))
+      )
     },
   }
 
@@ -39,7 +41,7 @@ export function createAccountsFeature(dependencies: OpenDependencies): AccountsF
     events,
     ...(!dependencies.store.isWatched && {
       aroundRequest({ caller }: RouteRequest, next: () => Promise<Reply>) {
-        if (caller.account && !isClosed) void accounts().then(({ scheduleCheck: lookLater }) => lookLater())
+        if (caller.account && !isClosed) void accounts().then(({ scheduleCheck }) => scheduleCheck())
         return next()
       },
     }),

@@ -8,13 +8,13 @@ import type { Store } from '../../records/store.ts'
 import type { CallerAccount } from '../../request/caller.ts'
 import type { Identity } from '../../request/identity.ts'
 import type { Clock } from '../../types.ts'
-import { createLimitInterning } from './account-limits.ts'
-import { createPausedPlanError, createPlans } from './account-plans.ts'
+import { createLimitCombiner } from './account-limits.ts'
+import { createPausedPlanError, createPlanFinder } from './account-plans.ts'
 import { type AccountRefs, createAccountRefs } from './account-refs.ts'
-import { AccountUses } from './account-use.ts'
+import { AccountUseRecorder } from './account-use.ts'
 import { CallerAccounts } from './caller-accounts.ts'
 import { type AccountCache, createAccountCache, type KnownAccount } from './known-accounts.ts'
-import { createNewAccountLimit } from './new-accounts.ts'
+import { createNewAccountLimiter } from './new-accounts.ts'
 
 /** Options for the accounts that `identify` returns. */
 export interface AccountOptions {
@@ -56,7 +56,7 @@ export interface Accounts {
   /** Calls `listener` with the ref of each account that the management API changes, on this instance or another. */
   onChange(listener: (ref: string) => void): void
   /** Call this after changing the account's record on this instance. */
-  changed(ref: string): void
+  notifyChanged(ref: string): void
   readonly refs: AccountRefs
   readonly cache: AccountCache
 }
@@ -81,11 +81,11 @@ export function createAccounts({
   const { groups: groupCache } = store.openKeyAccess(createKeyAccess)
   const refs = createAccountRefs(keyring)
   const cache = createAccountCache({ ...store, clock })
-  const findPlan = createPlans({ groups, groupCache })
-  const combineLimits = createLimitInterning()
-  const checkNewAccountLimit = createNewAccountLimit({ clock, newPerMinute, onError })
+  const findPlan = createPlanFinder({ groups, groupCache })
+  const combineLimits = createLimitCombiner()
+  const admitNewAccount = createNewAccountLimiter({ clock, newPerMinute, onError })
   const callerAccounts = new CallerAccounts(findPlan, combineLimits)
-  const uses = new AccountUses({ storage, keyring, clock, cache, idleDays, onError })
+  const useRecorder = new AccountUseRecorder({ storage, keyring, clock, cache, idleDays, onError })
   const listeners: Array<(ref: string) => void> = []
   const notify = (ref: string) => {
     for (const listener of listeners) listener(ref)
@@ -95,23 +95,23 @@ export function createAccounts({
   })
 
   async function findKnownAccount(ref: string): Promise<KnownAccount | undefined> {
-    const finding = cache.find(ref)
-    return getSettledValue(finding) ?? (await finding)
+    const accountPromise = cache.find(ref)
+    return getSettledValue(accountPromise) ?? (await accountPromise)
   }
 
   /** Prefetches counters while the account's record is being read, because the record usually doesn't change the limits. */
-  async function expectLimits(ref: string, { plan: planName = defaultPlan, limits }: Identity): Promise<void> {
+  async function prefetchLimits(ref: string, { plan: planName = defaultPlan, limits }: Identity): Promise<void> {
     const plan = planName === undefined ? undefined : await findPlan(planName).catch(() => undefined)
     prepareLimits?.({ ref, plan, limits: limits ?? plan?.each })
   }
 
   async function getAccount(identity: Identity, plan = defaultPlan): Promise<CallerAccount> {
-    const finding = refs.find(identity.account)
-    const ref = getSettledValue(finding) ?? (await finding)
-    const reading = cache.find(ref)
-    if (!getSettledValue(reading)) void expectLimits(ref, { plan, ...identity })
-    const account = getSettledValue(reading) ?? (await reading)
-    if (!account) checkNewAccountLimit(ref)
+    const refPromise = refs.find(identity.account)
+    const ref = getSettledValue(refPromise) ?? (await refPromise)
+    const accountPromise = cache.find(ref)
+    if (!getSettledValue(accountPromise)) void prefetchLimits(ref, { plan, ...identity })
+    const account = getSettledValue(accountPromise) ?? (await accountPromise)
+    if (!account) admitNewAccount(ref)
     return callerAccounts.create(account, { ref, identity, defaultPlan: plan })
   }
 
@@ -136,7 +136,7 @@ export function createAccounts({
 
     async markSeen(account) {
       const identity = callerAccounts.getIdentity(account)
-      if (identity) await uses.record(account.ref, identity)
+      if (identity) await useRecorder.record(account.ref, identity)
     },
 
     async findRejection(ref, planId) {
@@ -159,9 +159,9 @@ export function createAccounts({
 
     onChange: (listener) => void listeners.push(listener),
 
-    changed(ref) {
+    notifyChanged(ref) {
       cache.forget(ref)
-      uses.forget(ref)
+      useRecorder.forget(ref)
       notify(ref)
     },
   }

@@ -11,7 +11,7 @@ export class CallerAccounts {
   readonly #combineLimits: CombineLimits
   readonly #identities = new WeakMap<CallerAccount, Identity>()
   /** The latest account created from each record. */
-  readonly #latest = new WeakMap<KnownAccount, CallerAccount>()
+  readonly #latestAccounts = new WeakMap<KnownAccount, CallerAccount>()
 
   constructor(findPlan: FindPlan, combineLimits: CombineLimits) {
     this.#findPlan = findPlan
@@ -29,14 +29,15 @@ export class CallerAccounts {
     if (knownAccount?.isActive === false) throw gatewayError('ACCOUNT_PAUSED')
     const planName = identity.plan ?? knownAccount?.plan ?? defaultPlan
     const plan = planName === undefined ? undefined : await this.#findPlan(planName)
-    const cached = knownAccount && this.#latest.get(knownAccount)
-    if (cached && cached.plan === plan && isSameIdentity(this.#identities.get(cached), identity)) return cached
+    const cachedAccount = knownAccount && this.#latestAccounts.get(knownAccount)
+    if (cachedAccount && cachedAccount.plan === plan && isSameIdentity(this.#identities.get(cachedAccount), identity))
+      return cachedAccount
     const accountLimits = identity.limits ?? plan?.each
     const limits =
       identity.limits || knownAccount?.limits
         ? this.#combineLimits(accountLimits ?? {}, knownAccount?.limits)
         : accountLimits
-    const allowed = [identity, knownAccount].flatMap((account) => (account ? (listAllowed(account) ?? []) : []))
+    const allowed = [identity, knownAccount].flatMap((account) => (account ? (pickAllowlists(account) ?? []) : []))
     const require = [identity.require, knownAccount?.require, plan?.require].filter((tags) => tags !== undefined)
     const account: CallerAccount = {
       id: identity.account,
@@ -51,7 +52,7 @@ export class CallerAccounts {
       ...(knownAccount?.promptCaching !== undefined && { promptCaching: knownAccount.promptCaching }),
     }
     this.#identities.set(account, identity)
-    if (knownAccount) this.#latest.set(knownAccount, account)
+    if (knownAccount) this.#latestAccounts.set(knownAccount, account)
     return account
   }
 
@@ -63,11 +64,11 @@ export class CallerAccounts {
 
 /** Returns whether both have the same fields with identical values. If so, an account created from one also fits the other. */
 function isSameIdentity(a: Identity | undefined, b: Identity): boolean {
-  const members = Object.keys(b) as Array<keyof Identity> // an identity has no other fields
+  const fieldNames = Object.keys(b) as Array<keyof Identity> // an identity has no other fields
   return (
-    a !== undefined && members.length === Object.keys(a).length && members.every((member) => a[member] === b[member])
+    a !== undefined && fieldNames.length === Object.keys(a).length && fieldNames.every((name) => a[name] === b[name])
   )
 }
 
-const listAllowed = ({ models, kinds }: ModelPermissions): ModelPermissions | undefined =>
+const pickAllowlists = ({ models, kinds }: ModelPermissions): ModelPermissions | undefined =>
   (models ?? kinds) === undefined ? undefined : { models, kinds }

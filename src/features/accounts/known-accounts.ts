@@ -35,12 +35,12 @@ export const createAccountCache = ({
     clock,
     staleFallback: createStaleFallback(clock),
     async read(ref) {
-      const opened = await keyring()
+      const openedKeyring = await keyring()
       const { record } = (await readAccount(storage, ref)) ?? {}
       if (!record || record.deletedAt !== undefined) return undefined
-      if (!(await isSignedAccount(opened, ref, record)))
+      if (!(await isSignedAccount(openedKeyring, ref, record)))
         throw gatewayError('CALLER_UNUSABLE', { message: UNSIGNED_ACCOUNT_MESSAGE, data: { account: ref } })
-      return toKnownAccount(record, await decryptProfile(opened, record))
+      return toKnownAccount(record, await decryptProfile(openedKeyring, record))
     },
   })
 

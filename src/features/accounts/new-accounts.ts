@@ -6,7 +6,7 @@ import type { Clock } from '../../types.ts'
  * `newPerMinute` new accounts in the same minute. This prevents an app that identifies accounts by random strings, such as session IDs, from filling
  * the storage. `onError` gets the error at most once a minute.
  */
-export function createNewAccountLimit({
+export function createNewAccountLimiter({
   clock,
   newPerMinute,
   onError,
@@ -15,19 +15,19 @@ export function createNewAccountLimit({
   newPerMinute: number
   onError(error: unknown): void
 }): (ref: string) => void {
-  const admitted = new Set<string>()
+  const admittedRefs = new Set<string>()
   let minute = 0
   let isReported = false
 
   return (ref) => {
-    const now = Math.floor(clock.now() / 60_000)
-    if (now !== minute) {
-      minute = now
+    const currentMinute = Math.floor(clock.now() / 60_000)
+    if (currentMinute !== minute) {
+      minute = currentMinute
       isReported = false
-      admitted.clear()
+      admittedRefs.clear()
     }
-    if (admitted.has(ref)) return
-    if (admitted.size < newPerMinute) return void admitted.add(ref)
+    if (admittedRefs.has(ref)) return
+    if (admittedRefs.size < newPerMinute) return void admittedRefs.add(ref)
     const error = gatewayError('TOO_MANY_NEW_ACCOUNTS', {
       message: 'Too many new accounts. Retry in a minute.',
       headers: { 'retry-after': '60' },

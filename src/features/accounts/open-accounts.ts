@@ -9,7 +9,7 @@ import type { CallChange } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
 import { type AccountOptions, type Accounts, createAccounts, type PrepareLimits } from './accounts.ts'
 
-export interface OpenDependencies {
+export interface OpenAccountsDependencies {
   store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'openKeyAccess' | 'callers' | 'isWatched'>
   clock: Clock
   options?: AccountOptions | undefined
@@ -26,7 +26,7 @@ export interface OpenAccounts extends Accounts {
 }
 
 /** Opens the accounts and ends in-flight requests of paused accounts. */
-export function openAccounts(dependencies: OpenDependencies): OpenAccounts {
+export function openAccounts(dependencies: OpenAccountsDependencies): OpenAccounts {
   const { store, clock, inFlight, maxAgeMs } = dependencies
   let isClosed = false
   let cancelScheduledCheck: CancelDeadline | undefined
@@ -36,11 +36,11 @@ export function openAccounts(dependencies: OpenDependencies): OpenAccounts {
 
   /** Ends the in-flight requests of matching accounts that have been paused. While storage can't be read, the requests continue. */
   async function checkRequests(isMatch: (account: AccountInFlight) => boolean): Promise<void> {
-    const found = new Map<string, AccountInFlight>()
+    const accountsByRef = new Map<string, AccountInFlight>()
     for (const { caller } of inFlight.values())
-      if (caller.account && isMatch(caller.account)) found.set(caller.account.ref, caller.account)
+      if (caller.account && isMatch(caller.account)) accountsByRef.set(caller.account.ref, caller.account)
     await Promise.all(
-      Array.from(found.values(), async ({ ref, plan }) => {
+      Array.from(accountsByRef.values(), async ({ ref, plan }) => {
         const rejection = await accounts.findRejection(ref, plan?.id).catch(() => undefined)
         if (!rejection) return
         for (const request of inFlight.values()) if (request.caller.account?.ref === ref) request.cancel(rejection)
@@ -48,19 +48,19 @@ export function openAccounts(dependencies: OpenDependencies): OpenAccounts {
     )
   }
 
-  function lookLater(): void {
+  function scheduleCheck(): void {
     if (isClosed) return
     cancelScheduledCheck ??= startDeadline(clock, maxAgeMs, () => {
       cancelScheduledCheck = undefined
       if (isClosed || !inFlight.values().some(({ caller }) => caller.account)) return
       void checkRequests(() => true)
-      lookLater()
+      scheduleCheck()
     })
   }
 
   return {
     ...accounts,
-    scheduleCheck: lookLater,
+    scheduleCheck,
     close() {
       isClosed = true
       cancelScheduledCheck?.()
