@@ -37,12 +37,12 @@ test('refreshing the catalog copies limits and prices', () => {
 test('refreshing the catalog treats a price of zero as unknown unless the model is declared free', () => {
   const list = model('large', { cost: { input: 0, output: 0, cache_read: 0 } })
   assert.is(select(list).chosen[0]?.price, undefined)
-  assert.equal(select(list, { free: /^large$/ }).chosen[0]?.price, { input: 0, output: 0 })
+  assert.equal(select(list, { freeModels: /^large$/ }).chosen[0]?.price, { input: 0, output: 0 })
 })
 
 test('refreshing the catalog omits a price that varies', () => {
   const list = { ...model('fixed', { cost: { input: 1 } }), ...model('floating', { cost: { input: 1 } }) }
-  const prices = select(list, { priced: /^fixed$/ }).chosen.map(({ price }) => price)
+  const prices = select(list, { pricedModels: /^fixed$/ }).chosen.map(({ price }) => price)
   assert.equal(prices, [{ input: 1 }, undefined])
 })
 

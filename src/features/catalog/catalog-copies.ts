@@ -30,12 +30,12 @@ const STATE_KEY = `${KEY_PREFIX}state`
 const EMPTY_STATE: CatalogState = { held: [], applied: [] }
 
 /** Maximum length of a part, in ASCII characters. Deno KV accepts values of up to 65,536 bytes, and adapters may add to them. */
-const MAX_PART = 60_000
+const MAX_PART_LENGTH = 60_000
 
 /** Creates the store for catalog copies. It splits each copy into values small enough for the storage. */
 export function createCatalogCopies(storage: Storage) {
-  const maxPart = Math.min(MAX_PART, Math.floor((storage.largestValueBytes ?? MAX_PART) * 0.9))
-  const getKey = (sha256: string, part: number) =>
+  const maxPartLength = Math.min(MAX_PART_LENGTH, Math.floor((storage.largestValueBytes ?? MAX_PART_LENGTH) * 0.9))
+  const getPartKey = (sha256: string, part: number) =>
     `${KEY_PREFIX}data/${sha256.slice(0, 32)}/${String(part).padStart(4, '0')}`
 
   return {
@@ -43,8 +43,11 @@ export function createCatalogCopies(storage: Storage) {
     async readState(): Promise<{ state: CatalogState; version: string | null }> {
       const stored = await storage.get(STATE_KEY)
       const value = stored && tryParseJson(stored.value)
-      const isState = isObject(value) && Array.isArray(value.held) && Array.isArray(value.applied)
-      return { state: isState ? (value as unknown as CatalogState) : EMPTY_STATE, version: stored?.version ?? null } // only `writeState` writes this value
+      const isCatalogState = isObject(value) && Array.isArray(value.held) && Array.isArray(value.applied)
+      return {
+        state: isCatalogState ? (value as unknown as CatalogState) : EMPTY_STATE,
+        version: stored?.version ?? null,
+      } // only `writeState` writes this value
     },
 
     /** Resolves to the new version, or to `false` if another instance has changed the state. */
@@ -53,9 +56,11 @@ export function createCatalogCopies(storage: Storage) {
 
     /** Resolves to a generation's models, or to `undefined` if its data is damaged. */
     async readModels({ sha256, parts }: StoredGeneration): Promise<ModelLists | undefined> {
-      const values = await Promise.all(Array.from({ length: parts }, (_, part) => storage.get(getKey(sha256, part))))
+      const values = await Promise.all(
+        Array.from({ length: parts }, (_, part) => storage.get(getPartKey(sha256, part))),
+      )
       const text = values.map((stored) => stored?.value ?? '').join('')
-      if ((await hash(text)) !== sha256) return undefined
+      if ((await hashText(text)) !== sha256) return undefined
       const models = tryParseJson(text)
       return isObject(models) ? (models as unknown as ModelLists) : undefined // the hash proves that this gateway wrote it
     },
@@ -63,25 +68,25 @@ export function createCatalogCopies(storage: Storage) {
     /** Writes a generation's data. */
     async writeModels(models: ModelLists): Promise<{ sha256: string; parts: number }> {
       const text = toAscii(JSON.stringify(models))
-      const sha256 = await hash(text)
-      const parts = Math.max(1, Math.ceil(text.length / maxPart))
+      const sha256 = await hashText(text)
+      const parts = Math.max(1, Math.ceil(text.length / maxPartLength))
       for (let part = 0; part < parts; part++)
-        await storage.set(getKey(sha256, part), text.slice(part * maxPart, (part + 1) * maxPart))
+        await storage.set(getPartKey(sha256, part), text.slice(part * maxPartLength, (part + 1) * maxPartLength))
       return { sha256, parts }
     },
 
     /** Deletes the data of all other generations. */
-    async deleteOthers(generations: ReadonlyArray<StoredGeneration | undefined>): Promise<void> {
-      const starts = generations.flatMap((generation) =>
-        generation ? [getKey(generation.sha256, 0).slice(0, -4)] : [],
+    async deleteAllExcept(generations: ReadonlyArray<StoredGeneration | undefined>): Promise<void> {
+      const retainedPrefixes = generations.flatMap((generation) =>
+        generation ? [getPartKey(generation.sha256, 0).slice(0, -4)] : [],
       )
       for (const { key } of await storage.list(`${KEY_PREFIX}data/`))
-        if (!starts.some((start) => key.startsWith(start))) await storage.delete(key)
+        if (!retainedPrefixes.some((prefix) => key.startsWith(prefix))) await storage.delete(key)
     },
   }
 }
 
-export const hash = async (text: string): Promise<string> =>
+export const hashText = async (text: string): Promise<string> =>
   toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text))))
 
 /** Escapes all non-ASCII characters, so a part has as many bytes as characters. */

@@ -12,23 +12,23 @@ interface CatalogFeatureDependencies extends Omit<LiveCatalogDependencies, 'opti
 /** The feature that refreshes the catalog. Its code loads with the first request, and only if the `catalog` option has `refresh`. */
 export function createCatalogFeature({ liveCatalog, ...deps }: CatalogFeatureDependencies) {
   if (!liveCatalog) return {}
-  let opened: LiveCatalog | undefined
-  const live = once(async () => {
+  let openedCatalog: LiveCatalog | undefined
+  const getLiveCatalog = once(async () => {
     const { openLiveCatalog } = await import('./live-catalog.ts')
-    opened = await openLiveCatalog({ ...deps, ...liveCatalog })
-    return opened
+    openedCatalog = await openLiveCatalog({ ...deps, ...liveCatalog })
+    return openedCatalog
   })
   const events: RequestListener = {
-    ended: ({ waitUntil }) => opened && deps.background.run(opened.tick(), waitUntil),
+    ended: ({ waitUntil }) => openedCatalog && deps.background.run(openedCatalog.tick(), waitUntil),
   }
   const feature: BuiltInFeature = {
     name: 'catalog',
     async aroundRequest(_, next) {
-      await live()
+      await getLiveCatalog()
       return next()
     },
     events,
-    close: () => opened?.close(),
+    close: () => openedCatalog?.close(),
   }
-  return { feature, live }
+  return { feature, live: getLiveCatalog }
 }

@@ -5,13 +5,16 @@ import type { LiveCatalog } from './live-catalog.ts'
 import type { CatalogOperations } from './live-types.ts'
 
 /** Creates the catalog operations. `live` opens the refreshed catalog; it is absent if the catalog isn't refreshed. */
-export function createCatalogOperations(live: (() => Promise<LiveCatalog>) | undefined): CatalogOperations<unknown> {
-  const open = live ?? (() => Promise.reject(gatewayError('INVALID_REQUEST', { message: NOT_LIVE_MESSAGE })))
+export function createCatalogOperations(
+  getLiveCatalog: (() => Promise<LiveCatalog>) | undefined,
+): CatalogOperations<unknown> {
+  const requireLiveCatalog =
+    getLiveCatalog ?? (() => Promise.reject(gatewayError('INVALID_REQUEST', { message: NOT_LIVE_MESSAGE })))
   return {
-    review: async () => (live ? (await live()).review() : { isLive: false, held: [], applied: [] }),
-    refresh: async () => (await open()).refresh(),
-    accept: async (input = {}) => (await open()).accept(parseInput(acceptInput, input)),
-    rollback: async () => (await open()).rollback(),
+    review: async () => (getLiveCatalog ? (await getLiveCatalog()).review() : { isLive: false, held: [], applied: [] }),
+    refresh: async () => (await requireLiveCatalog()).refresh(),
+    accept: async (input = {}) => (await requireLiveCatalog()).accept(parseInput(acceptInput, input)),
+    rollback: async () => (await requireLiveCatalog()).rollback(),
   }
 }
 

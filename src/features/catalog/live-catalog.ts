@@ -4,7 +4,13 @@ import type { UpstreamFetch } from '../../lib/exchange.ts'
 import { createMutex } from '../../lib/promises.ts'
 import type { Store } from '../../records/store.ts'
 import type { Catalog, Clock, Logger } from '../../types.ts'
-import { type CatalogState, createCatalogCopies, hash, KEY_PREFIX, type StoredGeneration } from './catalog-copies.ts'
+import {
+  type CatalogState,
+  createCatalogCopies,
+  hashText,
+  KEY_PREFIX,
+  type StoredGeneration,
+} from './catalog-copies.ts'
 import { type Comparison, compareModels, MAX_HELD_CHARACTERS, type ModelLists } from './compare-models.ts'
 import { fetchCatalog } from './fetch-catalog.ts'
 import type { CatalogChange, CatalogGeneration, CatalogOptions, CatalogReview } from './live-types.ts'
@@ -24,24 +30,24 @@ export interface LiveCatalogDependencies {
 }
 
 /** How often to look for another instance's changes in a store without `watch`, in ms. */
-const POLL_MS = 10_000
-const MAX_APPLIED = 100
-const MAX_LINE = 200
+const POLL_INTERVAL_MS = 10_000
+const MAX_APPLIED_LINES = 100
+const MAX_LINE_LENGTH = 200
 /** Minimum number of characters to keep from a rejected copy's changes. */
 const MIN_REJECTED_CHARACTERS = 10_000
 /** Maximum number of unknown models named in an error. */
-const MAX_NAMED = 5
+const MAX_NAMED_MODELS = 5
 
-const REJECTED_AS_A_WHOLE =
+const REJECTED_COPY_MESSAGE =
   'The gateway rejected the whole copy, so you can\'t accept changes of single models. Omit "models" to accept the copy.'
 
 /** How long the first request waits for the stored copy, in ms. */
-const LOAD_MS = 1_000
+const LOAD_TIMEOUT_MS = 1_000
 
 /** Opens the catalog and applies the stored copy if the storage responds in time. If applying it fails, only reports the error. */
 export async function openLiveCatalog(deps: LiveCatalogDependencies): Promise<LiveCatalog> {
   const live = new LiveCatalog(deps)
-  await settlesWithin(live.load().catch(deps.onError), LOAD_MS, deps.clock)
+  await settlesWithin(live.load().catch(deps.onError), LOAD_TIMEOUT_MS, deps.clock)
   return live
 }
 
@@ -50,13 +56,13 @@ export class LiveCatalog {
   readonly #deps: LiveCatalogDependencies
   readonly #copies: ReturnType<typeof createCatalogCopies>
   readonly #schedule: RefreshSchedule
-  readonly #runInOrder = createMutex()
+  readonly #runExclusive = createMutex()
   readonly #stopWatching: (() => void) | undefined
   /** Hashes of damaged copies that have already been reported. */
   readonly #reportedHashes = new Set<string>()
   #state: CatalogState = { held: [], applied: [] }
   #version: string | null | undefined
-  #inUse: StoredGeneration | undefined
+  #activeGeneration: StoredGeneration | undefined
   #isStale = true
   #isDamaged = false // or still incomplete, in eventually consistent storage
   #polledAt = Number.NEGATIVE_INFINITY
@@ -78,13 +84,13 @@ export class LiveCatalog {
   }
 
   load(): Promise<void> {
-    return this.#runInOrder(() => this.#load())
+    return this.#runExclusive(() => this.#load())
   }
 
   /** Called after each request: picks up other instances' changes and refreshes the catalog if a refresh is due. */
   async tick(): Promise<void> {
     if (!this.#mayHaveChanged && !this.#schedule.isDue) return
-    await this.#runInOrder(async () => {
+    await this.#runExclusive(async () => {
       if (this.#mayHaveChanged) await this.#load()
       await this.#schedule.runIfDue(() => this.#tryUpdate())
     })
@@ -93,37 +99,37 @@ export class LiveCatalog {
   /** Doesn't wait for a refresh in progress, which may take a minute. */
   async review(): Promise<CatalogReview> {
     const loading = this.load()
-    if (await settlesWithin(loading, LOAD_MS, this.#deps.clock)) await loading
+    if (await settlesWithin(loading, LOAD_TIMEOUT_MS, this.#deps.clock)) await loading
     return this.#createReview()
   }
 
   refresh(): Promise<CatalogReview> {
-    return this.#change(async () => {
+    return this.#runOnLatestState(async () => {
       await this.#update()
       this.#error = undefined
     })
   }
 
   accept({ models }: { models?: string[] | undefined }): Promise<CatalogReview> {
-    return this.#change(async () => {
+    return this.#runOnLatestState(async () => {
       const { rejected } = this.#state
       if (!rejected) return this.#acceptHeld(models)
-      if (models) throw gatewayError('INVALID_REQUEST', { message: REJECTED_AS_A_WHOLE })
+      if (models) throw gatewayError('INVALID_REQUEST', { message: REJECTED_COPY_MESSAGE })
       return this.#acceptRejected(rejected)
     })
   }
 
   rollback(): Promise<CatalogReview> {
-    return this.#change(async () => {
+    return this.#runOnLatestState(async () => {
       const { current, previous, applied } = this.#state
       if (!current) throw gatewayError('INVALID_REQUEST', { message: 'There is no earlier copy of the catalog.' })
-      await this.#write({
+      await this.#writeState({
         ...(previous && { current: previous }),
         held: [],
-        applied: [`rolled back ${current.version}`, ...applied].slice(0, MAX_APPLIED),
+        applied: [`rolled back ${current.version}`, ...applied].slice(0, MAX_APPLIED_LINES),
         ignored: current.sourceSha256,
       })
-      await this.#use(previous)
+      await this.#applyFirstComplete(previous)
     })
   }
 
@@ -133,12 +139,12 @@ export class LiveCatalog {
 
   get #mayHaveChanged(): boolean {
     const { clock, store } = this.#deps
-    return store.storage.watch ? this.#isStale : clock.now() - this.#polledAt >= POLL_MS
+    return store.storage.watch ? this.#isStale : clock.now() - this.#polledAt >= POLL_INTERVAL_MS
   }
 
   /** Runs an operation on the latest state. */
-  #change(operate: () => Promise<void>): Promise<CatalogReview> {
-    return this.#runInOrder(async () => {
+  #runOnLatestState(operate: () => Promise<void>): Promise<CatalogReview> {
+    return this.#runExclusive(async () => {
       await this.#load()
       await operate()
       return this.#createReview()
@@ -149,7 +155,7 @@ export class LiveCatalog {
     const { held, applied, rejected, previous } = this.#state
     return {
       isLive: true,
-      ...(this.#inUse && { current: toGeneration(this.#inUse) }),
+      ...(this.#activeGeneration && { current: toGeneration(this.#activeGeneration) }),
       ...(previous && { previous: toGeneration(previous) }),
       held: rejected?.held ?? held,
       applied,
@@ -166,15 +172,15 @@ export class LiveCatalog {
     if (version === this.#version && !this.#isDamaged) return
     this.#version = version
     this.#state = state
-    await this.#use(state.current, state.previous)
+    await this.#applyFirstComplete(state.current, state.previous)
   }
 
   /** Applies the first generation whose data is complete. */
-  async #use(...generations: ReadonlyArray<StoredGeneration | undefined>): Promise<void> {
+  async #applyFirstComplete(...generations: ReadonlyArray<StoredGeneration | undefined>): Promise<void> {
     this.#isDamaged = false
     for (const generation of generations) {
       if (!generation) continue
-      if (generation.sha256 === this.#inUse?.sha256) return
+      if (generation.sha256 === this.#activeGeneration?.sha256) return
       const models = await this.#copies.readModels(generation)
       if (models) {
         this.#apply(models, generation)
@@ -195,13 +201,15 @@ export class LiveCatalog {
   /** Replaces the providers' models. Keeps built-in models that are newer than the copy. */
   #apply(models: ModelLists, generation: StoredGeneration | undefined): void {
     const { base, catalog } = this.#deps
-    this.#inUse = generation
+    this.#activeGeneration = generation
     for (const [id, provider] of Object.entries(base)) {
-      const list = Object.hasOwn(models, id) ? models[id] : undefined
+      const copiedModels = Object.hasOwn(models, id) ? models[id] : undefined
       const isOlder = generation && (provider.asOf ?? '') > generation.asOf
-      const isReplaced = list && generation && !isOlder
-      const next = isReplaced ? { ...provider, models: list, asOf: generation.asOf, isLive: true } : provider
-      Object.assign(catalog, { [id]: next })
+      const isReplaced = copiedModels && generation && !isOlder
+      const updatedProvider = isReplaced
+        ? { ...provider, models: copiedModels, asOf: generation.asOf, isLive: true }
+        : provider
+      Object.assign(catalog, { [id]: updatedProvider })
     }
   }
 
@@ -211,22 +219,22 @@ export class LiveCatalog {
     generation: Omit<StoredGeneration, 'sha256' | 'parts' | 'version'>,
     change: Partial<CatalogState>,
   ): Promise<void> {
-    const data = await this.#copies.writeModels(models)
-    const current = { ...generation, ...data, version: data.sha256.slice(0, 12) }
-    const { rejected: _, ...others } = this.#state
-    const isNew = others.current && others.current.sha256 !== current.sha256
-    const previous = isNew ? others.current : others.previous
-    await this.#write({ ...others, ...change, current, ...(previous && { previous }) })
-    await this.#copies.deleteOthers([current, previous])
+    const storedData = await this.#copies.writeModels(models)
+    const current = { ...generation, ...storedData, version: storedData.sha256.slice(0, 12) }
+    const { rejected: _, ...otherState } = this.#state
+    const isNewGeneration = otherState.current && otherState.current.sha256 !== current.sha256
+    const previous = isNewGeneration ? otherState.current : otherState.previous
+    await this.#writeState({ ...otherState, ...change, current, ...(previous && { previous }) })
+    await this.#copies.deleteAllExcept([current, previous])
     this.#apply(models, current)
   }
 
-  async #write(next: CatalogState): Promise<void> {
-    const version = await this.#copies.writeState(next, this.#version ?? null)
+  async #writeState(state: CatalogState): Promise<void> {
+    const version = await this.#copies.writeState(state, this.#version ?? null)
     if (version === false)
       throw gatewayError('STORAGE_FAILED', { message: 'Another instance has changed the catalog. Try again.' })
     this.#version = version
-    this.#state = next
+    this.#state = state
   }
 
   /** Returns whether the update succeeded. A failure is logged and kept for `review`. */
@@ -243,25 +251,32 @@ export class LiveCatalog {
   }
 
   /** Fetches the source and applies it. Applies suspicious changes only if `accepted` is the source's hash. */
-  async #update({ accepted }: { accepted?: string } = {}): Promise<void> {
+  async #update({ accepted: acceptedSha256 }: { accepted?: string } = {}): Promise<void> {
     const { options, clock, upstream, catalog } = this.#deps
     const { rejected, current, ignored } = this.#state
     const etag = rejected ? undefined : current?.etag
-    const fetched = await fetchCatalog(options.refresh, { fetch: upstream(), clock, etag })
-    if (fetched === 'unchanged') return
-    const { providers, json, source = 'the refresh function', asOf = formatDate(clock.now()), etag: newEtag } = fetched
-    const sourceSha256 = await hash(json)
-    const isForced = sourceSha256 === accepted
-    if (sourceSha256 === ignored || (!isForced && sourceSha256 === current?.sourceSha256)) return this.#forgetRejected()
-    const accepts = isForced ? () => true : (options.accept ?? (() => false))
-    const compared = compareModels({ ...providers }, { catalog, asOf, accepts })
-    if (compared.rejected !== undefined && !isForced) return this.#reject(compared, sourceSha256)
-    this.#warnAboutHeldChanges(compared.held)
+    const fetchedCatalog = await fetchCatalog(options.refresh, { fetch: upstream(), clock, etag })
+    if (fetchedCatalog === 'unchanged') return
+    const {
+      providers,
+      json,
+      source = 'the refresh function',
+      asOf = formatDate(clock.now()),
+      etag: newEtag,
+    } = fetchedCatalog
+    const sourceSha256 = await hashText(json)
+    const isAcceptedSource = sourceSha256 === acceptedSha256
+    if (sourceSha256 === ignored || (!isAcceptedSource && sourceSha256 === current?.sourceSha256))
+      return this.#clearRejection()
+    const accepts = isAcceptedSource ? () => true : (options.accept ?? (() => false))
+    const comparison = compareModels({ ...providers }, { catalog, asOf, accepts })
+    if (comparison.rejected !== undefined && !isAcceptedSource) return this.#reject(comparison, sourceSha256)
+    this.#warnAboutHeldChanges(comparison.held)
     const appliedAt = new Date(clock.now()).toISOString()
     const generation = { source, asOf, appliedAt, sourceSha256, ...(newEtag !== undefined && { etag: newEtag }) }
-    await this.#save(compared.models, generation, {
-      held: compared.held,
-      applied: this.#addLines(compared.applied, asOf),
+    await this.#save(comparison.models, generation, {
+      held: comparison.held,
+      applied: this.#prependLines(comparison.applied, asOf),
     })
   }
 
@@ -279,9 +294,9 @@ export class LiveCatalog {
   }
 
   /** Called when the source no longer has the rejected copy. */
-  async #forgetRejected(): Promise<void> {
-    const { rejected, ...others } = this.#state
-    if (rejected) await this.#write(others)
+  async #clearRejection(): Promise<void> {
+    const { rejected, ...otherState } = this.#state
+    if (rejected) await this.#writeState(otherState)
   }
 
   /** Reports and stores the rejection of an entire source, once per source. */
@@ -290,7 +305,7 @@ export class LiveCatalog {
     this.#deps.logger.warn(
       `The gateway did not apply a new copy of the catalog: ${reason} Review it: gateway.api.catalog.review().`,
     )
-    await this.#write({ ...this.#state, rejected: { reason, sha256, held: this.#truncateHeldChanges(held) } })
+    await this.#writeState({ ...this.#state, rejected: { reason, sha256, held: this.#truncateHeldChanges(held) } })
   }
 
   /** Returns as many of a rejected copy's changes as fit into a stored value alongside the changes on hold for the copy in use. */
@@ -310,31 +325,37 @@ export class LiveCatalog {
     this.#deps.logger.warn(`Suspicious changes on hold: ${length}. Review them: gateway.api.catalog.review().`)
   }
 
-  #addLines(lines: readonly string[], asOf: string): string[] {
-    return [...lines.map((line) => `${asOf} ${line}`.slice(0, MAX_LINE)), ...this.#state.applied].slice(0, MAX_APPLIED)
+  #prependLines(lines: readonly string[], asOf: string): string[] {
+    return [...lines.map((line) => `${asOf} ${line}`.slice(0, MAX_LINE_LENGTH)), ...this.#state.applied].slice(
+      0,
+      MAX_APPLIED_LINES,
+    )
   }
 
   /** Applies the held changes of these models, or all of them if `requested` is absent. */
-  async #acceptHeld(requested: readonly string[] | undefined): Promise<void> {
+  async #acceptHeld(requestedModels: readonly string[] | undefined): Promise<void> {
     const { held, current } = this.#state
-    requireHeld(requested, held)
-    const accepted = held.filter(({ model }) => !requested || requested.includes(model))
-    if (accepted.length === 0 || !current)
+    requireHeldChanges(requestedModels, held)
+    const acceptedChanges = held.filter(({ model }) => !requestedModels || requestedModels.includes(model))
+    if (acceptedChanges.length === 0 || !current)
       throw gatewayError('INVALID_REQUEST', { message: 'No changes to the catalog are on hold.' })
-    const models = applyChanges((await this.#copies.readModels(current)) ?? {}, accepted)
-    const lines = accepted.map(({ model, changes }) => `accepted ${model}: ${changes.join(', ')}`)
+    const models = applyChanges((await this.#copies.readModels(current)) ?? {}, acceptedChanges)
+    const lines = acceptedChanges.map(({ model, changes }) => `accepted ${model}: ${changes.join(', ')}`)
     await this.#save(models, current, {
-      held: held.filter((change) => !accepted.includes(change)),
-      applied: this.#addLines(lines, current.asOf),
+      held: held.filter((change) => !acceptedChanges.includes(change)),
+      applied: this.#prependLines(lines, current.asOf),
     })
   }
 }
 
 /** Throws if any requested model has no held change. */
-function requireHeld(requested: readonly string[] | undefined, heldChanges: readonly CatalogChange[]): void {
-  const unknown = requested?.filter((name) => !heldChanges.some(({ model }) => model === name)) ?? []
-  if (unknown.length === 0) return
-  const names = unknown.slice(0, MAX_NAMED).map((name) => JSON.stringify(name.slice(0, 200)))
+function requireHeldChanges(
+  requestedModels: readonly string[] | undefined,
+  heldChanges: readonly CatalogChange[],
+): void {
+  const unknownModels = requestedModels?.filter((name) => !heldChanges.some(({ model }) => model === name)) ?? []
+  if (unknownModels.length === 0) return
+  const names = unknownModels.slice(0, MAX_NAMED_MODELS).map((name) => JSON.stringify(name.slice(0, 200)))
   throw gatewayError('INVALID_REQUEST', {
     message: `No change waits for ${names.join(', ')}, so nothing was accepted. GET /api/catalog lists the changes that wait.`,
   })
@@ -342,16 +363,16 @@ function requireHeld(requested: readonly string[] | undefined, heldChanges: read
 
 /** Returns the models with the changed prices and limits. A change without a price removes the model's price. */
 function applyChanges(models: ModelLists, changes: readonly CatalogChange[]): ModelLists {
-  const byName = new Map(changes.map((change) => [change.model, change]))
+  const changesByModel = new Map(changes.map((change) => [change.model, change]))
   return Object.fromEntries(
-    Object.entries(models).map(([provider, list]) => [
+    Object.entries(models).map(([provider, providerModels]) => [
       provider,
-      list.map((model) => {
-        const change = byName.get(`${provider}/${model.id}`)
+      providerModels.map((model) => {
+        const change = changesByModel.get(`${provider}/${model.id}`)
         if (!change) return model
-        const { price: _, asOf: __, ...others } = model
-        const { model: ___, changes: ____, ...accepted } = change
-        return { ...others, ...accepted }
+        const { price: _, asOf: __, ...otherFields } = model
+        const { model: ___, changes: ____, ...acceptedFields } = change
+        return { ...otherFields, ...acceptedFields }
       }),
     ]),
   )

@@ -30,7 +30,7 @@ export class RefreshSchedule {
   readonly #periodMs: number
   #dueAt = 0
   /** The last lease that this instance saw, and when it first saw it. */
-  #seen: { version: string | undefined; at: number } | undefined
+  #lastSeenLease: { version: string | undefined; seenAt: number } | undefined
 
   constructor({ every, storage, clock, random }: RefreshScheduleDependencies) {
     this.#storage = storage
@@ -48,17 +48,17 @@ export class RefreshSchedule {
     if (!this.isDue) return
     const stored = await this.#storage.get(LEASE_KEY)
     const lease = readLease(stored?.value)
-    if (!this.#seen || this.#seen.version !== stored?.version)
-      this.#seen = { version: stored?.version, at: this.#clock.now() }
-    const latestAt = this.#seen.at + 1.05 * Math.max(this.#periodMs, DAY_MS)
+    if (!this.#lastSeenLease || this.#lastSeenLease.version !== stored?.version)
+      this.#lastSeenLease = { version: stored?.version, seenAt: this.#clock.now() }
+    const latestAt = this.#lastSeenLease.seenAt + 1.05 * Math.max(this.#periodMs, DAY_MS)
     this.#dueAt = Math.min(lease.nextAt, latestAt) // the stored time may be based on a wrong clock or on a longer period
     if (!this.isDue) return
-    const version = await this.#write({ ...lease, nextAt: this.#clock.now() + LEASE_MS }, stored?.version ?? null)
+    const version = await this.#writeLease({ ...lease, nextAt: this.#clock.now() + LEASE_MS }, stored?.version ?? null)
     this.#dueAt = this.#clock.now() + LEASE_MS
     if (version === false) return
     const failures = (await refresh()) ? 0 : lease.failures + 1
     this.#dueAt = this.#clock.now() + this.#getWaitMs(failures)
-    await this.#write({ nextAt: this.#dueAt, failures }, version)
+    await this.#writeLease({ nextAt: this.#dueAt, failures }, version)
   }
 
   #getWaitMs(failures: number): number {
@@ -66,7 +66,7 @@ export class RefreshSchedule {
     return this.#periodMs * (0.95 + 0.1 * this.#random())
   }
 
-  #write(lease: RefreshLease, ifVersion: string | null): Promise<string | false> {
+  #writeLease(lease: RefreshLease, ifVersion: string | null): Promise<string | false> {
     return this.#storage.set(LEASE_KEY, JSON.stringify(lease), { ifVersion })
   }
 }

@@ -18,21 +18,21 @@ export interface Selection {
   /** IDs to include despite `months`, `tools`, and `drop`. */
   always?: readonly string[]
   /** Matches the IDs of free models. For all other models, a price of zero means that the source doesn't know the price. */
-  free?: RegExp
+  freeModels?: RegExp
   /** Only matching IDs get a price. The prices of all others depend on the host that serves the request. */
-  priced?: RegExp
+  pricedModels?: RegExp
   /** Matches IDs whose cache write price is actually a price for cache storage over time. */
-  stored?: RegExp
+  storagePriced?: RegExp
   /** Prices that the source lacks, by ID. */
-  added?: Readonly<Record<string, Price>>
+  addedPrices?: Readonly<Record<string, Price>>
 }
 
 /** Vendors whose models are popular on other hosts. */
-const popular =
+const popularVendors =
   /^(?:anthropic|openai|google|x-ai|spacexai|deepseek|mistral(?:ai)?|qwen|alibaba|moonshotai|z-?ai|minimax|meta|nvidia|xiaomi)\//
 
 /** Older open models that are still in demand. */
-const openWeights = [
+const openWeightModels = [
   'openai/gpt-oss-120b',
   'openai/gpt-oss-20b',
   'meta-llama/Llama-3.3-70B-Instruct',
@@ -40,7 +40,7 @@ const openWeights = [
 ]
 
 /** Models that only their vendor serves, at the same price through every gateway. */
-const closed =
+const closedModels =
   /^(?:anthropic\/|google\/gemini|openai\/(?:gpt-\d|o\d|chat)|x-ai\/|spacexai\/|meta\/muse-(?:ember|wonder|spark-\d))/
 
 /** The selections by provider ID. Providers without a selection have only the models in catalog.extra.ts. */
@@ -52,12 +52,12 @@ export const selections: Readonly<Record<string, Selection>> = {
     // From https://developers.openai.com/api/docs/pricing. The source has the tiers above 272,000 tokens, which double the input price and raise the
     // output price by half. See https://developers.openai.com/api/docs/models/gpt-6.1-sol and, for GPT-5.6,
     // https://docs.laozhang.ai/en/announcements/gpt-5-6-pricing-2026-07.
-    added: { 'gpt-image-2': { imageInput: 8 } },
+    addedPrices: { 'gpt-image-2': { imageInput: 8 } },
   },
   anthropic: {
     from: 'anthropic',
     // These prices are for the one-million-token context window beta, which the source omits.
-    added: Object.fromEntries(
+    addedPrices: Object.fromEntries(
       ['claude-sonnet-4-5', 'claude-sonnet-4-5-20250929'].map((id) => [
         id,
         { tiers: [{ above: 200_000, input: 6, output: 22.5, cacheRead: 0.6, cacheWrite: 7.5 }] },
@@ -70,7 +70,7 @@ export const selections: Readonly<Record<string, Selection>> = {
     drop: /live|deep-research|computer-use|robotics|lyria|customtools|-latest$|image-preview$/,
     // The source has only image prices. Text is priced like the text models of the same generation: https://ai.google.dev/gemini-api/docs/pricing.
     // The price of 12 is from https://modelpedia.dev/google/gemini-3-pro-image-preview, 2026.
-    added: {
+    addedPrices: {
       'gemini-3-pro-image': { output: 12 },
       'gemini-3.1-flash-image': { output: 3 },
       'gemini-2.5-flash-image': { output: 2.5 },
@@ -82,7 +82,7 @@ export const selections: Readonly<Record<string, Selection>> = {
   cohere: { from: 'cohere', drop: /^c4ai-|translate|arabic/ },
   'perplexity-agent': { from: 'perplexity-agent', months: 8, always: ['perplexity/sonar'] },
   moonshot: { from: 'moonshotai' },
-  zai: { from: 'zai', months: 12, free: /^glm-4\.\dv?-flash$/ },
+  zai: { from: 'zai', months: 12, freeModels: /^glm-4\.\dv?-flash$/ },
   alibaba: {
     from: 'alibaba',
     months: 9,
@@ -106,7 +106,7 @@ export const selections: Readonly<Record<string, Selection>> = {
     from: 'openrouter',
     months: 8,
     tools: true,
-    keep: popular,
+    keep: popularVendors,
     drop: /:batch$|^openai\/\S+-pro$|latest$|banana/,
     always: [
       'anthropic/claude-sonnet-4.5',
@@ -119,31 +119,31 @@ export const selections: Readonly<Record<string, Selection>> = {
       'google/gemini-2.5-flash',
       'meta-llama/llama-3.3-70b-instruct',
     ],
-    free: /:free$/,
-    priced: closed,
-    stored: /^google\//,
+    freeModels: /:free$/,
+    pricedModels: closedModels,
+    storagePriced: /^google\//,
   },
   vercel: {
     from: 'vercel',
     months: 6,
     tools: true,
-    keep: popular,
+    keep: popularVendors,
     drop: /-(?:batch|fast|ultrafast|free|contributor)$|voice/,
-    priced: closed,
-    stored: /^google\//,
+    pricedModels: closedModels,
+    storagePriced: /^google\//,
   },
   groq: { from: 'groq', drop: /^groq\/|guard|allam/ },
   cerebras: { from: 'cerebras' },
   together: { from: 'togetherai', tools: true },
   fireworks: { from: 'fireworks-ai', drop: /\/routers\// },
-  deepinfra: { from: 'deepinfra', months: 9, tools: true, always: openWeights },
-  huggingface: { from: 'huggingface', months: 9, tools: true, always: openWeights },
+  deepinfra: { from: 'deepinfra', months: 9, tools: true, always: openWeightModels },
+  huggingface: { from: 'huggingface', months: 9, tools: true, always: openWeightModels },
   // This is a trial service, which isn't billed by token.
-  'nvidia-nim': { from: 'nvidia', months: 12, tools: true, priced: /^$/ },
+  'nvidia-nim': { from: 'nvidia', months: 12, tools: true, pricedModels: /^$/ },
   nebius: { from: 'nebius', months: 12 },
   novita: { from: 'novita-ai', months: 7, always: ['deepseek/deepseek-ocr-2', 'openai/gpt-oss-120b'] },
   siliconflow: { from: 'siliconflow', months: 7 },
   baseten: { from: 'baseten', drop: /-Fast$/ },
   scaleway: { from: 'scaleway', months: 18, always: ['whisper-large-v3'] },
-  lmstudio: { from: 'lmstudio', free: /./ },
+  lmstudio: { from: 'lmstudio', freeModels: /./ },
 }

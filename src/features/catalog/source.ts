@@ -6,8 +6,8 @@ import type { Selection } from './selection.ts'
 interface SourceModel {
   id: string
   isDeprecated: boolean
-  callsTools: boolean
-  released: string
+  supportsTools: boolean
+  releaseDate: string
   input: readonly string[]
   output: readonly string[]
   contextWindow: number
@@ -39,19 +39,19 @@ export function selectModels(
     problems.push(`${selection.from}: the source has no such provider, or it has no models`)
     return []
   }
-  const all = Object.entries(provider.models).flatMap(([id, model]) =>
+  const sourceModels = Object.entries(provider.models).flatMap(([id, model]) =>
     readModel(id, model, (problem) => problems.push(`${selection.from}/${id}: ${problem}`)),
   )
-  return all
+  return sourceModels
     .flatMap((model) => {
       const kind = findKind(model)
       return kind && kinds.includes(kind) && isSelected(model, kind, selection, asOf) ? [{ model, kind }] : []
     })
     .sort(
       (a, b) =>
-        rankModel(a.kind) - rankModel(b.kind) ||
-        compare(b.model.released, a.model.released) ||
-        compare(a.model.id, b.model.id),
+        rankKind(a.kind) - rankKind(b.kind) ||
+        compareStrings(b.model.releaseDate, a.model.releaseDate) ||
+        compareStrings(a.model.id, b.model.id),
     )
     .map(({ model, kind }) => toCatalogModel(model, kind, selection))
 }
@@ -65,8 +65,8 @@ function isSelected(
   if (model.isDeprecated) return false
   if (always?.includes(model.id)) return true
   if ((keep && !keep.test(model.id)) || drop?.test(model.id)) return false
-  if (tools && kind === 'llm' && !model.callsTools) return false
-  return !months || model.released >= subtractMonths(asOf, months)
+  if (tools && kind === 'llm' && !model.supportsTools) return false
+  return !months || model.releaseDate >= subtractMonths(asOf, months)
 }
 
 /** Returns a model's kind, or `undefined` for models that the gateway doesn't route: video, reranking, and moderation. */
@@ -97,80 +97,83 @@ function toCatalogModel(model: SourceModel, kind: Kind, selection: Selection): C
 function readPrice(
   { id, cost, tiers, serviceTiers }: SourceModel,
   kind: Kind,
-  { free, priced, stored, added }: Selection,
+  { freeModels, pricedModels, storagePriced, addedPrices }: Selection,
 ): CatalogModel['price'] {
-  if (free?.test(id)) return { input: 0, output: 0 }
-  if (priced && !priced.test(id)) return undefined
+  if (freeModels?.test(id)) return { input: 0, output: 0 }
+  if (pricedModels && !pricedModels.test(id)) return undefined
   if (kind === 'tts' || kind === 'stt') return undefined // these models are billed by the minute or by the character
   if (!cost.input) return undefined
   const { input, output, cacheRead, cacheWrite, audioInput, audioOutput } = cost
-  const writes = cacheWrite && !stored?.test(id)
+  const hasWritePrice = cacheWrite && !storagePriced?.test(id)
   return {
     input,
     ...(output && { output }),
     ...(cacheRead && { cacheRead }),
-    ...(writes && { cacheWrite }),
+    ...(hasWritePrice && { cacheWrite }),
     ...(audioInput && audioInput !== input && { audioInput }),
     ...(audioOutput && audioOutput !== output && { audioOutput }),
     ...(kind === 'image' && { imageInput: input, ...(output && { imageOutput: output }) }), // the source lists only one price for both text and images
     ...(tiers.length > 0 && { tiers }),
     ...(Object.keys(serviceTiers).length > 0 && { serviceTiers }),
-    ...(added && Object.hasOwn(added, id) && added[id]),
+    ...(addedPrices && Object.hasOwn(addedPrices, id) && addedPrices[id]),
   }
 }
 
-function readModel(id: string, value: unknown, report: (problem: string) => void): SourceModel[] {
+function readModel(id: string, value: unknown, reportProblem: (problem: string) => void): SourceModel[] {
   if (!isObject(value)) {
-    report('is not an object')
+    reportProblem('is not an object')
     return []
   }
   const model = value
-  let isWhole = true
+  let isComplete = true
   const checkType = (isValid: boolean, problem: string) => {
     if (isValid) return
-    isWhole = false
-    report(problem)
+    isComplete = false
+    reportProblem(problem)
   }
   const readSection = (name: string): JsonObject => {
-    const part = model[name]
-    return isObject(part) ? part : {}
+    const section = model[name]
+    return isObject(section) ? section : {}
   }
-  const readAmount = (part: string, field: string): number | undefined => {
-    const number = readSection(part)[field]
-    if (number === undefined || number === null) return undefined
-    const isAmount = typeof number === 'number' && Number.isFinite(number) && number >= 0
-    checkType(isAmount, `${part}.${field} ${JSON.stringify(number)} is not a number from 0`)
-    return isAmount ? Math.round(number * 1e6) / 1e6 : undefined
+  const readAmount = (section: string, field: string): number | undefined => {
+    const amount = readSection(section)[field]
+    if (amount === undefined || amount === null) return undefined
+    const isAmount = typeof amount === 'number' && Number.isFinite(amount) && amount >= 0
+    checkType(isAmount, `${section}.${field} ${JSON.stringify(amount)} is not a number from 0`)
+    return isAmount ? Math.round(amount * 1e6) / 1e6 : undefined
   }
-  const list = (field: string): string[] => {
+  const readList = (field: string): string[] => {
     const items: unknown = readSection('modalities')[field]
-    const isList = Array.isArray(items) && items.every((item) => typeof item === 'string')
-    checkType(isList, `modalities.${field} is not a list of words`)
-    return isList ? items : []
+    const isStringList = Array.isArray(items) && items.every((item) => typeof item === 'string')
+    checkType(isStringList, `modalities.${field} is not a list of words`)
+    return isStringList ? items : []
   }
-  const released = typeof model.release_date === 'string' ? model.release_date : ''
+  const releaseDate = typeof model.release_date === 'string' ? model.release_date : ''
   checkType(model.id === id && id.trim() !== '', `its id is ${JSON.stringify(model.id)}`)
-  checkType(/^\d{4}(?:-\d\d){0,2}$/.test(released), `release_date ${JSON.stringify(model.release_date)} is not a date`)
+  checkType(
+    /^\d{4}(?:-\d\d){0,2}$/.test(releaseDate),
+    `release_date ${JSON.stringify(model.release_date)} is not a date`,
+  )
   checkType(isObject(model.limit), 'limit is missing')
   const cost: Record<string, number | undefined> = {}
   for (const [name, field] of tokenCosts) cost[name] = readAmount('cost', field)
   const { tiers: rawTiers, context_over_200k: above200k } = readSection('cost')
   const tiers = (Array.isArray(rawTiers) ? rawTiers : []).flatMap(readTier)
   if (tiers.length === 0 && isObject(above200k)) tiers.push(...readTier({ ...above200k, tier: { size: 200_000 } }))
-  const parsed = {
+  const parsedModel = {
     tiers,
     serviceTiers: readServiceTiers(model.experimental),
     id,
     isDeprecated: model.status === 'deprecated',
-    callsTools: model.tool_call === true,
-    released,
-    input: list('input'),
-    output: list('output'),
+    supportsTools: model.tool_call === true,
+    releaseDate,
+    input: readList('input'),
+    output: readList('output'),
     contextWindow: readAmount('limit', 'context') ?? 0,
     maxOutputTokens: readAmount('limit', 'output') ?? 0,
     cost: Object.fromEntries(Object.entries(cost).filter(([, number]) => number !== undefined)),
   }
-  return isWhole ? [parsed] : []
+  return isComplete ? [parsedModel] : []
 }
 
 /** Reads a price tier for requests above a number of input tokens. */
@@ -218,6 +221,6 @@ function subtractMonths(date: string, months: number): string {
   return day.toISOString().slice(0, 10)
 }
 
-const order: readonly Kind[] = ['llm', 'imageToText', 'image', 'tts', 'stt', 'embedding']
-const rankModel = (kind: Kind) => order.indexOf(kind)
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+const kindOrder: readonly Kind[] = ['llm', 'imageToText', 'image', 'tts', 'stt', 'embedding']
+const rankKind = (kind: Kind) => kindOrder.indexOf(kind)
+const compareStrings = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

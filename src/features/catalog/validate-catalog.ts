@@ -2,7 +2,15 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { authStyles, clouds } from '../../protocols/providers/catalog-problem.ts'
 import { providerFormats } from '../../types/unions.ts'
 import type { CatalogProvider } from '../../types.ts'
-import { checkField, checkModels, findUnknownFields, formatValue, isMember, isText, kinds } from './validate-model.ts'
+import {
+  checkField,
+  checkModels,
+  findUnknownFields,
+  formatValue,
+  isMember,
+  isNonBlankString,
+  kindCategories,
+} from './validate-model.ts'
 
 /* These are records, so the compiler requires a check for each new field of the type. */
 const providerFields: Record<keyof CatalogProvider, true> = {
@@ -40,16 +48,16 @@ export function validateCatalog(catalog: unknown): string[] {
 
 function checkProvider(id: string, provider: unknown): string[] {
   if (!isObject(provider)) return [`${id}: is not an object`]
-  const served = listServedKinds(provider)
+  const servedKinds = listServedKinds(provider)
   const problems = [
     ...findUnknownFields(provider, providerFields),
-    ...(isName(id) ? [] : [`the id "${id}" has other characters than a-z, 0-9 and "-"`]),
+    ...(isValidName(id) ? [] : [`the id "${id}" has other characters than a-z, 0-9 and "-"`]),
     ...['alias', 'catalogAlias'].flatMap((field) =>
-      provider[field] === undefined || isName(provider[field])
+      provider[field] === undefined || isValidName(provider[field])
         ? []
         : [`${field} ${formatValue(provider[field])} has other characters than a-z, 0-9 and "-"`],
     ),
-    ...(isText(provider.name) ? [] : ['name is missing or blank']),
+    ...(isNonBlankString(provider.name) ? [] : ['name is missing or blank']),
     ...checkUrl('docsUrl', provider.docsUrl),
     ...(provider.baseUrl === undefined ? [] : checkUrl('baseUrl', provider.baseUrl)),
     ...checkField('format', provider.format, providerFormats),
@@ -57,16 +65,16 @@ function checkProvider(id: string, provider: unknown): string[] {
     ...(provider.alsoSpeaks === undefined ? [] : checkOtherFormats(provider.alsoSpeaks)),
     ...checkField('auth', provider.auth, authStyles),
     ...checkField('cloud', provider.cloud, clouds),
-    ...checkServices(provider, served),
-    ...checkConfigs(provider, served),
+    ...checkServices(provider, servedKinds),
+    ...checkConfigs(provider, servedKinds),
   ].map((problem) => `${id}: ${problem}`)
-  return [...problems, ...checkModels(id, provider, served)]
+  return [...problems, ...checkModels(id, provider, servedKinds)]
 }
 
 function checkFormats(value: unknown): string[] {
   if (!isObject(value)) return ['formats is not an object']
-  return Object.entries(value).flatMap(([start, format]) =>
-    checkField(`formats.${start}`, format ?? null, providerFormats),
+  return Object.entries(value).flatMap(([prefix, format]) =>
+    checkField(`formats.${prefix}`, format ?? null, providerFormats),
   )
 }
 
@@ -81,30 +89,30 @@ function listServedKinds(provider: JsonObject): readonly unknown[] | undefined {
   return Array.isArray(provider.serviceKinds) && provider.serviceKinds.length > 0 ? provider.serviceKinds : undefined
 }
 
-function checkServices(provider: JsonObject, served: readonly unknown[] | undefined): string[] {
-  if (!served) return ['serviceKinds is not a list with a kind in it']
-  const problems = served.flatMap((kind) => checkField('serviceKinds', kind ?? null, Object.keys(kinds)))
-  if (new Set(served).size < served.length) problems.push('serviceKinds names a kind twice')
-  const servesModels = served.some((kind) => isMember(kind, kinds) && kinds[kind] === 'model')
+function checkServices(provider: JsonObject, servedKinds: readonly unknown[] | undefined): string[] {
+  if (!servedKinds) return ['serviceKinds is not a list with a kind in it']
+  const problems = servedKinds.flatMap((kind) => checkField('serviceKinds', kind ?? null, Object.keys(kindCategories)))
+  if (new Set(servedKinds).size < servedKinds.length) problems.push('serviceKinds names a kind twice')
+  const servesModels = servedKinds.some((kind) => isMember(kind, kindCategories) && kindCategories[kind] === 'model')
   if (provider.cloud !== undefined) return problems // the user's account decides the URL and, on some clouds, the models
   if (servesModels && provider.baseUrl === undefined) problems.push('baseUrl is missing')
   if (servesModels && (!Array.isArray(provider.models) || provider.models.length === 0)) problems.push('has no models')
   return problems
 }
 
-function checkConfigs(provider: JsonObject, served: readonly unknown[] | undefined): string[] {
+function checkConfigs(provider: JsonObject, servedKinds: readonly unknown[] | undefined): string[] {
   const problems: string[] = []
   for (const [field, kind] of [
     ['searchConfig', 'webSearch'],
     ['fetchConfig', 'webFetch'],
   ] as const) {
     const config = provider[field]
-    const isServed = served?.includes(kind) ?? false
+    const servesKind = servedKinds?.includes(kind) ?? false
     if (config === undefined) {
-      if (isServed) problems.push(`serves ${kind} without ${field}`)
+      if (servesKind) problems.push(`serves ${kind} without ${field}`)
       continue
     }
-    if (!isServed) problems.push(`has ${field} without ${kind} in serviceKinds`)
+    if (!servesKind) problems.push(`has ${field} without ${kind} in serviceKinds`)
     problems.push(...checkUrl(`${field}.baseUrl`, isObject(config) ? config.baseUrl : undefined))
   }
   for (const [field, kind] of [
@@ -113,10 +121,11 @@ function checkConfigs(provider: JsonObject, served: readonly unknown[] | undefin
   ] as const) {
     const config = provider[field]
     if (config === undefined) continue
-    if (!served?.includes(kind)) problems.push(`has ${field} without ${kind} in serviceKinds`)
-    const list = isObject(config) ? config.models : undefined
-    const isList = Array.isArray(list) && list.every((model: unknown) => isObject(model) && isText(model.id))
-    if (!isList) problems.push(`${field}.models is not a list of { id }`)
+    if (!servedKinds?.includes(kind)) problems.push(`has ${field} without ${kind} in serviceKinds`)
+    const models = isObject(config) ? config.models : undefined
+    const isModelList =
+      Array.isArray(models) && models.every((model: unknown) => isObject(model) && isNonBlankString(model.id))
+    if (!isModelList) problems.push(`${field}.models is not a list of { id }`)
   }
   return problems
 }
@@ -126,7 +135,7 @@ function checkSharedNames(catalog: JsonObject): string[] {
   const owners = new Map<string, string>()
   const problems: string[] = []
   for (const [id, provider] of Object.entries(catalog)) {
-    const names = isObject(provider) ? [id, provider.alias, provider.catalogAlias].filter(isText) : [id]
+    const names = isObject(provider) ? [id, provider.alias, provider.catalogAlias].filter(isNonBlankString) : [id]
     for (const name of new Set(names)) {
       const owner = owners.get(name)
       if (owner) problems.push(`${id}: the name "${name}" belongs to ${owner} already`)
@@ -137,7 +146,7 @@ function checkSharedNames(catalog: JsonObject): string[] {
 }
 
 function checkUrl(field: string, value: unknown): string[] {
-  if (!isText(value)) return [`${field} is missing or blank`]
+  if (!isNonBlankString(value)) return [`${field} is missing or blank`]
   const url = URL.canParse(value) ? new URL(value) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) return [`${field} ${formatValue(value)} is not an http(s) URL`]
   if (url.username || url.password) return [`${field} holds a credential`]
@@ -148,4 +157,4 @@ function checkUrl(field: string, value: unknown): string[] {
   return []
 }
 
-const isName = (value: unknown) => typeof value === 'string' && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(value)
+const isValidName = (value: unknown) => typeof value === 'string' && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(value)

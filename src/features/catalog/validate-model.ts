@@ -36,30 +36,35 @@ const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
 export function checkModels(
   provider: string,
   { alias, catalogAlias, models }: JsonObject,
-  served: readonly unknown[] | undefined,
+  servedKinds: readonly unknown[] | undefined,
 ): string[] {
   if (models === undefined) return []
   if (!Array.isArray(models)) return [`${provider}: models is not a list`]
-  const names = [provider, alias, catalogAlias].filter(isText)
-  const seen = new Set<string>()
+  const names = [provider, alias, catalogAlias].filter(isNonBlankString)
+  const seenIds = new Set<string>()
   return models.flatMap((model: unknown, index) => {
-    if (!isObject(model) || !isText(model.id)) return [`${provider}: models[${index}] has no id, or a blank one`]
+    if (!isObject(model) || !isNonBlankString(model.id))
+      return [`${provider}: models[${index}] has no id, or a blank one`]
     const { id } = model
-    const problems = checkModel(model, served)
-    const name = names.find((prefix) => id.startsWith(`${prefix}/`))
-    if (name) problems.push(`the listing would take the leading "${name}/" off its id`)
-    if (seen.has(id)) problems.push('is there twice')
-    seen.add(id)
+    const problems = checkModel(model, servedKinds)
+    const leadingName = names.find((prefix) => id.startsWith(`${prefix}/`))
+    if (leadingName) problems.push(`the listing would take the leading "${leadingName}/" off its id`)
+    if (seenIds.has(id)) problems.push('is there twice')
+    seenIds.add(id)
     return problems.map((problem) => `${provider}/${id}: ${problem}`)
   })
 }
 
-function checkModel(model: JsonObject, served: readonly unknown[] | undefined): string[] {
-  const problems = [...findUnknownFields(model, modelFields), ...checkField('type', model.type, Object.keys(kinds))]
+function checkModel(model: JsonObject, servedKinds: readonly unknown[] | undefined): string[] {
+  const problems = [
+    ...findUnknownFields(model, modelFields),
+    ...checkField('type', model.type, Object.keys(kindCategories)),
+  ]
   if (model.id !== String(model.id).trim()) problems.push('id has blanks around it')
   const kind = model.type ?? 'llm'
-  if (isMember(kind, kinds) && kinds[kind] === 'service') problems.push(`type ${kind} is not a kind of model`)
-  else if (isMember(kind, kinds) && served && !served.includes(kind))
+  if (isMember(kind, kindCategories) && kindCategories[kind] === 'service')
+    problems.push(`type ${kind} is not a kind of model`)
+  else if (isMember(kind, kindCategories) && servedKinds && !servedKinds.includes(kind))
     problems.push(`serviceKinds does not have its kind, ${kind}`)
   for (const field of ['contextWindow', 'maxOutputTokens']) {
     const value = model[field]
@@ -99,7 +104,7 @@ function checkPrice(price: unknown): string[] {
     if (price[field] !== undefined && price.input === undefined) problems.push(`price.${field} without an input price`)
   }
   if (Number(price.cacheRead) > Number(price.input)) problems.push('price.cacheRead is higher than the input price')
-  return [...problems, ...checkTier(price), ...checkServiceTiers(price)]
+  return [...problems, ...checkTiers(price), ...checkServiceTiers(price)]
 }
 
 /** Checks each service tier as a price. */
@@ -111,18 +116,17 @@ function checkServiceTiers({ serviceTiers }: JsonObject): string[] {
   )
 }
 
-function checkTier({ tiers, ...price }: JsonObject): string[] {
+function checkTiers({ tiers, ...price }: JsonObject): string[] {
   if (tiers === undefined) return []
   if (!Array.isArray(tiers) || !tiers.every(isObject)) return ['price.tiers is not a list of objects']
   return tiers.flatMap((tier, index) =>
     Object.entries(tier).flatMap(([field, value]) => {
-      const place = `price.tiers[${index}].${field}`
+      const path = `price.tiers[${index}].${field}`
       if (field === 'above')
-        return isPositiveInteger(value) ? [] : [`${place} ${formatValue(value)} is not a positive integer`]
-      if (typeof value !== 'number' || !Number.isFinite(value))
-        return [`${place} ${formatValue(value)} is not a number`]
-      if (price[field] === undefined) return [`${place} without a price.${field}`]
-      return value < Number(price[field]) ? [`${place} ${value} is lower than price.${field}`] : []
+        return isPositiveInteger(value) ? [] : [`${path} ${formatValue(value)} is not a positive integer`]
+      if (typeof value !== 'number' || !Number.isFinite(value)) return [`${path} ${formatValue(value)} is not a number`]
+      if (price[field] === undefined) return [`${path} without a price.${field}`]
+      return value < Number(price[field]) ? [`${path} ${value} is lower than price.${field}`] : []
     }),
   )
 }
@@ -140,7 +144,7 @@ const isPositiveInteger = (value: unknown): value is number => Number.isSafeInte
 /**
  * All kinds. Each is either a kind of model or only a provider's service. This is a record, so the compiler requires a line for each new kind.
  */
-export const kinds: Record<Kind, 'model' | 'service'> = {
+export const kindCategories: Record<Kind, 'model' | 'service'> = {
   llm: 'model',
   image: 'model',
   tts: 'model',
@@ -163,7 +167,7 @@ export const isMember = <Members extends object>(value: unknown, members: Member
   typeof value === 'string' && Object.hasOwn(members, value)
 
 /** Returns whether the value is a non-blank string. */
-export const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+export const isNonBlankString = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 export const formatValue = (value: unknown) => JSON.stringify(value) ?? String(value)
 
 /** Returns a problem if the value isn't one of `members`. `undefined` is valid, because the field then has its default. */
