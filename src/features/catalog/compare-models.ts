@@ -154,14 +154,14 @@ function findRejection({
 }
 
 /** A provider's models in a source. */
-interface ProviderModels {
+interface ParsedModels {
   /** The valid models. Absent if the source doesn't have the provider. */
   models?: CatalogModel[]
   /** The IDs of the invalid models. */
   invalidIds: ReadonlySet<unknown>
 }
 
-function readModels(source: JsonObject, provider: string, { catalog, asOf }: CompareOptions): ProviderModels {
+function readModels(source: JsonObject, provider: string, { catalog, asOf }: CompareOptions): ParsedModels {
   const { serviceKinds: kinds = ['llm'], models: oldModels = [], alias, catalogAlias } = catalog[provider] ?? {}
   const sourceModels = source[provider]
   const rawModels: unknown = isObject(sourceModels) ? sourceModels.models : sourceModels
