@@ -42,9 +42,9 @@ interface Parts {
 /** Wires the request pipeline and the features into a gateway's handlers. Throws a TypeError if features conflict. */
 export function compose({ core, pipeline, features, options, internals, ...parts }: Parts) {
   const { accounts, addToken, resume, findKeyAccount } = parts
-  const { afterCaller } = internals
+  const { onCallerIdentified } = internals
   const { management, publicOrigin, allowedOrigins = [] } = options
-  const { store, clock, limits, basePath, events, inFlight, background, bodyTime, admit, isClosed, onError } = core
+  const { store, clock, limits, basePath, events, inFlight, background, bodyTime, assertOpen, isClosed, onError } = core
   const aroundRequest: RequestStep[] = []
   const loaders: Array<NonNullable<BuiltInFeature['loadEvents']>> = []
   for (const feature of features) {
@@ -68,8 +68,8 @@ export function compose({ core, pipeline, features, options, internals, ...parts
       authenticate: (exchange, client) => authenticateClient(exchange, keyStore, client),
       openLog: pipeline.openLog,
       aroundRequest,
-      ...(afterCaller && { afterCaller }),
-      ...{ identity, admit, resume, onError },
+      ...(onCallerIdentified && { onCallerIdentified }),
+      ...{ identity, assertOpen, resume, onError },
     })
   const terms = { maxBodyBytes: limits.maxBodyBytes, time: bodyTime }
   const servedModelRoutes = createModelRoutes(pipeline.serve)
@@ -88,7 +88,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
       ...terms,
       serveRoutes,
       guards: createPageGuards(management, { onError, publicOrigin }),
-      admit,
+      assertOpen,
       onError,
     }),
   ]
@@ -113,14 +113,14 @@ export function compose({ core, pipeline, features, options, internals, ...parts
       return below !== undefined && findArea(areas, below) !== undefined
     },
     notFound,
-    begin: waitForBatch,
-    holdsRejected: holdsRejectedBodies,
+    beforeRequest: waitForBatch,
+    holdsRejectedBodies,
     linger: lingerBeforeClose,
     onError,
   }
-  const { gateway, handle, matches } = createFetchHandlers(app, handlers)
+  const { fetch, handle, matches } = createFetchHandlers(app, handlers)
   return {
-    fetch: gateway,
+    fetch,
     ...{ handle, matches, basePath, notFound },
     exchange: app,
     as: createAsMethod({ app, basePath, handlers }),

@@ -80,7 +80,7 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
     storesUsage: options.usage ?? storage.keepsUsage ?? true,
     isClosed: () => isClosed,
     /** Throws `CLOSED` once the gateway has closed. */
-    admit() {
+    assertOpen() {
       if (isClosed) throw gatewayError('CLOSED')
     },
     /** Rejects new requests from now on. */

@@ -179,7 +179,7 @@ function toHttpRoute(route: FeatureRoute, name: string, options: RouteBodyLimits
   return {
     method,
     path,
-    ...(route.isRecorded !== false && { serves: () => served }),
+    ...(route.isRecorded !== false && { matchEndpoint: () => served }),
     run: async (request) => (await loadServing()).runFeatureRoute(route, request, { ...options, served: served.route }),
   }
 }

@@ -13,7 +13,7 @@ export { awaitReply }
 export interface AreaServing {
   guards: PageGuards
   /** Throws `CLOSED` once the gateway has closed. */
-  admit(): void
+  assertOpen(): void
   onError(error: unknown): void
 }
 
@@ -21,10 +21,10 @@ export interface AreaServing {
 export async function serveFeatureArea(
   area: ServedArea,
   { exchange, path }: AreaRequest,
-  { guards, admit, onError }: AreaServing,
+  { guards, assertOpen, onError }: AreaServing,
 ): Promise<Reply> {
   try {
-    admit()
+    assertOpen()
     return await area.serve({ exchange, path, rest: path.slice(area.path.length), guards })
   } catch (error) {
     return createManagementErrorReply(error, onError)

@@ -197,7 +197,7 @@ export function createGatewayWith(
     ...gateway,
     api: management.api,
     async reload(config: CodeConfig) {
-      core.admit()
+      core.assertOpen()
       await (await reload())(config)
     },
   }

@@ -35,7 +35,7 @@ export interface ServingOptions {
   /** All of the gateway's features, and the operations that they add. */
   features: readonly BuiltInFeature[]
   operations: FeatureOperations
-  admit(): void
+  assertOpen(): void
   resume(exchange: Exchange): Promise<void>
   onError(error: unknown): void
 }
@@ -61,7 +61,7 @@ export function createManagementApi(
     basePath,
     features,
     operations: added,
-    admit,
+    assertOpen,
     resume,
     onError,
   }: ServingOptions,
@@ -108,9 +108,9 @@ export function createManagementApi(
     endLive: () => feed.close(),
     async serve(path, exchange) {
       const router = routers[await guard(exchange)]
-      admit()
+      assertOpen()
       await resume(exchange)
-      const route = router.exact(exchange, path) ?? (await router.search(exchange, path))
+      const route = router.findExact(exchange, path) ?? (await router.findByPattern(exchange, path))
       const reply = route.run({ exchange, caller: ANONYMOUS_CALLER })
       if (exchange.method !== 'GET') exchange.waitUntil?.(reply.catch(() => {}).then(() => pushes.waitUntilSettled()))
       return reply

@@ -15,7 +15,7 @@ import {
 
 export interface ManagementFeatureDependencies
   extends Omit<ManagementApiDependencies, 'rotation' | 'routes' | 'health' | 'infoSources' | 'cloud' | 'limits'>,
-    Pick<ServingOptions, 'basePath' | 'admit' | 'onError'> {
+    Pick<ServingOptions, 'basePath' | 'assertOpen' | 'onError'> {
   pipeline: Pick<Pipeline, 'routes' | 'health' | 'loadGroupRouting' | 'getContext'>
   options: {
     management?: ManagementOptions
@@ -64,7 +64,7 @@ export function openManagement(
     },
     {
       ...{ management, publicOrigin, features: features(), operations, resume, onError },
-      ...{ basePath: deps.basePath, admit: deps.admit },
+      ...{ basePath: deps.basePath, assertOpen: deps.assertOpen },
       bodyLimits: { maxBytes: limits.maxManagementBodyBytes, timing: deps.bodyTime },
     },
   )

@@ -22,7 +22,7 @@ async function openWorld(ids: string[]) {
     replicas,
     maxOpen: 2,
     makeGateway(scope) {
-      const created = createGatewayWith({ storage: scope, clock, logger: false }, { afterCaller: requireKey })
+      const created = createGatewayWith({ storage: scope, clock, logger: false }, { onCallerIdentified: requireKey })
       const { close } = created.gateway
       const name = `gateway ${++count}`
       const closing = () => {

@@ -40,13 +40,13 @@ export function createAsMethod({
     const identityCopy = copyIdentity(identity)
     const authenticator: Authenticator = { identify: () => identityCopy }
     const exchange = (request: Exchange) => app(request, authenticator)
-    const { gateway: fetch, handle, matches } = createFetchHandlers(exchange, handlers)
+    const { fetch, handle, matches } = createFetchHandlers(exchange, handlers)
     return { fetch, handle, exchange, matches, notFound: handlers.notFound, basePath, hasFixedAccount: true }
   }
 }
 
 /** Internal inputs for creating a gateway, in addition to its options. */
-export interface Internals extends Pick<StoreOptions, 'digestsSha256'>, Pick<KeyAreaOptions, 'afterCaller'> {
+export interface Internals extends Pick<StoreOptions, 'digestsSha256'>, Pick<KeyAreaOptions, 'onCallerIdentified'> {
   accounts?(): Promise<AccountFinder>
 }
 
@@ -66,17 +66,17 @@ export function createIdentityOptions(
   { options: { identify, publicOrigin, allowedOrigins = [] }, keyStore, limits }: IdentityDependencies,
 ): NonNullable<KeyAreaOptions['identity']> {
   const load = once(async () => {
-    const [door, opened] = await Promise.all([import('./identify-caller.ts'), accounts()])
-    const { createIdentifyCaller, makePrivate } = door
+    const [identifyModule, accountFinder] = await Promise.all([import('./identify-caller.ts'), accounts()])
+    const { createIdentifyCaller, markPrivate } = identifyModule
     const options = { allowedOrigins, keyStore, timeoutMs: limits.identifyTimeoutMs, clock: keyStore.clock }
     return {
-      identify: createIdentifyCaller({ identify, publicOrigin, ...options, accounts: opened }),
-      toPrivate: makePrivate,
+      identify: createIdentifyCaller({ identify, publicOrigin, ...options, accounts: accountFinder }),
+      markPrivate,
     }
   })
   return {
-    identify: async (...request) => (await load()).identify(...request),
+    identify: async (...args) => (await load()).identify(...args),
     isDefault: identify !== undefined,
-    toPrivate: async (reply) => (await load()).toPrivate(reply),
+    markPrivate: async (reply) => (await load()).markPrivate(reply),
   }
 }

@@ -27,8 +27,8 @@ export function createApp({ basePath, areas, allowedOrigins }: AppOptions): App 
     const path = getRelativePath(basePath, exchange.path)
     const area = path === undefined ? undefined : findArea(areas, path)
     if (path === undefined || !area) return NO_REPLY
-    const replying = serveArea(area, { exchange, path, authenticator }, origins)
-    return exchange.method === 'HEAD' ? replying.then(withoutBody) : replying
+    const replyPromise = serveArea(area, { exchange, path, authenticator }, origins)
+    return exchange.method === 'HEAD' ? replyPromise.then(withoutBody) : replyPromise
   }
 }
 

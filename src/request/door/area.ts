@@ -39,12 +39,12 @@ export function findArea(areas: readonly Area[], path: string): Area | undefined
 export function getRelativePath(basePath: string, path: string): string | undefined {
   if (basePath === '') return path
   if (!path.startsWith(basePath)) return undefined
-  const rest = path.slice(basePath.length)
-  return rest === '' ? '/' : rest.startsWith('/') ? rest : undefined
+  const relativePath = path.slice(basePath.length)
+  return relativePath === '' ? '/' : relativePath.startsWith('/') ? relativePath : undefined
 }
 
 /** How long a browser may cache the response to a preflight request, in s: Chromium's maximum. */
-const MAX_AGE = 7_200
+const PREFLIGHT_MAX_AGE_S = 7_200
 
 /**
  * Serves a request to an area. Pages on allowed origins may also send requests and read the replies, including errors. Echoes the preflight's header
@@ -54,9 +54,9 @@ const MAX_AGE = 7_200
 export function serveArea(area: Area, request: AreaRequest, allowedOrigins: AllowedOrigins): Promise<Reply> {
   const { pageMethods: methods } = area
   const origin = methods && request.exchange.header('origin')
-  const allowed = origin === undefined ? undefined : allowedOrigins.get(origin)
-  if (!methods || origin === undefined || !allowed) return area.serve(request)
-  return serveForPage(area, request, { origin, methods, ...allowed })
+  const allowedOrigin = origin === undefined ? undefined : allowedOrigins.get(origin)
+  if (!methods || origin === undefined || !allowedOrigin) return area.serve(request)
+  return serveForPage(area, request, { origin, methods, ...allowedOrigin })
 }
 
 async function serveForPage(
@@ -65,25 +65,25 @@ async function serveForPage(
   { origin, methods, hasCredentials }: { origin: string; methods: readonly string[]; hasCredentials: boolean },
 ): Promise<Reply> {
   const { exchange } = request
-  const readable = {
+  const corsHeaders = {
     'access-control-allow-origin': origin,
     ...(hasCredentials && { 'access-control-allow-credentials': 'true' }),
   }
   if (exchange.method !== 'OPTIONS' || exchange.header('access-control-request-method') === undefined) {
     const reply = await area.serve(request)
     const { vary = 'Origin', ...headers } = reply.headers
-    const exposed = hasCredentials ? Object.keys(headers).join(', ') : '*' // with credentials, `*` would only be a header name
-    return { ...reply, headers: { ...headers, ...readable, vary, 'access-control-expose-headers': exposed } }
+    const exposedHeaders = hasCredentials ? Object.keys(headers).join(', ') : '*' // with credentials, `*` would only be a header name
+    return { ...reply, headers: { ...headers, ...corsHeaders, vary, 'access-control-expose-headers': exposedHeaders } }
   }
   const headerNames = exchange.header('access-control-request-headers')
   return {
     status: 204,
     headers: {
-      ...readable,
+      ...corsHeaders,
       vary: 'Origin',
       'access-control-allow-methods': methods.join(', '),
       ...(headerNames !== undefined && { 'access-control-allow-headers': headerNames }),
-      'access-control-max-age': `${MAX_AGE}`,
+      'access-control-max-age': `${PREFLIGHT_MAX_AGE_S}`,
     },
   }
 }

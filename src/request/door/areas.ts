@@ -4,22 +4,24 @@ import type { Area } from './area.ts'
 import type { HealthResponder } from './health-check.ts'
 
 /** Model endpoint paths under prefixes that otherwise belong to your app, such as `/v2/embed`. */
-const OTHER_PATHS: ReadonlySet<string> = new Set(
+const NON_V1_PATHS: ReadonlySet<string> = new Set(
   endpoints.map(({ path }) => path).filter((path) => !/^\/v1(?:beta)?\//.test(path)),
 )
 
-const isOtherEndpoint = (path: string): boolean =>
-  OTHER_PATHS.has(path) || (getFormat('ai-sdk').clientDetection.paths?.test(path) ?? false)
+const isNonV1Endpoint = (path: string): boolean =>
+  NON_V1_PATHS.has(path) || (getFormat('ai-sdk').clientDetection.paths?.test(path) ?? false)
 
 /**
  * Creates the areas for model clients: everything under `/v1` and `/v1beta`, even paths without a route. Under other prefixes, they contain only the
  * endpoints, so your app keeps its own routes there.
  */
 export function createModelAreas(serve: Area['serve']): Area[] {
-  const shared = { name: 'models', pageMethods: ['GET', 'HEAD', 'POST'], serve } as const
-  const versionAreas = ['/v1', '/v1beta'].map((path): Area => ({ ...shared, path }))
-  const partial = ['/v2', '/v3/ai', '/v4/ai'].map((path): Area => ({ ...shared, path, owns: isOtherEndpoint }))
-  return [...versionAreas, ...partial]
+  const sharedFields = { name: 'models', pageMethods: ['GET', 'HEAD', 'POST'], serve } as const
+  const versionAreas = ['/v1', '/v1beta'].map((path): Area => ({ ...sharedFields, path }))
+  const partialAreas = ['/v2', '/v3/ai', '/v4/ai'].map(
+    (path): Area => ({ ...sharedFields, path, owns: isNonV1Endpoint }),
+  )
+  return [...versionAreas, ...partialAreas]
 }
 
 /** Creates the `/health` area, which load balancers call without a credential. */

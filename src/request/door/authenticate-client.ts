@@ -42,19 +42,19 @@ export async function authenticateClient(
   client: Client | undefined,
 ): Promise<Caller> {
   const lookup = exchange.actsAs ? findActingKey(exchange.actsAs, store) : findKey(exchange, store)
-  const { key, isRequired, credentials, addToken } = await (client?.hasTimeout ? client.scope.race(lookup) : lookup)
+  const { key, isKeyRequired, credentials, addToken } = await (client?.hasTimeout ? client.scope.race(lookup) : lookup)
   const caller = key ? getKeyCaller(key) : ANONYMOUS_CALLER
   if (client) client.caller = caller
-  const isMissing = isRequired && !addToken
+  const isKeyMissing = isKeyRequired && !addToken
   const rejection = key
     ? getKeyRejection(key, store.clock.now())
-    : isMissing
+    : isKeyMissing
       ? createUnknownKeyError(credentials)
       : undefined
   if (rejection) throw rejection
-  const adding = addToken ? addToken(caller) : key && findAccount(key, exchange, store)
-  if (!adding) return checkNamedAccount(exchange, caller)
-  const completeCaller = await (client?.hasTimeout ? client.scope.race(adding) : adding)
+  const callerPromise = addToken ? addToken(caller) : key && findAccount(key, exchange, store)
+  if (!callerPromise) return checkNamedAccount(exchange, caller)
+  const completeCaller = await (client?.hasTimeout ? client.scope.race(callerPromise) : callerPromise)
   if (client) client.caller = completeCaller
   return checkNamedAccount(exchange, completeCaller)
 }
@@ -84,36 +84,40 @@ const ACCOUNT_HEADER = 'x-signalbox-account'
  * Finds the first of a request's credentials that is a client key, even if it is paused or has expired. `addToken` adds the request's token to its
  * caller, and resolves to `undefined` without a token. Rejects with `IDENTITY_CONFLICT` if the request has two accounts' keys, or two tokens.
  */
-export async function findKey(exchange: Exchange, { settings, loadKeyAccess, callers, addToken: add }: KeyStore) {
+export async function findKey(
+  exchange: Exchange,
+  { settings, loadKeyAccess, callers, addToken: attachToken }: KeyStore,
+) {
   const credentials = listPresentedCredentials(exchange)
   if (callers) for (const credential of credentials) callers.expect(credential, exchange.header(ACCOUNT_HEADER))
-  const loading = credentials.length > 0 ? loadKeyAccess() : undefined
-  const reading = settings.read()
-  const { requireApiKey: isRequired } = getSettledValue(reading) ?? (await reading)
-  const access = loading && (getSettledValue(loading) ?? (await loading))
+  const accessPromise = credentials.length > 0 ? loadKeyAccess() : undefined
+  const settingsPromise = settings.read()
+  const { requireApiKey: isKeyRequired } = getSettledValue(settingsPromise) ?? (await settingsPromise)
+  const access = accessPromise && (getSettledValue(accessPromise) ?? (await accessPromise))
   let token: string | undefined
   let key: ClientKey | undefined
   for (const credential of credentials) {
     let isConflict = false
-    if (add && credential.startsWith('sbt_')) {
+    if (attachToken && credential.startsWith('sbt_')) {
       isConflict = token !== undefined
       token = credential
     } else if (!key || credential.startsWith('sbx_')) {
-      const finding = access?.lookup.find(credential)
-      const found = finding && (getSettledValue(finding) ?? (await finding))
-      isConflict = key !== undefined && found !== undefined && key.account !== found.account
-      key ??= found
+      const keyPromise = access?.lookup.find(credential)
+      const foundKey = keyPromise && (getSettledValue(keyPromise) ?? (await keyPromise))
+      isConflict = key !== undefined && foundKey !== undefined && key.account !== foundKey.account
+      key ??= foundKey
     }
     if (isConflict) throw gatewayError('IDENTITY_CONFLICT')
   }
-  const addToken = token === undefined ? undefined : async (caller: Caller) => add?.(caller, token, exchange) ?? caller
-  return { key, isRequired, credentials, addToken }
+  const addToken =
+    token === undefined ? undefined : async (caller: Caller) => attachToken?.(caller, token, exchange) ?? caller
+  return { key, isKeyRequired, credentials, addToken }
 }
 
 /** Finds the key that a request from this process acts as. If the key was deleted in the meantime, it is treated as unknown. */
 async function findActingKey({ keyDigest }: InternalCaller, { loadKeyAccess }: KeyStore) {
   const key = keyDigest === undefined ? undefined : await (await loadKeyAccess()).lookup.read?.(keyDigest)
-  return { key, isRequired: keyDigest !== undefined, credentials: [], addToken: undefined }
+  return { key, isKeyRequired: keyDigest !== undefined, credentials: [], addToken: undefined }
 }
 
 /** Lists a request's distinct credentials. Reads all headers, because your app may use `Authorization` for its own users. */
@@ -131,13 +135,16 @@ const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key']
 
 /**
  * Creates the error for a request without a known client key if one is required: `KEY_MISSING` if it has no credential, otherwise `KEY_UNKNOWN`.
- * `foreign` is the message if no credential looks like a key.
+ * `foreignKeyMessage` is the message if no credential looks like a key.
  */
-export function createUnknownKeyError(credentials: readonly string[], foreign = FOREIGN_KEY_MESSAGE): GatewayError {
+export function createUnknownKeyError(
+  credentials: readonly string[],
+  foreignKeyMessage = FOREIGN_KEY_MESSAGE,
+): GatewayError {
   const headers = { 'www-authenticate': 'Bearer' }
   if (credentials.length === 0) return gatewayError('KEY_MISSING', { headers })
   const looksLikeKey = credentials.some((credential) => /^sbx_(?!admin_)/.test(credential))
-  return gatewayError('KEY_UNKNOWN', looksLikeKey ? { headers } : { headers, message: foreign })
+  return gatewayError('KEY_UNKNOWN', looksLikeKey ? { headers } : { headers, message: foreignKeyMessage })
 }
 
 const FOREIGN_KEY_MESSAGE = `This is not a Signalbox API key. Create one with POST /api/keys. Provider keys belong in connections, and admin tokens are for /api.`

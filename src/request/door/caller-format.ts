@@ -12,21 +12,23 @@ import type { ClientFormat } from '../../types.ts'
 export function getCallerFormat(path: string, exchange: Pick<Exchange, 'header'>): Format {
   const endpoint = endpoints.find((candidate) => candidate.path === path)
   if (endpoint) return getFormat(endpoint.format)
-  const owner = candidates.find(({ clientDetection }) => clientDetection.paths?.test(path))
-  if (owner) return owner
-  const isShared = isModelList(path) || path.startsWith('/v1/models/')
-  const sender =
-    isShared &&
-    candidates.find(({ clientDetection }) =>
+  const pathFormat = candidateFormats.find(({ clientDetection }) => clientDetection.paths?.test(path))
+  if (pathFormat) return pathFormat
+  const isSharedPath = isModelList(path) || path.startsWith('/v1/models/')
+  const headerFormat =
+    isSharedPath &&
+    candidateFormats.find(({ clientDetection }) =>
       clientDetection.headers.some((name) => exchange.header(name) !== undefined),
     )
-  return sender || getFormat('openai-chat')
+  return headerFormat || getFormat('openai-chat')
 }
 
 /** Lists the formats of all clients that may call a path, default first. */
 export function listCallerFormats(path: string): ClientFormat[] {
-  const signs = [[], ...formats.map(({ clientDetection }) => clientDetection.headers)]
-  return signs.map((sent) => getCallerFormat(path, { header: (name) => (sent.includes(name) ? '' : undefined) }).name)
+  const headerSets = [[], ...formats.map(({ clientDetection }) => clientDetection.headers)]
+  return headerSets.map(
+    (headerNames) => getCallerFormat(path, { header: (name) => (headerNames.includes(name) ? '' : undefined) }).name,
+  )
 }
 
 /** Returns whether this is the model list's path, which any browser page may read. */
@@ -36,7 +38,7 @@ export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(p
  * The formats, in the order in which to check a request for them. Google's comes first: its methods may follow a model name that looks like another
  * format's path, and its key may be among another format's headers.
  */
-const candidates = listMembers<ClientFormat>({
+const candidateFormats = listMembers<ClientFormat>({
   gemini: true,
   'ai-sdk': true,
   'anthropic-messages': true,

@@ -9,7 +9,7 @@ const COST_HEADER = 'x-signalbox-cost'
 const CACHE_HEADER = 'x-signalbox-prompt-cache'
 
 /** Adds headers with the request's cost and its prompt-cache usage to the reply. */
-export function addCostHeader(reply: Reply, { steps, chargedUsd }: RequestLog): Reply {
+export function addCostHeaders(reply: Reply, { steps, chargedUsd }: RequestLog): Reply {
   if (reply.status !== 200 || isByteStream(reply.body)) return reply
   let cost = chargedUsd
   for (const step of steps) {

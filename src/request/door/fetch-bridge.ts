@@ -13,7 +13,7 @@ interface FetchHandlers {
    * Also responds to paths that aren't the gateway's. If it is called like `fetch`, with a URL, and the client's signal aborts before the response,
    * it rejects with the signal's reason; otherwise, it never rejects.
    */
-  gateway(request: Request | URL | string, ...platform: unknown[]): Promise<Response>
+  fetch(request: Request | URL | string, ...platform: unknown[]): Promise<Response>
   /** Resolves to `undefined` for paths that aren't the gateway's. */
   handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
   /** Returns whether the request or URL is the gateway's. */
@@ -27,7 +27,7 @@ export interface FetchHandlersOptions extends BodyOptions {
   /** Creates the reply to any other path. */
   notFound(exchange: Exchange): Reply
   /** Awaited before a request starts, on platforms where starting many requests concurrently is faster. */
-  begin: (() => Promise<void>) | undefined
+  beforeRequest: (() => Promise<void>) | undefined
   /** Awaited before the end of a response that closes the connection. */
   linger: (() => Promise<void>) | undefined
   onError(error: unknown): void
@@ -35,42 +35,45 @@ export interface FetchHandlersOptions extends BodyOptions {
 
 interface BodyOptions {
   /** Whether the platform keeps reading a request body that was canceled or never read. If so, the body of a rejected request is held. */
-  holdsRejected: boolean
+  holdsRejectedBodies: boolean
 }
 
 /** Creates the Fetch handlers of `app`. */
 export function createFetchHandlers(
   app: App,
-  { isGatewayPath, notFound, begin, holdsRejected, linger, onError }: FetchHandlersOptions,
+  { isGatewayPath, notFound, beforeRequest, holdsRejectedBodies, linger, onError }: FetchHandlersOptions,
 ): FetchHandlers {
   async function handleRequest(
     request: Request,
     platform: readonly unknown[],
-    { otherwise, caller }: { otherwise: (exchange: Exchange) => Reply | undefined; caller?: AbortSignal | undefined },
+    {
+      getFallbackReply,
+      callerSignal,
+    }: { getFallbackReply: (exchange: Exchange) => Reply | undefined; callerSignal?: AbortSignal | undefined },
   ): Promise<Response | undefined> {
     try {
-      const exchange = new FetchExchange(request, { platform, holdsRejected })
-      if (begin) await begin()
-      const reply = (await app(exchange)) ?? otherwise(exchange)
-      return reply && toResponse(reply, linger, caller)
+      const exchange = new FetchExchange(request, { platform, holdsRejectedBodies })
+      if (beforeRequest) await beforeRequest()
+      const reply = (await app(exchange)) ?? getFallbackReply(exchange)
+      return reply && toResponse(reply, linger, callerSignal)
     } catch (error) {
       return toResponse(createManagementErrorReply(error, onError)) // the request's path is unknown, so reply as under `/api`
     }
   }
 
   return {
-    async gateway(input, ...platform) {
+    async fetch(input, ...platform) {
       const request = toRequest(input, platform[0])
-      const caller = request === input ? undefined : request.signal // the caller is a client in this process, not a server
-      caller?.throwIfAborted()
-      const response = await handleRequest(request, platform, { otherwise: notFound, caller })
-      if (caller?.aborted) {
+      const callerSignal = request === input ? undefined : request.signal // the caller is a client in this process, not a server
+      callerSignal?.throwIfAborted()
+      const response = await handleRequest(request, platform, { getFallbackReply: notFound, callerSignal })
+      if (callerSignal?.aborted) {
         await response?.body?.cancel().catch(() => {})
-        throw caller.reason
+        throw callerSignal.reason
       }
       return response ?? new Response(null, { status: 404 })
     },
-    handle: (request, ...platform) => handleRequest(request, platform, { otherwise: () => undefined }),
+    handle: (request, ...platform) => handleRequest(request, platform, { getFallbackReply: () => undefined }),
     matches(request) {
       const url = typeof request === 'object' && 'url' in request ? request.url : request
       return URL.canParse(url, BASE_URL) && isGatewayPath(new URL(url, BASE_URL).pathname)
@@ -90,7 +93,8 @@ interface FetchContext {
 }
 
 /** Returns whether this is the execution context, which Workers pass as the third argument. */
-const isContext = (part: unknown): part is FetchContext => isObject(part) && typeof part.waitUntil === 'function'
+const isFetchContext = (argument: unknown): argument is FetchContext =>
+  isObject(argument) && typeof argument.waitUntil === 'function'
 
 /** Returns the request that `fetch` would create from the same arguments, so the gateway can be a client's `fetch`. */
 const toRequest = (input: Request | URL | string, init: unknown): Request =>
@@ -106,10 +110,10 @@ class FetchExchange implements Exchange {
   readonly #request: Request
   readonly #platform: readonly unknown[]
   readonly #href: string
-  readonly #holdsRejected: boolean
+  readonly #holdsRejectedBodies: boolean
 
-  constructor(request: Request, { platform, holdsRejected }: BodyOptions & { platform: readonly unknown[] }) {
-    const context = platform.find(isContext)
+  constructor(request: Request, { platform, holdsRejectedBodies }: BodyOptions & { platform: readonly unknown[] }) {
+    const context = platform.find(isFetchContext)
     const { href, pathname, search } = parseUrl(request)
     this.method = request.method
     this.path = pathname
@@ -117,7 +121,7 @@ class FetchExchange implements Exchange {
     this.#request = request
     this.#platform = platform
     this.#href = href
-    this.#holdsRejected = holdsRejected
+    this.#holdsRejectedBodies = holdsRejectedBodies
     if (context?.waitUntil) this.waitUntil = context.waitUntil.bind(context)
     if (context?.upstream) this.upstream = context.upstream
   }
@@ -126,16 +130,16 @@ class FetchExchange implements Exchange {
     return this.#request.headers.get(name) ?? undefined
   }
 
-  copyHeaders(names: ReadonlySet<string>, into: Record<string, string>): void {
+  copyHeaders(names: ReadonlySet<string>, destination: Record<string, string>): void {
     const { headers } = this.#request
     for (const name of names) {
       const value = headers.get(name)
-      if (value !== null) into[name] = value
+      if (value !== null) destination[name] = value
     }
   }
 
   body(maxBytes: number): Promise<Uint8Array> {
-    return readBody(this.#request, maxBytes, this.#holdsRejected)
+    return readBody(this.#request, maxBytes, this.#holdsRejectedBodies)
   }
 
   onAbort(listener: () => void): () => void {
@@ -144,7 +148,7 @@ class FetchExchange implements Exchange {
 
   get platform(): unknown {
     const [first, second] = this.#platform
-    if (!isContext(second)) return first
+    if (!isFetchContext(second)) return first
     return second.platform ?? { env: first, ctx: second }
   }
 
@@ -172,33 +176,33 @@ function onAbort(request: Request, listener: () => void): () => void {
 }
 
 /** Reads a Fetch request's body; see `Exchange.body`. */
-function readBody(request: Request, maxBytes: number, holdsRejected: boolean): Promise<Uint8Array> {
+function readBody(request: Request, maxBytes: number, holdsRejectedBodies: boolean): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length')) > maxBytes) {
-    if (holdsRejected && !request.bodyUsed) request.body?.getReader()
+    if (holdsRejectedBodies && !request.bodyUsed) request.body?.getReader()
     return Promise.reject(createTooLargeError(maxBytes))
   }
   if (request.bodyUsed) return Promise.reject(gatewayError('BODY_ALREADY_READ', { message: BODY_USED_MESSAGE }))
   const body = createFetchBody(request)
-  const rethrowBroken = (cause: unknown) => rethrowReadError(request, cause)
+  const rethrow = (cause: unknown) => rethrowReadError(request, cause)
   if (request.signal.aborted) {
     body.cancel(request.signal.reason)
     return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
   }
   const bodyBytes = body.whole()
   if (bodyBytes !== undefined)
-    return bodyBytes.then((bytes) => checkSize(bytes, maxBytes, createTooLargeError), rethrowBroken) // reading the entire body in one step can't be canceled
+    return bodyBytes.then((bytes) => checkSize(bytes, maxBytes, createTooLargeError), rethrow) // reading the entire body in one step can't be canceled
   return readWhileConnected(
-    readAll(holdsRejected ? keepOpen(body) : body, maxBytes, createTooLargeError),
+    readAll(holdsRejectedBodies ? keepOpen(body) : body, maxBytes, createTooLargeError),
     request,
     body,
-  ).catch(rethrowBroken)
+  ).catch(rethrow)
 }
 
 /** Rejects when the client disconnects, even if the platform doesn't abort reading the body. */
-function readWhileConnected(reading: Promise<Uint8Array>, request: Request, body: ByteStream): Promise<Uint8Array> {
+function readWhileConnected(bodyPromise: Promise<Uint8Array>, request: Request, body: ByteStream): Promise<Uint8Array> {
   const { scope, close } = createClientScope({ onAbort: (listener) => onAbort(request, listener) })
   scope.add(() => body.cancel(request.signal.reason))
-  return scope.race(reading).finally(close)
+  return scope.race(bodyPromise).finally(close)
 }
 
 function rethrowReadError({ signal }: Request, cause: unknown): never {
@@ -235,15 +239,17 @@ function parseUrl({ url, headers }: Request): URL {
 }
 
 /**
- * Converts a reply to a Fetch response. `linger` is awaited before the end of a response that closes the connection. `caller` is the signal of a
- * client in this process.
+ * Converts a reply to a Fetch response. `linger` is awaited before the end of a response that closes the connection. `callerSignal` is the signal of
+ * a client in this process.
  */
-function toResponse(reply: Reply, linger?: () => Promise<void>, caller?: AbortSignal): Response {
+function toResponse(reply: Reply, linger?: () => Promise<void>, callerSignal?: AbortSignal): Response {
   const { status, headers, cookies = [], body } = reply
   const isHeldOpen = linger !== undefined && headers.connection === 'close' && typeof body === 'string'
-  const content = isHeldOpen ? createLingeringBody(linger, body) : body
-  const sent = isByteStream(content) ? toReadableStream(content, caller) : ((content ?? null) as BodyInit | null) // the type excludes shared memory, which the bytes never use
-  const response = new Response(sent, { status, headers })
+  const replyBody = isHeldOpen ? createLingeringBody(linger, body) : body
+  const responseBody = isByteStream(replyBody)
+    ? toReadableStream(replyBody, callerSignal)
+    : ((replyBody ?? null) as BodyInit | null) // the type excludes shared memory, which the bytes never use
+  const response = new Response(responseBody, { status, headers })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
   return response
 }
@@ -264,16 +270,16 @@ function createLingeringBody(linger: () => Promise<void>, text: string): ByteStr
   }
 }
 
-/** Pulls one chunk at a time, so it never reads ahead of the client. Fails with the reason of `caller` when that aborts. */
-function toReadableStream(stream: ByteStream, caller: AbortSignal | undefined): ReadableStream<Uint8Array> {
+/** Pulls one chunk at a time, so it never reads ahead of the client. Fails with the reason of `callerSignal` when it aborts. */
+function toReadableStream(stream: ByteStream, callerSignal: AbortSignal | undefined): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
       start(controller) {
-        caller?.addEventListener('abort', () => controller.error(caller.reason), { once: true })
+        callerSignal?.addEventListener('abort', () => controller.error(callerSignal.reason), { once: true })
       },
       async pull(controller) {
         const chunk = await stream.next()
-        if (caller?.aborted) return // the stream has already failed
+        if (callerSignal?.aborted) return // the stream has already failed
         if (chunk) controller.enqueue(chunk)
         else controller.close()
       },

@@ -28,7 +28,7 @@ const READ_TIMEOUT_MS = 2_000
  * no CORS headers. `onError` is called once with the reason when the storage becomes unreadable.
  */
 export function createHealthCheck({ settings, clock, isClosed, onError }: HealthCheckDependencies): HealthResponder {
-  let last: { at: number; isReadable: Promise<boolean> } | undefined
+  let lastRead: { readAt: number; isReadable: Promise<boolean> } | undefined
   let wasReadable = true
 
   async function readStorage(): Promise<boolean> {
@@ -50,23 +50,24 @@ export function createHealthCheck({ settings, clock, isClosed, onError }: Health
     return isReadable
   }
 
-  function isReadable(): Promise<boolean> {
+  function checkStorage(): Promise<boolean> {
     const now = clock.now()
-    if (!last || Math.abs(now - last.at) >= MAX_AGE_MS) last = { at: now, isReadable: readStorage() }
-    return last.isReadable
+    if (!lastRead || Math.abs(now - lastRead.readAt) >= MAX_AGE_MS)
+      lastRead = { readAt: now, isReadable: readStorage() }
+    return lastRead.isReadable
   }
 
   return async ({ method }) => {
     if (method === 'OPTIONS') return createEmptyReply(ALLOW_HEADERS)
     if (method !== 'GET' && method !== 'HEAD')
       return createJsonReply(405, { error: `${method} is not allowed here. Allowed: GET, HEAD.` }, ALLOW_HEADERS)
-    if (isClosed()) return createReply('closing')
-    const status = (await isReadable()) ? 'ok' : 'store unreadable'
-    return createReply(isClosed() ? 'closing' : status)
+    if (isClosed()) return createHealthReply('closing')
+    const status = (await checkStorage()) ? 'ok' : 'store unreadable'
+    return createHealthReply(isClosed() ? 'closing' : status)
   }
 }
 
 const ALLOW_HEADERS = { allow: 'GET, HEAD, OPTIONS' }
 
-const createReply = (status: 'ok' | 'closing' | 'store unreadable') =>
+const createHealthReply = (status: 'ok' | 'closing' | 'store unreadable') =>
   createJsonReply(status === 'ok' ? 200 : 503, { status, version: VERSION })

@@ -50,12 +50,12 @@ export interface RequestRecording {
 }
 
 /** Finds a request's caller. Rejects with the error that the client gets. */
-export type IdentifyCaller = (request: AreaRequest, recorded: RequestRecording) => Promise<Caller>
+export type IdentifyCaller = (request: AreaRequest, recording: RequestRecording) => Promise<Caller>
 
 /** An identity, and how to cache it for the next request. */
 interface ResolvedIdentity {
-  identified: IdentifyResult
-  keep?(account: CallerAccount): void
+  result: IdentifyResult
+  cacheFor?(account: CallerAccount): void
 }
 
 /**
@@ -70,38 +70,38 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
   const cache = cached && new IdentityCache(clock, cached.ttlMs)
   if (cache) accounts.onChange((ref) => cache.recordChange(ref))
 
-  async function ask(
+  async function resolveIdentity(
     { exchange, authenticator }: AreaRequest,
-    wait: Wait,
+    callOptions: AppCallOptions,
     readsCookies: boolean,
   ): Promise<ResolvedIdentity> {
-    const { about } = wait
+    const { context } = callOptions
     if (authenticator)
-      return { identified: readIdentifyResult(await settle(() => authenticator.identify(about), wait)) }
-    if (!resolve) return { identified: undefined }
+      return { result: readIdentifyResult(await callWithTimeout(() => authenticator.identify(context), callOptions)) }
+    if (!resolve) return { result: undefined }
     const request = readsCookies ? exchange.toRequest() : withoutCookies(exchange.toRequest())
-    const text = cached && (await settle(() => cached.cacheBy(request), wait))
-    if (text !== undefined && typeof text !== 'string')
+    const cacheInput = cached && (await callWithTimeout(() => cached.cacheBy(request), callOptions))
+    if (cacheInput !== undefined && typeof cacheInput !== 'string')
       throw gatewayError('IDENTITY_INVALID', { message: '"identify.cacheBy" did not return a string or undefined.' })
-    const digest = text === undefined ? undefined : await cache?.digest(text)
+    const digest = cacheInput === undefined ? undefined : await cache?.digest(cacheInput)
     const cachedIdentity = digest === undefined ? undefined : cache?.find(digest)
-    if (cachedIdentity) return { identified: { identity: cachedIdentity } }
+    if (cachedIdentity) return { result: { identity: cachedIdentity } }
     const requestVersion = cache?.version ?? 0
-    const identified = readIdentifyResult(await settle(() => resolve(request, about), wait))
-    if (digest === undefined || !identified || !('identity' in identified)) return { identified }
-    const { identity } = identified
-    return { identified, keep: ({ ref }) => cache?.keep(digest, { identity, ref, requestedAt: requestVersion }) }
+    const result = readIdentifyResult(await callWithTimeout(() => resolve(request, context), callOptions))
+    if (digest === undefined || !result || !('identity' in result)) return { result }
+    const { identity } = result
+    return { result, cacheFor: ({ ref }) => cache?.save(digest, { identity, ref, version: requestVersion }) }
   }
 
   /** Throws `CROSS_SITE` for a change requested by another site's page, unless its origin is allowed. Returns whether cookies count. */
   function checkSite({ exchange, authenticator }: AreaRequest): boolean {
     if (exchange.actsAs) return true
     const origin = exchange.header('origin')
-    const allowed = origin === undefined ? undefined : allowedOrigins.get(origin)
-    if (SAFE_METHODS.has(exchange.method) && !allowed) return true // such a page can't read the response
+    const allowedOrigin = origin === undefined ? undefined : allowedOrigins.get(origin)
+    if (SAFE_METHODS.has(exchange.method) && !allowedOrigin) return true // such a page can't read the response
     if (!isCrossSite(exchange, publicOrigin)) return true
-    if (!allowed) throw createCrossSiteError()
-    if (allowed.hasCredentials || exchange.header('cookie') === undefined) return true
+    if (!allowedOrigin) throw createCrossSiteError()
+    if (allowedOrigin.hasCredentials || exchange.header('cookie') === undefined) return true
     if (authenticator) throw createCrossSiteError() // your app has already seen the cookie
     return false
   }
@@ -110,13 +110,13 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
   async function findKeyCaller({ exchange }: AreaRequest, log: RequestLog | undefined, scope: Scope): Promise<Caller> {
     const { key, credentials, addToken } = await scope.race(findKey(exchange, keyStore))
     if (!key && !addToken)
-      throw credentials.length === 0 ? createSignInError() : createUnknownKeyError(credentials, SIGN_IN_OR_KEY)
+      throw credentials.length === 0 ? createSignInError() : createUnknownKeyError(credentials, SIGN_IN_OR_KEY_MESSAGE)
     const caller = key ? getKeyCaller(key) : ANONYMOUS_CALLER
     if (log) log.client.caller = caller
     const rejection = key && getKeyRejection(key, clock.now())
     if (rejection) throw rejection
-    const adding = addToken ? addToken(caller) : key && findAccount(key, exchange, keyStore)
-    return adding ? scope.race(adding) : caller
+    const callerPromise = addToken ? addToken(caller) : key && findAccount(key, exchange, keyStore)
+    return callerPromise ? scope.race(callerPromise) : caller
   }
 
   /** Returns the caller of a request with an account, including the key or token if it has one, which must belong to the same account. */
@@ -126,11 +126,11 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     if (exchange.actsAs || listPresentedCredentials(exchange).length === 0) return caller
     const { key, addToken } = await scope.race(findKey(exchange, keyStore))
     if (key && key.account !== account.ref) throw gatewayError('IDENTITY_CONFLICT')
-    const both: Caller = key ? { ...caller, key } : caller
-    if (log) log.client.caller = both
+    const completeCaller: Caller = key ? { ...caller, key } : caller
+    if (log) log.client.caller = completeCaller
     const rejection = key && getKeyRejection(key, clock.now())
     if (rejection) throw rejection
-    return addToken ? await scope.race(addToken(both)) : both
+    return addToken ? await scope.race(addToken(completeCaller)) : completeCaller
   }
 
   return async (request, { log, route }) => {
@@ -138,18 +138,18 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     const readsCookies = checkSite(request)
     const { scope, close } = log ? { scope: log.client.scope, close() {} } : createClientScope(exchange)
     try {
-      const about = new RequestContext({
+      const context = new RequestContext({
         endpoint: route?.path,
         kind: route?.operation.kind,
         format: route?.format ?? getCallerFormat(path, exchange).name,
         requestId: log?.id,
-        platform: readsCookies ? exchange.platform : withoutHeaders(exchange.platform),
+        platform: readsCookies ? exchange.platform : hidePlatformRequest(exchange.platform),
       })
-      const { identified, keep } = await ask(request, { about, scope, clock, timeoutMs }, readsCookies)
-      if (identified && 'refusal' in identified) throw identified.refusal
-      const getting = identified && accounts.getAccount(identified.identity)
-      const account = getting && (getSettledValue(getting) ?? (await scope.race(getting)))
-      if (account) keep?.(account)
+      const { result, cacheFor } = await resolveIdentity(request, { context, scope, clock, timeoutMs }, readsCookies)
+      if (result && 'refusal' in result) throw result.refusal
+      const accountPromise = result && accounts.getAccount(result.identity)
+      const account = accountPromise && (getSettledValue(accountPromise) ?? (await scope.race(accountPromise)))
+      if (account) cacheFor?.(account)
       const caller = account ? await addKey(account, request, log, scope) : await findKeyCaller(request, log, scope)
       if (log) log.client.caller = caller
       return checkNamedAccount(exchange, caller)
@@ -160,14 +160,14 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
 }
 
 /** Marks a reply that depends on the caller: no cache may share it, and another site's page may read it only if its origin is allowed (area.ts). */
-export function makePrivate(reply: Reply): Reply {
+export function markPrivate(reply: Reply): Reply {
   const { 'access-control-allow-origin': _, 'cache-control': cacheControl, ...headers } = reply.headers
-  const isExact = cacheControl?.includes('no-transform') // a proxy must not compress a stream, because that would delay it
+  const forbidsTransform = cacheControl?.includes('no-transform') // a proxy must not compress a stream, because that would delay it
   return {
     ...reply,
     headers: {
       ...headers,
-      'cache-control': isExact ? 'private, no-store, no-transform' : 'private, no-store',
+      'cache-control': forbidsTransform ? 'private, no-store, no-transform' : 'private, no-store',
       vary: 'Cookie, Authorization, Origin',
     },
   }
@@ -188,7 +188,7 @@ const FOREIGN_PAGE_MESSAGE =
   'This request comes from a page of another site. Operators: add its origin to allowedOrigins, or set publicOrigin behind a proxy.'
 const UNAVAILABLE_MESSAGE = 'The app could not tell who is asking. Retry in a moment.'
 
-const SIGN_IN_OR_KEY = 'Sign in, or send an API key. The credential in this request is not one of this gateway.'
+const SIGN_IN_OR_KEY_MESSAGE = 'Sign in, or send an API key. The credential in this request is not one of this gateway.'
 
 function withoutCookies(request: Request): Request {
   const headers = new Headers(request.headers)
@@ -197,7 +197,7 @@ function withoutCookies(request: Request): Request {
 }
 
 /** Hides the platform's own request, which also contains the cookies, but not Workers bindings. */
-const withoutHeaders = (platform: unknown) => (isObject(platform) && 'headers' in platform ? undefined : platform)
+const hidePlatformRequest = (platform: unknown) => (isObject(platform) && 'headers' in platform ? undefined : platform)
 
 /** The request facts that are passed to `identify`. The signal is created on first use. */
 class RequestContext implements IdentifyContext {
@@ -207,7 +207,7 @@ class RequestContext implements IdentifyContext {
   declare readonly requestId: string | undefined
   declare readonly platform: unknown
   #controller: AbortController | undefined = undefined
-  #end: { reason: unknown } | undefined = undefined
+  #cancellation: { reason: unknown } | undefined = undefined
 
   constructor(facts: Omit<IdentifyContext, 'signal'>) {
     Object.assign(this, facts)
@@ -215,18 +215,18 @@ class RequestContext implements IdentifyContext {
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
-    if (this.#end) this.#controller.abort(this.#end.reason)
+    if (this.#cancellation) this.#controller.abort(this.#cancellation.reason)
     return this.#controller.signal
   }
 
   abort(reason: unknown): void {
-    this.#end ??= { reason }
+    this.#cancellation ??= { reason }
     this.#controller?.abort(reason)
   }
 }
 
-interface Wait {
-  about: RequestContext
+interface AppCallOptions {
+  context: RequestContext
   scope: Scope
   clock: Clock
   timeoutMs: number
@@ -236,25 +236,28 @@ interface Wait {
  * Resolves to the result of an app function. Rejects with the scope's reason when the scope ends, and with `IDENTITY_UNAVAILABLE` if the function
  * throws or takes too long.
  */
-async function settle(call: () => unknown, { about, scope, clock, timeoutMs }: Wait): Promise<unknown> {
+async function callWithTimeout(
+  call: () => unknown,
+  { context, scope, clock, timeoutMs }: AppCallOptions,
+): Promise<unknown> {
   try {
-    const response = call()
-    if (!isThenable(response)) return response
+    const result = call()
+    if (!isThenable(result)) return result
     return await new Promise((resolve, reject) => {
       const stop = (reason: unknown) => {
         cancelDeadline()
         reject(reason)
-        about.abort(reason)
+        context.abort(reason)
       }
       const cancelDeadline = startDeadline(clock, timeoutMs, () =>
         stop(new Error(`"identify" took longer than the ${timeoutMs} ms of limits.identifyTimeoutMs.`)),
       )
-      const done = () => {
+      const cleanUp = () => {
         cancelDeadline()
         scope.remove(stop)
       }
       scope.add(stop)
-      Promise.resolve(response).then(resolve, reject).finally(done)
+      Promise.resolve(result).then(resolve, reject).finally(cleanUp)
     })
   } catch (cause) {
     if (scope.hasEnded) throw scope.reason

@@ -7,7 +7,7 @@ interface CachedIdentity {
   identity: Identity
   ref: string
   /** The cache's `version` when your app was called. */
-  requestedAt: number
+  version: number
   /** Epoch ms. */
   expiresAt: number
 }
@@ -17,17 +17,17 @@ export class IdentityCache {
   readonly #clock: Pick<Clock, 'now'>
   readonly #ttlMs: number
   readonly #entries = new Map<string, CachedIdentity>()
-  readonly #changes = new Map<string, number>()
+  readonly #changeVersions = new Map<string, number>()
   #changeCount = 0
   /** The `version` at which all entries were dropped. */
-  #clearedAt = 0
+  #clearedVersion = 0
 
   constructor(clock: Pick<Clock, 'now'>, ttlMs: number) {
     this.#clock = clock
     this.#ttlMs = ttlMs
   }
 
-  /** The number of account changes so far, to pass to `keep`. If the account changes later, it must be resolved again. */
+  /** The number of account changes so far, to pass to `save`. If the account changes later, it must be resolved again. */
   get version(): number {
     return this.#changeCount
   }
@@ -46,7 +46,7 @@ export class IdentityCache {
     return undefined
   }
 
-  keep(digest: string, entry: Omit<CachedIdentity, 'expiresAt'>): void {
+  save(digest: string, entry: Omit<CachedIdentity, 'expiresAt'>): void {
     if (!this.#isCurrent(entry)) return
     if (!this.#entries.delete(digest)) evictOldest(this.#entries, MAX_ENTRIES)
     this.#entries.set(digest, { ...entry, expiresAt: this.#clock.now() + this.#ttlMs })
@@ -55,16 +55,16 @@ export class IdentityCache {
   /** Records that the account with this ref has changed. */
   recordChange(ref: string): void {
     this.#changeCount++
-    if (this.#changes.size >= MAX_ENTRIES) {
-      this.#changes.clear()
+    if (this.#changeVersions.size >= MAX_ENTRIES) {
+      this.#changeVersions.clear()
       this.#entries.clear()
-      this.#clearedAt = this.#changeCount
+      this.#clearedVersion = this.#changeCount
     }
-    this.#changes.set(ref, this.#changeCount)
+    this.#changeVersions.set(ref, this.#changeCount)
   }
 
-  #isCurrent({ ref, requestedAt }: Pick<CachedIdentity, 'ref' | 'requestedAt'>): boolean {
-    return requestedAt >= (this.#changes.get(ref) ?? this.#clearedAt)
+  #isCurrent({ ref, version }: Pick<CachedIdentity, 'ref' | 'version'>): boolean {
+    return version >= (this.#changeVersions.get(ref) ?? this.#clearedVersion)
   }
 }
 

@@ -8,7 +8,7 @@ import type { RequestLog, ServedRoute } from '../request-log.ts'
 import { RouteRequest, type RouteRequestParts } from '../route-request.ts'
 import { type RequestStep, runSteps } from '../steps.ts'
 import { type Area, type AreaRequest, withoutBody } from './area.ts'
-import { addCostHeader } from './cost-header.ts'
+import { addCostHeaders } from './cost-header.ts'
 import { copyErrorMessage } from './error-members.ts'
 import type { IdentifyCaller } from './identify-caller.ts'
 import { withModelsFolder } from './model-routes.ts'
@@ -24,15 +24,15 @@ export interface KeyAreaOptions {
   /** Finds a request's caller, and stores it in the request's client. Rejects with the error that the client gets. */
   authenticate(exchange: Exchange, client: Client | undefined): Promise<Caller>
   /** Finds the callers that your app identifies: callers with an `authenticator` and, if `isDefault` is set, all other clients. */
-  identity?: { identify: IdentifyCaller; isDefault: boolean; toPrivate(reply: Reply): Promise<Reply> }
+  identity?: { identify: IdentifyCaller; isDefault: boolean; markPrivate(reply: Reply): Promise<Reply> }
   /** Starts the log for a request to a recorded route. Absent if another gateway logs it. */
   openLog?(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
   /** Runs around each request to a recorded route, once its caller is known and before its body is read. */
   aroundRequest?: readonly RequestStep[]
   /** Called once the caller of any request is known, before its route runs. A reply ends the request. */
-  afterCaller?(exchange: Exchange, caller: Caller): Promise<Reply | undefined>
+  onCallerIdentified?(exchange: Exchange, caller: Caller): Promise<Reply | undefined>
   /** Throws `CLOSED` once the gateway has closed. Also called after each wait, in case it closed in the meantime. */
-  admit(): void
+  assertOpen(): void
   /** Called for each authorized request, after the settings have been read. Resumes the gateway's background work. Never rejects. */
   resume?(exchange: Exchange): Promise<void>
   onError(error: unknown): void
@@ -46,14 +46,26 @@ const REQUEST_ID_HEADER = 'x-signalbox-request-id'
  * unguarded (src/rules.md, Guard before routes). Only `OPTIONS` needs no key (src/rules.md, Client keys). Clients get errors in their own format.
  */
 export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOptions): Area['serve'] {
-  const { authenticate, identity, openLog, aroundRequest = [], afterCaller, admit, resume, onError } = options
+  const {
+    authenticate,
+    identity,
+    openLog,
+    aroundRequest = [],
+    onCallerIdentified,
+    assertOpen,
+    resume,
+    onError,
+  } = options
   const router = createRouter(routes)
-  const getIdentify = ({ authenticator, exchange: { actsAs, method } }: AreaRequest): IdentifyCaller | undefined => {
-    const isNeeded = authenticator !== undefined || (identity?.isDefault && actsAs === undefined)
-    return isNeeded && method !== 'OPTIONS' ? identity?.identify : undefined
+  const getIdentifyCaller = ({
+    authenticator,
+    exchange: { actsAs, method },
+  }: AreaRequest): IdentifyCaller | undefined => {
+    const needsIdentity = authenticator !== undefined || (identity?.isDefault && actsAs === undefined)
+    return needsIdentity && method !== 'OPTIONS' ? identity?.identify : undefined
   }
-  const passSteps = runSteps<RecordedRequest>(aroundRequest, ({ found, exchange, caller, log }) =>
-    found.run({ exchange, caller, log }),
+  const runWithSteps = runSteps<RecordedRequest>(aroundRequest, ({ foundRoute, exchange, caller, log }) =>
+    foundRoute.run({ exchange, caller, log }),
   )
 
   async function serve(request: AreaRequest): Promise<Reply> {
@@ -63,20 +75,23 @@ export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOpti
     let caller = ANONYMOUS_CALLER
     let route: Endpoint | ServedRoute | undefined
     try {
-      const found = router.exact(exchange, path) ?? (await router.search(exchange, path))
-      route = found.served?.route
+      const foundRoute = router.findExact(exchange, path) ?? (await router.findByPattern(exchange, path))
+      route = foundRoute.endpointMatch?.route
       log = route && openLog?.(exchange, route)
-      admit()
+      assertOpen()
       if (exchange.method !== 'OPTIONS') {
-        const identify = getIdentify(request)
+        const identify = getIdentifyCaller(request)
         caller = identify ? await identify(request, { log, route }) : await authenticate(exchange, log?.client)
-        admit()
+        assertOpen()
         void resume?.(exchange)
-        const early = await afterCaller?.(exchange, caller)
-        if (early) return early
+        const earlyReply = await onCallerIdentified?.(exchange, caller)
+        if (earlyReply) return earlyReply
       }
-      if (!log || !route) return copyErrorMessage(await found.run({ exchange, caller, log }), route)
-      const reply = addCostHeader(await passSteps(new RecordedRequest({ exchange, caller, log, route }, found)), log)
+      if (!log || !route) return copyErrorMessage(await foundRoute.run({ exchange, caller, log }), route)
+      const reply = addCostHeaders(
+        await runWithSteps(new RecordedRequest({ exchange, caller, log, route }, foundRoute)),
+        log,
+      )
       return withRequestId(copyErrorMessage(log.reply(omitHeadBody(exchange, reply)), route), log)
     } catch (error) {
       log?.end(log.createErrorEnding(error))
@@ -87,18 +102,18 @@ export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOpti
   }
 
   return (request) => {
-    const replying = serve(request)
-    return identity && getIdentify(request) ? replying.then(identity.toPrivate) : replying
+    const replyPromise = serve(request)
+    return identity && getIdentifyCaller(request) ? replyPromise.then(identity.markPrivate) : replyPromise
   }
 }
 
 /** A request passing through the steps around it. */
 class RecordedRequest extends RouteRequest {
-  readonly found: FoundRoute
+  readonly foundRoute: FoundRoute
 
-  constructor(parts: RouteRequestParts, found: FoundRoute) {
+  constructor(parts: RouteRequestParts, foundRoute: FoundRoute) {
     super(parts)
-    this.found = found
+    this.foundRoute = foundRoute
   }
 }
 

@@ -21,14 +21,14 @@ const MIN_TOKEN_LENGTH = 32
 /** Throws a TypeError unless the options contain exactly one of the choices, and a safe one. */
 export function checkManagement(options: ManagementOptions | undefined): void {
   if (options === undefined) return
-  const isGiven = (mode: string) => isObject(options) && mode in options
-  if (['token', 'authorize', 'dangerouslyAllowUnauthenticated'].filter(isGiven).length !== 1)
+  const hasMode = (mode: string) => isObject(options) && mode in options
+  if (['token', 'authorize', 'dangerouslyAllowUnauthenticated'].filter(hasMode).length !== 1)
     throw new TypeError(
       'management must have exactly one of { token }, { authorize }, or { dangerouslyAllowUnauthenticated: true }.',
     )
   if ('authorize' in options) checkAuthorizeOption(options)
-  else if ('token' in options) checkToken(options)
-  else checkOpen(options)
+  else if ('token' in options) checkTokenOptions(options)
+  else checkUnauthenticatedOption(options)
 }
 
 /** Checks only this option, because you may pass your own object with additional fields. */
@@ -36,7 +36,10 @@ function checkAuthorizeOption({ authorize }: { authorize: unknown }): void {
   if (typeof authorize !== 'function') throw new TypeError('management.authorize must be a function.')
 }
 
-function checkOpen(options: { dangerouslyAllowUnauthenticated: unknown; allowedHosts?: unknown }): void {
+function checkUnauthenticatedOption(options: {
+  dangerouslyAllowUnauthenticated: unknown
+  allowedHosts?: unknown
+}): void {
   rejectUnknownOptions(options, ['dangerouslyAllowUnauthenticated', 'allowedHosts'], 'management.')
   const { dangerouslyAllowUnauthenticated, allowedHosts = [] } = options
   if (dangerouslyAllowUnauthenticated !== true)
@@ -45,7 +48,7 @@ function checkOpen(options: { dangerouslyAllowUnauthenticated: unknown; allowedH
   if (!isList) throw new TypeError('management.allowedHosts must be an array of host names.')
 }
 
-function checkToken(options: { token: unknown; readToken?: unknown }): void {
+function checkTokenOptions(options: { token: unknown; readToken?: unknown }): void {
   rejectUnknownOptions(options, ['token', 'readToken'], 'management.')
   const { token, readToken } = options
   checkSecret('token', token)

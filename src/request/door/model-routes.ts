@@ -13,21 +13,21 @@ const MODEL_PARAMETER = '{model}'
 /** Creates the routes for the model endpoints. */
 export function createModelRoutes(serve: Serve): HttpRoute[] {
   const pathModelEndpoints = endpoints.filter(({ path }) => path.includes(MODEL_PARAMETER))
-  const otherEndpoints = endpoints.filter((endpoint) => !pathModelEndpoints.includes(endpoint))
+  const fixedPathEndpoints = endpoints.filter((endpoint) => !pathModelEndpoints.includes(endpoint))
   const folders = new Set(pathModelEndpoints.map(({ path }) => path.slice(0, path.indexOf(MODEL_PARAMETER))))
   return [
-    ...otherEndpoints.map((endpoint) => createRoute(endpoint.path, () => ({ route: endpoint }), serve)),
+    ...fixedPathEndpoints.map((endpoint) => createRoute(endpoint.path, () => ({ route: endpoint }), serve)),
     ...Array.from(folders, (folder) =>
       createRoute(
         `${folder}:id+`,
-        ({ id: call = '' }) => {
+        ({ id: modelPath = '' }) => {
           const endpoint = pathModelEndpoints.find(
-            ({ path }) => path.startsWith(folder) && call.endsWith(getPathAfterModel(path)),
+            ({ path }) => path.startsWith(folder) && modelPath.endsWith(getPathAfterModel(path)),
           )
           return (
             endpoint && {
               route: endpoint,
-              pathModel: call.slice(0, call.length - getPathAfterModel(endpoint.path).length),
+              pathModel: modelPath.slice(0, modelPath.length - getPathAfterModel(endpoint.path).length),
             }
           )
         },
@@ -40,20 +40,24 @@ export function createModelRoutes(serve: Serve): HttpRoute[] {
 /** Returns the part of an endpoint's path that follows the model name. */
 const getPathAfterModel = (path: string) => path.slice(path.indexOf(MODEL_PARAMETER) + MODEL_PARAMETER.length)
 
-const createRoute = (path: string, serves: NonNullable<HttpRoute['serves']>, serve: Serve): HttpRoute => ({
+const createRoute = (
+  path: string,
+  matchEndpoint: NonNullable<HttpRoute['matchEndpoint']>,
+  serve: Serve,
+): HttpRoute => ({
   method: 'POST',
   path,
-  serves,
-  run({ exchange, params, served, caller, log }) {
-    if (served && log instanceof ModelLog)
-      return serve({ exchange, caller, log, route: log.route, pathModel: served.pathModel })
-    return Promise.reject(withoutEndpoint(path, params.id ?? ''))
+  matchEndpoint,
+  run({ exchange, params, endpointMatch, caller, log }) {
+    if (endpointMatch && log instanceof ModelLog)
+      return serve({ exchange, caller, log, route: log.route, pathModel: endpointMatch.pathModel })
+    return Promise.reject(createNoEndpointError(path, params.id ?? ''))
   },
 })
 
-function withoutEndpoint(path: string, call: string): GatewayError {
-  if (/:[A-Za-z]+$/.test(call))
-    return gatewayError('NOT_FOUND', { message: `POST ${path.replace(':id+', call)} does not exist here.` })
+function createNoEndpointError(path: string, modelPath: string): GatewayError {
+  if (/:[A-Za-z]+$/.test(modelPath))
+    return gatewayError('NOT_FOUND', { message: `POST ${path.replace(':id+', modelPath)} does not exist here.` })
   return gatewayError('METHOD_NOT_ALLOWED', {
     message: 'POST is not allowed here. Allowed: GET, HEAD.',
     headers: { allow: 'GET, HEAD' },
@@ -65,7 +69,7 @@ function withoutEndpoint(path: string, call: string): GatewayError {
  * `tunedModels/…`.
  */
 export const withModelsFolder = (path: string): string =>
-  path.includes(':') ? path.replace(BARE_NAME_ADVICE, '/$1/models/$2') : path
+  path.includes(':') ? path.replace(BARE_MODEL_PATH, '/$1/models/$2') : path
 
-const BARE_NAME_ADVICE =
+const BARE_MODEL_PATH =
   /^\/(v1|v1beta)\/(?!models\/|v1\/|v1beta\/)([^/]+\/.+:(?:generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents))$/

@@ -21,10 +21,10 @@ export async function createModelsErrorReply(
   const errors = await getCallerFormat(path, exchange).loadErrors()
   const endpointHeaders = endpoints.find((endpoint) => endpoint.path === path)?.headers
   const model = endpointHeaders && exchange.header(endpointHeaders.model)
-  const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
+  const corsHeaders = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
   const retryAfter = error.headers['retry-after']
   return createJsonReply(status, errors.body({ status, code, message, param, model, retryAfter }), {
-    ...cors,
+    ...corsHeaders,
     ...(!RETRYABLE_CODES.has(code) && NO_RETRY_HEADERS),
     ...error.headers,
   })
@@ -48,10 +48,10 @@ const NO_RETRY_HEADERS = { 'x-should-retry': 'false' }
  * unreachable storage, and a failed `identify`.
  */
 function toClientError(error: GatewayError, onError: (error: unknown) => void): GatewayError {
-  const isBare = error.status === 500 && error.code !== 'BODY_ALREADY_READ'
-  const bare = isBare ? gatewayError(error.code) : error
+  const hidesMessage = error.status === 500 && error.code !== 'BODY_ALREADY_READ'
+  const clientError = hidesMessage ? gatewayError(error.code) : error
   if (error.code === 'STORAGE_UNAVAILABLE' || error.code === 'IDENTITY_UNAVAILABLE') onError(error)
-  if (bare.status !== 500) return error
+  if (clientError.status !== 500) return error
   onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)
-  return bare
+  return clientError
 }

@@ -19,9 +19,9 @@ export function getPageHint(
   const name = /^(?:\/(?:v1|v1beta|api))?\/(dashboard|admin|ui|metrics)(?:\/|$)/.exec(path)?.[1]
   if (name === undefined) return undefined
   const area = areas?.find((area) => area.name === (name === 'metrics' ? 'metrics' : 'dashboard'))
-  const [feature, defaultPath, how] = name === 'metrics' ? METRICS_HINT : DASHBOARD_HINT
-  if (area) return `${feature} at ${basePath}${area.path}${name === 'metrics' ? '' : '/'}.`
-  return areas ? how : `${feature} at ${defaultPath} if enabled. ${how}`
+  const [subject, defaultPath, instructions] = name === 'metrics' ? METRICS_HINT : DASHBOARD_HINT
+  if (area) return `${subject} at ${basePath}${area.path}${name === 'metrics' ? '' : '/'}.`
+  return areas ? instructions : `${subject} at ${defaultPath} if enabled. ${instructions}`
 }
 
 const DASHBOARD_HINT = [

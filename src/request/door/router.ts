@@ -13,7 +13,7 @@ export interface HttpRoute {
   method: HttpMethod
   path: string
   /** Returns the route's identity for records, given the path parameters, if its requests are recorded. */
-  serves?(params: Params): ServedByRoute | undefined
+  matchEndpoint?(params: Params): EndpointMatch | undefined
   run(request: RoutedRequest): Promise<Reply>
 }
 
@@ -21,7 +21,7 @@ export interface HttpRoute {
 type Params = Readonly<Record<string, string>>
 
 /** An endpoint for model requests, with the model name if it is in the path, or another recorded route. */
-export interface ServedByRoute {
+export interface EndpointMatch {
   route: Endpoint | ServedRoute
   pathModel?: string
 }
@@ -30,7 +30,7 @@ export interface ServedByRoute {
 export interface RoutedRequest {
   exchange: Exchange
   params: Params
-  served?: ServedByRoute | undefined
+  endpointMatch?: EndpointMatch | undefined
   caller: Caller
   /** The request's log. Absent if the request isn't recorded. */
   log?: RequestLog | undefined
@@ -38,7 +38,7 @@ export interface RoutedRequest {
 
 /** The handler for a request to a path. Finding it runs nothing and creates no errors. */
 export interface FoundRoute {
-  served?: ServedByRoute | undefined
+  endpointMatch?: EndpointMatch | undefined
   /** Rejects with `NOT_FOUND`, `METHOD_NOT_ALLOWED`, `WEBSOCKETS_NOT_SERVED`, or `INVALID_REQUEST` if no route matches. */
   run(request: Omit<RoutedRequest, 'params' | 'served'>): Promise<Reply>
 }
@@ -46,9 +46,9 @@ export interface FoundRoute {
 /** A route table. The first matching route wins; paths without parameters come before all others. */
 export interface HttpRouter {
   /** Returns the route for a path without parameters, if there is one. */
-  exact(exchange: Exchange, path: string): FoundRoute | undefined
+  findExact(exchange: Exchange, path: string): FoundRoute | undefined
   /** Finds the route for any path under the base path by matching patterns. */
-  search(exchange: Exchange, path: string): Promise<FoundRoute>
+  findByPattern(exchange: Exchange, path: string): Promise<FoundRoute>
 }
 
 /** Creates the router for a route table. */
@@ -62,18 +62,18 @@ export function createRouter(routes: readonly HttpRoute[]): HttpRouter {
       (exactRoutes.get(path) ?? new Map<string, FoundRoute>()).set(method, toFoundRoute(route, NO_PARAMS)),
     )
   }
-  let patterns: ReturnType<typeof createRouters> | undefined // compiled when the first path isn't found by exact match
+  let patternRouters: ReturnType<typeof createPatternRouters> | undefined // compiled when the first path isn't found by exact match
 
   return {
-    exact: (exchange, path) => exactRoutes.get(path)?.get(getMethod(exchange)),
-    async search(exchange, path) {
-      patterns ??= createRouters(routes)
-      const { router, allowed } = patterns
+    findExact: (exchange, path) => exactRoutes.get(path)?.get(getMethod(exchange)),
+    async findByPattern(exchange, path) {
+      patternRouters ??= createPatternRouters(routes)
+      const { router, methodRouter } = patternRouters
       const method = getMethod(exchange)
       const url = `http://gateway${path}`
-      const found: FoundRoute | undefined = await router.fetch({ method, url })
-      if (found) return found
-      const methods: Set<HttpMethod> | undefined = await allowed.fetch({ method, url })
+      const foundRoute: FoundRoute | undefined = await router.fetch({ method, url })
+      if (foundRoute) return foundRoute
+      const methods: Set<HttpMethod> | undefined = await methodRouter.fetch({ method, url })
       return {
         async run() {
           const { replyWithoutRoute } = await import('./rare-routes.ts')
@@ -88,29 +88,32 @@ const NO_PARAMS: Params = {}
 
 const getMethod = ({ method }: Exchange) => (method === 'HEAD' ? 'GET' : method)
 
-function toFoundRoute({ serves, run }: HttpRoute, params: Params): FoundRoute {
-  const served = serves?.(params)
-  return { served, run: ({ exchange, caller, log }) => run({ exchange, params, served, caller, log }) }
+function toFoundRoute({ matchEndpoint, run }: HttpRoute, params: Params): FoundRoute {
+  const endpointMatch = matchEndpoint?.(params)
+  return {
+    endpointMatch,
+    run: ({ exchange, caller, log }) => run({ exchange, params, endpointMatch, caller, log }),
+  }
 }
 
 /** Creates a router that finds routes by pattern, and one that finds a pattern's methods. */
-function createRouters(routes: readonly HttpRoute[]) {
+function createPatternRouters(routes: readonly HttpRoute[]) {
   const router = Router<IRequest, [], Promise<FoundRoute> | undefined>()
   const methodsByPath = new Map<string, Set<HttpMethod>>()
   for (const route of routes) {
     const { method, path } = route
-    router[lowerCase[method]](path, async ({ params }) => {
-      const decoded = decodeParams(params)
-      return decoded ? toFoundRoute(route, decoded) : BADLY_ENCODED_ROUTE
+    router[lowerCaseMethods[method]](path, async ({ params }) => {
+      const decodedParams = decodeParams(params)
+      return decodedParams ? toFoundRoute(route, decodedParams) : BADLY_ENCODED_ROUTE
     })
     methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
   }
-  const allowed = Router<IRequest, [], Set<HttpMethod>>()
-  for (const [path, methods] of methodsByPath) allowed.all(path, () => methods)
-  return { router, allowed }
+  const methodRouter = Router<IRequest, [], Set<HttpMethod>>()
+  for (const [path, methods] of methodsByPath) methodRouter.all(path, () => methods)
+  return { router, methodRouter }
 }
 
-const lowerCase = {
+const lowerCaseMethods = {
   GET: 'get',
   POST: 'post',
   PUT: 'put',

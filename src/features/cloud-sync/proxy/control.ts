@@ -32,7 +32,7 @@ export function createControl(deps: {
   enrollmentToken: string | undefined
   keepsSecrets: boolean
   time: BodyTiming
-  admit(): void
+  assertOpen(): void
   onError(error: unknown): void
 }): Control {
   const { tenants, directory } = deps

@@ -40,7 +40,7 @@ export function createNotFoundReply({ method, path }: Exchange): Reply {
 }
 
 /** Used by each tenant's gateway to reject requests without a known key, even if `requireApiKey` is off. */
-export const requireKey: NonNullable<KeyAreaOptions['afterCaller']> = async (_, { key }) => {
+export const requireKey: NonNullable<KeyAreaOptions['onCallerIdentified']> = async (_, { key }) => {
   if (!key) throw createUnknownKey()
   return undefined
 }
@@ -60,10 +60,10 @@ export function createProxyApp(deps: {
   protocol(exchange: Exchange): Promise<Reply>
   health: HealthResponder
   clock: Clock
-  admit(): void
+  assertOpen(): void
   onError(error: unknown): void
 }): App {
-  const { directory, tenants, protocol, health, clock, admit, onError } = deps
+  const { directory, tenants, protocol, health, clock, assertOpen, onError } = deps
   /** The credential and tenant of each request's key. */
   const found = new WeakMap<ClientKey, { credential: string; tenant: string }>()
 
@@ -118,12 +118,12 @@ export function createProxyApp(deps: {
     ],
     {
       authenticate: (exchange, client) => authenticateClient(exchange, keyStore, client),
-      async afterCaller(exchange, { key }) {
+      async onCallerIdentified(exchange, { key }) {
         const reply = key && (await serveKey(exchange, key))
         if (reply) return reply
         throw createUnknownKey()
       },
-      admit,
+      assertOpen,
       onError,
     },
   )

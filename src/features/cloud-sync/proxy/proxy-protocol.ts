@@ -123,15 +123,15 @@ export function createProtocol(deps: {
   actions: ReplicaActions
   time: BodyTiming
   /** Throws `CLOSED` once the proxy has closed. */
-  admit(): void
+  assertOpen(): void
   onError(error: unknown): void
 }): (exchange: Exchange) => Promise<Reply> {
-  const { sessions, admit, onError } = deps
+  const { sessions, assertOpen, onError } = deps
   const timing = { ...deps.time, timeoutMs: Math.min(deps.time.timeoutMs, MAX_BODY_MS) }
   const routes = createCloudRoutes(sessions, deps.actions, timing)
 
   async function serve(exchange: Exchange): Promise<Reply> {
-    admit()
+    assertOpen()
     const { method, path } = exchange
     const openRoute = routes.open.find((route) => route.method === method && route.path === path)
     if (openRoute) {
@@ -143,7 +143,7 @@ export function createProtocol(deps: {
     const request = await sessions.authorize(exchange, async () =>
       hasBody ? readTimedBody(exchange, { maxBytes: MAX_MESSAGE_BYTES, timing }) : NO_BODY,
     )
-    admit()
+    assertOpen()
     const { route, id } = findSignedRoute(routes.signed, method, path)
     const { key, session, counter } = request
     const response = JSON.stringify(await route.run(request, id))

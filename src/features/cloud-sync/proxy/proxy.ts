@@ -95,7 +95,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
   const background = createBackground((error) => onError(error))
   const onError = createReportError(options.hooks ?? {}, logger, background)
   let isClosed = false
-  const admit = () => {
+  const assertOpen = () => {
     if (isClosed) throw gatewayError('CLOSED')
   }
 
@@ -109,7 +109,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     scopes,
     replicas,
     makeGateway: (scope) =>
-      createGatewayWith({ ...gatewayOptions, storage: scope }, { digestsSha256: true, afterCaller: requireKey }),
+      createGatewayWith({ ...gatewayOptions, storage: scope }, { digestsSha256: true, onCallerIdentified: requireKey }),
   })
   const directory = createDirectory({
     documents,
@@ -134,7 +134,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
       enrollmentToken,
       keepsSecrets: secret !== undefined || storage.ownSecret !== undefined,
       time: { clock, timeoutMs: limits.bodyTimeoutMs, nextTurn },
-      admit,
+      assertOpen,
       onError,
     })
   })
@@ -160,20 +160,20 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
       onError,
     }),
     clock,
-    admit,
+    assertOpen,
     onError,
   })
-  const { gateway, handle, matches } = createFetchHandlers(app, {
+  const { fetch, handle, matches } = createFetchHandlers(app, {
     isGatewayPath: isProxyPath,
     notFound: createNotFoundReply,
-    begin: waitForBatch,
-    holdsRejected: holdsRejectedBodies,
+    beforeRequest: waitForBatch,
+    holdsRejectedBodies,
     linger: lingerBeforeClose,
     onError,
   })
 
-  const members: Omit<CloudProxy, 'fetch'> & { fetch: typeof gateway } = {
-    fetch: gateway,
+  const members: Omit<CloudProxy, 'fetch'> & { fetch: typeof fetch } = {
+    fetch,
     handle,
     matches,
     basePath: '',
@@ -203,7 +203,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
       replicas.close()
     },
   }
-  const callable = Object.assign(gateway, members) as CloudProxy // `fetch` is the proxy itself, which is complete only now
+  const callable = Object.assign(fetch, members) as CloudProxy // `fetch` is the proxy itself, which is complete only now
   return isWorkers() ? ({ ...members, fetch: callable } as CloudProxy) : callable
 }
 
