@@ -61,7 +61,7 @@ const MAX_NAMED = 10
 function explainNoMatch(pattern: string, table: RouteTable): string | undefined {
   const head = pattern.slice(0, pattern.indexOf('*'))
   const canMatch = (name: string) => name.startsWith(head) || head.startsWith(name)
-  const isProviders = [...table.byName.keys()].some((name) => canMatch(`${name}/`))
+  const isProviders = [...table.namedConnections.keys()].some((name) => canMatch(`${name}/`))
   if (isProviders || [...table.combos.keys(), ...table.aliases.keys()].some((name) => matchesPattern(name, pattern)))
     return undefined
   return explainUnresolved(pattern, table)

@@ -190,7 +190,7 @@ export class AttemptLog {
     if (internalError !== undefined) this.#log.context.onError(internalError)
     else if (!this.#isEmptyJudged && error && failure) {
       // Doesn't keep the provider's message, because it may quote anything.
-      this.#permit.breakOff({
+      this.#permit.failStream({
         ...failure,
         message: `The stream broke off after it started (status ${error.status}).`,
       })

@@ -29,7 +29,7 @@ export function addPolicies(added: readonly DataPolicy[], log: WithTargetRules):
 /** Returns the error for a route whose connection lacks tags from the `where` of an entry on the path. */
 export function findEntryPolicyError({ target, via }: Route, model: string): GatewayError | undefined {
   const policies: DataPolicy[] = []
-  for (let choice = via; choice; choice = choice.before) {
+  for (let choice = via; choice; choice = choice.parent) {
     const { entry, group } = choice
     if (entry.where) policies.push({ tags: entry.where, source: `"where" of "${entry.name}" in "${group.name}"` })
   }

@@ -12,8 +12,12 @@ export interface ConditionSource extends RouteCallSource, Omit<DeciderOptions, '
   signal?: AbortSignal
 }
 
-/** Calls the functions of a combo's entries concurrently, and adds the excluded entries to `excluded`. Rejects with `ROUTE_FAILED`. */
-export async function excludeEntries(group: Group, excluded: Set<GroupEntry>, source: ConditionSource): Promise<void> {
+/** Calls the functions of a combo's entries concurrently, and adds the excluded entries to `excludedEntries`. Rejects with `ROUTE_FAILED`. */
+export async function excludeEntries(
+  group: Group,
+  excludedEntries: Set<GroupEntry>,
+  source: ConditionSource,
+): Promise<void> {
   const { code, call, signal, clock, onError } = source
   const ignoresErrors = code.onRouteError === 'ignore'
   const facts = new RouteCallFacts(source)
@@ -26,7 +30,7 @@ export async function excludeEntries(group: Group, excluded: Set<GroupEntry>, so
         (await callDecider(async (deciderSignal) => readDecision(await condition(facts, { signal: deciderSignal })), {
           ...{ name, model: call.model, clock, ignoresErrors, onError, signal },
         }))
-      if (isMet === false) excluded.add(entry)
+      if (isMet === false) excludedEntries.add(entry)
     }),
   )
 }
@@ -52,7 +56,7 @@ export async function isResponseUnwanted(
     finishReason: choice.finish.reason,
     usage: usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens },
   }
-  for (let way = via; way; way = way.before) {
+  for (let way = via; way; way = way.parent) {
     const { group } = way
     if (!group.on?.includes('function')) continue
     for (const isUnwanted of responseConditions.get(group.name) ?? []) {

@@ -13,6 +13,6 @@ export async function createConnectionTable(
     .map((connection) => ({ ...connection, isActive: true, draining: false }))
   return createRouteTable(
     { connections, customModels, combos: [], aliases: [], providers: [] },
-    { catalog, basePath, customModels: async () => customModels, code: store.code.records },
+    { catalog, basePath, loadCustomModels: async () => customModels, code: store.code.records },
   )
 }

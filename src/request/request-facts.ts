@@ -7,25 +7,25 @@ const SESSION_HEADERS = ['x-signalbox-session', 'x-session-id']
 
 /** Reads the request facts that combos use to choose, in any client format. */
 export function readFacts(
-  { model, stream, bytes, body }: Pick<ModelCall, 'model' | 'stream' | 'bytes' | 'body'>,
+  { model, stream: isStreaming, bytes, body }: Pick<ModelCall, 'model' | 'stream' | 'bytes' | 'body'>,
   { owner, header, functions }: Pick<RequestFacts, 'owner' | 'header'> & Partial<Pick<RequestFacts, 'functions'>>,
 ): RequestFacts {
   let session: string | undefined
   let images: boolean | undefined
   return {
     model,
-    stream,
+    isStreaming,
     bytes,
     header,
     owner,
     functions,
-    tools: () => isNonEmpty(body.tools) || isNonEmpty(body.functions),
-    images() {
+    hasTools: () => isNonEmpty(body.tools) || isNonEmpty(body.functions),
+    hasImages() {
       images ??= getMessages(body).some((message) => containsImage(message, MAX_DEPTH))
       return images
     },
-    metadata: () => (isObject(body.metadata) ? body.metadata : {}),
-    session() {
+    getMetadata: () => (isObject(body.metadata) ? body.metadata : {}),
+    getSession() {
       session ??= findSession(body, header)
       return session
     },

@@ -186,15 +186,15 @@ export class RouteCallFacts implements RouteCall {
   }
 
   get tools(): boolean {
-    return this.#facts.tools()
+    return this.#facts.hasTools()
   }
 
   get images(): boolean {
-    return this.#facts.images()
+    return this.#facts.hasImages()
   }
 
   get metadata(): Readonly<Record<string, unknown>> {
-    return this.#facts.metadata()
+    return this.#facts.getMetadata()
   }
 
   get key(): RouteKey | undefined {

@@ -66,7 +66,7 @@ async function tryTargets(request: ModelRequest): Promise<Reply> {
 
 /** Returns whether a combo on the route hedges slow attempts. */
 function isHedged({ via }: Route): boolean {
-  for (let step = via; step; step = step.before) if (step.group.hedge) return true
+  for (let step = via; step; step = step.parent) if (step.group.hedge) return true
   return false
 }
 

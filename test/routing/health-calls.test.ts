@@ -10,13 +10,13 @@ for (const [outcome, end] of [
   test(`a late ${outcome} doesn't end a cooldown that started after the call did`, () => {
     for (const label of ['credentials', 'rate-limit', 'model-not-found'] as const) {
       const { health, fail, waitOf } = open()
-      const early = health.begin(target())
+      const early = health.beginCall(target())
       fail(label)
       const waited = waitOf()
       early[end](failure('client'))
       assert.is(waitOf(), waited, label)
       if (end === 'succeed') {
-        health.begin(target()).succeed()
+        health.beginCall(target()).succeed()
         assert.is(waitOf(), undefined, 'the success of a later call ends it')
       }
     }
@@ -25,13 +25,13 @@ for (const [outcome, end] of [
 
 test("failures of calls that started before a cooldown don't extend it or count against the probe", () => {
   const { health, fail, waitOf, pass } = open()
-  const early = [1, 2, 3].map(() => health.begin(target()))
+  const early = [1, 2, 3].map(() => health.beginCall(target()))
   fail('rate-limit')
   early[0]?.fail(failure('server'))
   pass(1_000)
   early[1]?.fail(failure('rate-limit'))
   assert.is(waitOf(), undefined, 'it can be probed')
-  const probe = health.begin(target())
+  const probe = health.beginCall(target())
   early[2]?.fail(failure('rate-limit'))
   probe.succeed()
   assert.is(waitOf(), undefined)
@@ -47,30 +47,30 @@ test('during a cooldown, only a longer requested wait extends it and changes its
   fail('rate-limit', target(), 90_000)
   assert.is(waitOf(), 90_000)
   assert.is(health.getCooldown(target())?.class, 'rate-limit')
-  health.begin(target()).succeed()
+  health.beginCall(target()).succeed()
   assert.is(waitOf(), undefined, 'a success ends it')
 })
 
 test('streams that break off count as failures until one completes', async () => {
   const { health, waitOf, pass } = open()
-  const stream = (end: 'breakOff' | 'succeed') => {
-    const trial = health.begin(target())
+  const stream = (end: 'failStream' | 'succeed') => {
+    const trial = health.beginCall(target())
     trial.beginStream()
     trial[end](failure('network'))
   }
   for (let index = 0; index < 6; index++) stream('succeed')
-  for (let index = 0; index < 5; index++) stream('breakOff')
+  for (let index = 0; index < 5; index++) stream('failStream')
   assert.is(waitOf(), undefined, 'five failures in eleven calls')
-  stream('breakOff')
+  stream('failStream')
   assert.is(waitOf(), 5_000)
   assert.is(health.getCooldown(target())?.class, 'network')
   assert.is(waitOf(target('a', 'other')), undefined, 'another model on the same account')
   pass(5_000)
-  const probe = health.begin(target())
+  const probe = health.beginCall(target())
   assert.is(waitOf(), Number.POSITIVE_INFINITY)
   probe.beginStream()
   assert.is(waitOf(), undefined, 'it is used while the stream continues')
-  probe.breakOff(failure('network'))
+  probe.failStream(failure('network'))
   assert.is(waitOf(), 10_000)
   pass(10_000)
   stream('succeed')
@@ -81,14 +81,14 @@ test("starting a stream clears its target's failures, except those from broken s
   const { health, fail, waitOf, pass } = open()
   for (const label of ['rate-limit', 'server', 'server'] as const) fail(label)
   pass(1_000)
-  health.begin(target()).beginStream()
+  health.beginCall(target()).beginStream()
   assert.equal(await health.list([connection('a')]), [])
   assert.is(waitOf(), undefined)
 })
 
 test("a complete stream doesn't clear failures that occurred while it ran", () => {
   const { health, fail, waitOf } = open()
-  const streams = [1, 2, 3, 4, 5].map(() => health.begin(target()))
+  const streams = [1, 2, 3, 4, 5].map(() => health.beginCall(target()))
   for (const stream of streams) stream.beginStream()
   for (const stream of streams) {
     fail('server')
@@ -99,10 +99,10 @@ test("a complete stream doesn't clear failures that occurred while it ran", () =
 
 test("an old stream that breaks off doesn't extend a cooldown that started after the stream did", () => {
   const { health, fail, waitOf } = open()
-  const old = health.begin(target())
+  const old = health.beginCall(target())
   old.beginStream()
   for (let index = 0; index < 5; index++) fail('server')
-  old.breakOff(failure('network'))
+  old.failStream(failure('network'))
   assert.is(waitOf(), 5_000)
   assert.is(health.getCooldown(target())?.class, 'server')
 })
@@ -116,12 +116,12 @@ test('changing a connection clears its failures', async () => {
 
 test("a call that started before its connection was changed doesn't affect the changed connection's health", () => {
   const { health, fail, waitOf } = open()
-  const [good, bad] = [health.begin(target()), health.begin(target())]
+  const [good, bad] = [health.beginCall(target()), health.beginCall(target())]
   fail('credentials', target('a', 'm', '2'))
   good.succeed()
   bad.fail(failure('rate-limit', 600_000))
   assert.is(waitOf(target('a', 'm', '2')), 60_000)
-  health.begin(target('a', 'm', '2')).succeed()
+  health.beginCall(target('a', 'm', '2')).succeed()
   assert.is(waitOf(target('a', 'm', '2')), undefined)
 })
 

@@ -26,7 +26,7 @@ test('operators can list and reset unhealthy targets', async () => {
   pass(60_000)
   const getState = async () => (await health.list([connection('a')])).find(({ level }) => level === 'connection')?.state
   assert.is(await getState(), 'half-open')
-  const probe = health.begin(target())
+  const probe = health.beginCall(target())
   assert.is(await getState(), 'probing')
   probe.drop()
   health.reset('a')
@@ -60,6 +60,6 @@ test('if all records are models in cooldown, a new record evicts the oldest', ()
 
 test("a provider's error message is truncated to 300 characters", async () => {
   const { health } = open()
-  health.begin(target()).fail({ class: 'rate-limit', message: 'x'.repeat(60_000) })
+  health.beginCall(target()).fail({ class: 'rate-limit', message: 'x'.repeat(60_000) })
   assert.is((await health.list([connection('a')]))[0]?.message.length, 300)
 })

@@ -67,7 +67,7 @@ test(`over ${times(10_000)} random histories of four targets, health agrees with
 
       function begin(target: HealthTarget) {
         const kept = { ...target, connection: { ...target.connection } } // a copy, because the target changes later
-        inFlight.push({ trial: health.begin(kept), call: model.begin(kept, nowMs), isStream: false })
+        inFlight.push({ trial: health.beginCall(kept), call: model.begin(kept, nowMs), isStream: false })
       }
 
       function end({ trial, call, isStream }: (typeof inFlight)[number], as: End) {
@@ -76,7 +76,7 @@ test(`over ${times(10_000)} random histories of four targets, health agrees with
           model.close(call, nowMs)
         } else if (isStream) {
           if (as === 'drop' || as === 'stream') return // the client has disconnected
-          trial.breakOff({ class: 'network', message: '' })
+          trial.failStream({ class: 'network', message: '' })
           model.cut(call, nowMs)
         } else if (as === 'stream') {
           trial.beginStream()
@@ -130,14 +130,14 @@ test('exactly one of many simultaneous requests sends a probe', () => {
       const clock = { now: () => nowMs, sleep: () => new Promise<void>(() => {}) }
       const health = createHealth({ clock, random: () => 0 })
       const target = { provider: 'p', model: 'm', connection: { id: 'a', provider: 'p', updatedAt: '1' } }
-      health.begin(target).fail({ class: 'rate-limit', message: '' })
-      const inFlight: Array<ReturnType<typeof health.begin>> = []
+      health.beginCall(target).fail({ class: 'rate-limit', message: '' })
+      const inFlight: Array<ReturnType<typeof health.beginCall>> = []
       let isHealthy = false
       for (const step of steps) {
         if (step === 'pass') nowMs += 61_000
         else if (step === 'begin') {
           if (health.getCooldown(target)) continue
-          inFlight.push(health.begin(target))
+          inFlight.push(health.beginCall(target))
           if (!isHealthy) assert.is(inFlight.length, 1, 'one at a time while the target is unhealthy')
         } else {
           const trial = inFlight.pop()

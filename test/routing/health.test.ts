@@ -64,7 +64,7 @@ for (const label of ['client', 'context-overflow', 'format'] as const) {
     for (let index = 0; index < 5; index++) fail('server')
     pass(5_000)
     fail(label)
-    health.begin(target())
+    health.beginCall(target())
     assert.is(waitOf(), undefined, 'no further request has to probe')
     fail('server')
     assert.is(waitOf(), 10_000, 'there has been no success in between')
@@ -79,8 +79,8 @@ test('every failure class with a cooldown is tested', () => {
 test('a target with a failure rate below the threshold is used, even if many calls fail', () => {
   const { health, fail, waitOf } = open()
   for (let index = 0; index < 100; index++) {
-    health.begin(target()).succeed()
-    health.begin(target()).succeed()
+    health.beginCall(target()).succeed()
+    health.beginCall(target()).succeed()
     fail('server')
   }
   assert.is(waitOf(), undefined)
@@ -90,7 +90,7 @@ test('a target with a failure rate of 50% goes into cooldown, even if no two cal
   const { health, fail, waitOf } = open()
   for (let index = 0; index < 3; index++) {
     assert.is(waitOf(), undefined)
-    health.begin(target()).succeed()
+    health.beginCall(target()).succeed()
     fail('server')
   }
   assert.is(waitOf(), 5_000)
@@ -108,7 +108,7 @@ test("failures older than the window don't count", () => {
 
 test('ten failures in a row start a cooldown, even after a thousand successes', () => {
   const { health, fail, waitOf } = open()
-  for (let index = 0; index < 1_000; index++) health.begin(target()).succeed()
+  for (let index = 0; index < 1_000; index++) health.beginCall(target()).succeed()
   for (let index = 0; index < 9; index++) fail('server')
   assert.is(waitOf(), undefined)
   fail('server')
@@ -119,7 +119,7 @@ test('a recovered target is judged only by its calls since the recovery', () => 
   const { health, fail, waitOf, pass } = open()
   for (let index = 0; index < 5; index++) fail('server')
   pass(5_000)
-  health.begin(target()).succeed()
+  health.beginCall(target()).succeed()
   for (let index = 0; index < 4; index++) fail('server')
   assert.is(waitOf(), undefined)
   fail('server')
@@ -132,7 +132,7 @@ test('a definitive failure starts a cooldown immediately, and other failures onl
     [false, undefined],
   ] as const) {
     const { health, waitOf } = open()
-    health.begin(target()).fail({ ...failure('network'), level: 'connection', isCertain })
+    health.beginCall(target()).fail({ ...failure('network'), level: 'connection', isCertain })
     assert.is(waitOf(), wait)
   }
 })
@@ -147,7 +147,7 @@ test('only requested waits, rejected keys, and missing models cause mandatory co
     ['network', true, undefined, false],
   ] as const) {
     const { health } = open()
-    health.begin(target()).fail({ ...failure(label, requested), isCertain })
+    health.beginCall(target()).fail({ ...failure(label, requested), isCertain })
     assert.is(health.getCooldown(target())?.isMandatory, isMandatory, `${label} ${requested}`)
   }
 })
@@ -155,12 +155,12 @@ test('only requested waits, rejected keys, and missing models cause mandatory co
 test("only definitive failures under a combo's health rules affect other requests", () => {
   const { health, waitOf } = open()
   const combo = health.withSettings({ ...defaultHealthTerms, minCalls: 2, cooldownMs: 1_000, combo: 'sensitive' })
-  combo.begin(target()).fail(failure('server'))
+  combo.beginCall(target()).fail(failure('server'))
   assert.is(combo.getCooldown(target()), undefined)
-  combo.begin(target()).fail(failure('server'))
+  combo.beginCall(target()).fail(failure('server'))
   assert.is(Number(combo.getCooldown(target())?.retryAt) - 1_000_000, 1_000)
   assert.is(waitOf(), undefined)
-  combo.begin(target('b')).fail(failure('credentials'))
+  combo.beginCall(target('b')).fail(failure('credentials'))
   assert.is(waitOf(target('b')), 60_000)
 })
 
@@ -213,14 +213,14 @@ test('after a cooldown, one request acts as a probe, and its outcome determines 
   fail('rate-limit')
   pass(1_000)
   assert.is(waitOf(), undefined)
-  const probe = health.begin(target())
+  const probe = health.beginCall(target())
   assert.is(waitOf(), Number.POSITIVE_INFINITY, 'a second request has to wait')
   probe.fail(failure('rate-limit'))
   assert.is(waitOf(), 2_000, 'twice as long')
   pass(2_000)
-  health.begin(target()).drop()
+  health.beginCall(target()).drop()
   assert.is(waitOf(), undefined, 'the outcome is unknown, so the next request probes')
-  health.begin(target()).succeed()
+  health.beginCall(target()).succeed()
   fail('rate-limit')
   assert.is(waitOf(), 1_000, 'there was a success in between')
 })
@@ -268,7 +268,7 @@ test('network failures with two models put a key in cooldown, but failures with 
   const { fail, waitOf, health } = open()
   for (let index = 0; index < 20; index++) fail('network', target('a', 'bad'))
   assert.is(waitOf(target('a', 'good')), undefined)
-  health.begin(target('a', 'good')).succeed()
+  health.beginCall(target('a', 'good')).succeed()
   for (let index = 0; index < 9; index++) fail('network', target('a', index % 2 ? 'bad' : 'worse'))
   assert.is(waitOf(target('a', 'good')), undefined, 'a success in between resets the count')
   fail('network', target('a', 'worse'))
@@ -289,6 +289,6 @@ test('failures on two accounts put a provider in cooldown, but failures on one a
   const two = open()
   for (let index = 0; index < 10; index++) two.fail('server', target(index < 5 ? 'a' : 'b', `model-${index}`))
   assert.is(two.waitOf(target('c', 'another')), 5_000)
-  two.health.begin(target('c', 'another')).succeed()
+  two.health.beginCall(target('c', 'another')).succeed()
   assert.is(two.waitOf(target('d')), undefined, 'one success is enough')
 })

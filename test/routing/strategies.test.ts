@@ -11,10 +11,10 @@ const never = (label: string) => () => {
 }
 const nothing: StrategyInputs = {
   random: never('a random number'),
-  turn: 0,
+  turnIndex: 0,
   label: 'pool',
   session: '',
-  pin: undefined,
+  pinnedEntryName: undefined,
   getCost: never('a price'),
   getLatency: never('a latency'),
   getLoad: never('a load'),
@@ -75,10 +75,10 @@ const inputsOf = fc
     ({ seed, turn, session, pin, figures }) =>
       (entries: readonly GroupEntry[]): StrategyInputs => ({
         random: generator(seed),
-        turn: turn % Math.max(1, entries.length),
+        turnIndex: turn % Math.max(1, entries.length),
         label: 'pool',
         session,
-        pin: pin ?? undefined,
+        pinnedEntryName: pin ?? undefined,
         getCost: ({ index }) => figures(index),
         getLatency: ({ index }) => figures(index),
         getLoad: ({ index }) => figures(index) ?? 0,
@@ -116,14 +116,17 @@ for (const strategy of ['fallback', 'conditional'] as const) {
 
 test('"round-robin" starts at its turn and wraps around', () => {
   for (const [turn, order] of ['abc', 'bca', 'cab'].entries())
-    assert.is(getNames(strategies['round-robin'].order(createEntries('a', 'b', 'c'), { ...nothing, turn })), order)
+    assert.is(
+      getNames(strategies['round-robin'].order(createEntries('a', 'b', 'c'), { ...nothing, turnIndex: turn })),
+      order,
+    )
   assert.equal(strategies['round-robin'].order([], nothing), [])
 })
 
 test('"round-robin" with excluded entries starts at the next remaining one', () => {
   const entries = createEntries('a', 'b', 'c', 'd').filter(({ name }) => name !== 'b')
-  assert.is(getNames(strategies['round-robin'].order(entries, { ...nothing, turn: 1 })), 'cda')
-  assert.is(getNames(strategies['round-robin'].order(entries, { ...nothing, turn: 3 })), 'dac')
+  assert.is(getNames(strategies['round-robin'].order(entries, { ...nothing, turnIndex: 1 })), 'cda')
+  assert.is(getNames(strategies['round-robin'].order(entries, { ...nothing, turnIndex: 3 })), 'dac')
 })
 
 test('"weighted" draws by weight without replacement', () => {
@@ -219,6 +222,6 @@ test('"sticky" moves only the sessions of a removed entry, and only the necessar
 test('"sticky" follows the pin, and uses the listed order without a session', () => {
   const entries = createEntries('a', 'b', 'c')
   for (const pin of ['a', 'b', 'c'])
-    assert.is(strategies.sticky.order(entries, { ...nothing, session: 'x', pin })[0]?.name, pin)
+    assert.is(strategies.sticky.order(entries, { ...nothing, session: 'x', pinnedEntryName: pin })[0]?.name, pin)
   assert.is(getNames(strategies.sticky.order(entries, nothing)), 'abc')
 })

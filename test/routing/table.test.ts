@@ -2,7 +2,7 @@ import { createCodeLayer } from '../../src/records/code-records.ts'
 import type { ProviderRecord } from '../../src/records/store.ts'
 import { walkRoutes } from '../../src/request/routing/follow.ts'
 import type { Group, GroupChoice, Route, StrategyInputs } from '../../src/request/routing/group.ts'
-import { getGroupReach, resolveEntry } from '../../src/request/routing/group-reach.ts'
+import { getEntryLookup, resolveEntry } from '../../src/request/routing/group-reach.ts'
 import { createRouteTable, type RouteTable } from '../../src/request/routing/route-table.ts'
 import type { Select } from '../../src/request/routing/select.ts'
 import type { Catalog, Combo, ComboModel, Strategy } from '../../src/types.ts'
@@ -24,10 +24,10 @@ const combo = (name: string, strategy: Strategy, ...models: ComboModel[]): Combo
 
 const inputs: StrategyInputs = {
   random: () => 0,
-  turn: 0,
+  turnIndex: 0,
   label: '',
   session: '',
-  pin: undefined,
+  pinnedEntryName: undefined,
   getCost: () => undefined,
   getLatency: () => undefined,
   getLoad: () => 0,
@@ -53,7 +53,7 @@ function getTable({ combos = [], connections = ['c@up'], providers = [], aliases
   }
   const table = createRouteTable(
     { combos, connections: records, providers, aliases: map, customModels: [] },
-    { catalog, customModels: async () => [], code: createCodeLayer().records },
+    { catalog, loadCustomModels: async () => [], code: createCodeLayer().records },
   )
   async function ways(model: string) {
     const found: string[] = []
@@ -69,10 +69,10 @@ function getTable({ combos = [], connections = ['c@up'], providers = [], aliases
 function getRoutes(model: string, table: RouteTable, select: Select): AsyncIterable<Route> | readonly Route[] {
   const meaning = table.resolveModel(model)
   if (meaning && 'strategy' in meaning) {
-    const groupReach = getGroupReach(table)
+    const entryLookup = getEntryLookup(table)
     return walkRoutes(meaning, {
       select,
-      groupReach,
+      entryLookup,
       resolveEntry: (entry, within) => resolveEntry(table, entry, within),
     })
   }
@@ -86,7 +86,7 @@ async function allOf(routes: AsyncIterable<Route> | readonly Route[]): Promise<R
 }
 
 const wayOf = (choice: GroupChoice | undefined): string[] =>
-  choice ? [...wayOf(choice.before), choice.group.label] : []
+  choice ? [...wayOf(choice.parent), choice.group.label] : []
 
 test('the route table caches only a limited number of model names, even if clients invent many', () => {
   const { table } = getTable()
@@ -108,7 +108,7 @@ test('concurrent pulls return different routes, even while a combo is still sele
   if (!meaning || !('strategy' in meaning)) throw new Error('outer is not a combo')
   const routes = walkRoutes(meaning, {
     select: slowly,
-    groupReach: getGroupReach(table),
+    entryLookup: getEntryLookup(table),
     resolveEntry: (entry, within) => resolveEntry(table, entry, within),
   })
   const first = routes.next()

@@ -91,15 +91,15 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
     const source = { call, exchange: unsent, context: gateway, table, settings, log }
     const requestSettings = hasOwnSettings(source) ? await gateway.readRequestSettings(source) : undefined
     const { exchange = unsent, list: requestList } = requestSettings ?? {}
-    const excluded = new Set<GroupEntry>()
+    const excludedEntries = new Set<GroupEntry>()
     const { clock } = gateway
     const { code } = table
     const onError = (error: unknown) => {
       failure = toGatewayError(error).message
     }
     const evaluate = (group: Group) =>
-      excludeEntries(group, excluded, { id: '', call: parsedCall, exchange, caller, clock, code, onError })
-    const functions = code.conditions.length > 0 ? { excluded, evaluate } : undefined
+      excludeEntries(group, excludedEntries, { id: '', call: parsedCall, exchange, caller, clock, code, onError })
+    const functions = code.conditions.length > 0 ? { excludedEntries, evaluate } : undefined
     const facts = readFacts(parsedCall, { owner, header: (name) => exchange.header(name), functions })
     const isAllowed = (target: RouteTarget, ...names: string[]) =>
       !access || names.some((name) => access.allowsTarget(name, target))
@@ -140,7 +140,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
       table,
       exchange,
       owner,
-      subject: subject,
+      subject,
       previewRejection,
       isAllowed: (route) =>
         routedModels

@@ -231,7 +231,7 @@ const explainRoute = ({ via }: Route) => (via ? explainChoices(via) : 'ordered b
 
 /** Returns why each group chose its entry, outermost group first. */
 const explainChoices = (choice: GroupChoice): string =>
-  `${choice.before ? `${explainChoices(choice.before)}; ` : ''}${choice.group.name}: ${explainChoice(choice)}`
+  `${choice.parent ? `${explainChoices(choice.parent)}; ` : ''}${choice.group.name}: ${explainChoice(choice)}`
 
 function explainRouteTarget(
   { target, via, on }: Route,

@@ -35,7 +35,7 @@ export class SessionTargets {
   getSession({ call, owner, exchange }: SessionRequest): string {
     const cachedSession = this.#sessions.get(call.body)
     if (cachedSession !== undefined) return cachedSession
-    const session = readFacts(call, { owner, header: (name) => exchange.header(name) }).session()
+    const session = readFacts(call, { owner, header: (name) => exchange.header(name) }).getSession()
     this.#sessions.set(call.body, session)
     return session
   }

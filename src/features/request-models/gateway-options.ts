@@ -38,7 +38,7 @@ export async function readGatewayOptions({
   addPolicies(listPolicies(options), log)
   const only = readNames(options, 'only')
   if (only.length > 0) {
-    const providerNames = new Set([...table.byName.keys(), ...table.connections.map(({ id }) => id)])
+    const providerNames = new Set([...table.namedConnections.keys(), ...table.connections.map(({ id }) => id)])
     for (const provider of Object.keys(catalog))
       for (const name of Object.values(getProviderNames(catalog, { provider }))) providerNames.add(name)
     const unknown = only.findIndex((name) => !providerNames.has(name))
@@ -133,7 +133,7 @@ async function addVisionRule({
   log,
 }: Pick<RequestSettingsSource, 'call' | 'table' | 'log'> &
   Pick<RequestSettingsSource['context'], 'catalog'>): Promise<void> {
-  const custom = (await table.customModels()).filter(({ type }) => type === 'imageToText')
+  const custom = (await table.loadCustomModels()).filter(({ type }) => type === 'imageToText')
   log.targetRules.push((_, target) => {
     const { model, connection } = target
     const isCustom = custom.some(({ id, providerAlias }) => id === model && isNamed(target, providerAlias, catalog))

@@ -125,7 +125,7 @@ export function createListGroup(
   const group = {
     ...toGroup({ ...rest, id: '', name, kind, strategy, createdAt: time, updatedAt: time }),
     label: 'list',
-    edition: JSON.stringify(list),
+    revision: JSON.stringify(list),
     rules: createListRules(list, limits),
   }
   const usedNames = { has: (model: string) => table.combos.has(model) || table.aliases.has(model) }

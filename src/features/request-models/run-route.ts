@@ -14,7 +14,7 @@ import {
 } from '../../request/route-call.ts'
 import { requireComboKind, requireOneModel } from '../../request/routing/combo-kinds.ts'
 import { type GroupEntry, getRequestedName, type Route, type RouteTarget } from '../../request/routing/group.ts'
-import { getGroupReach } from '../../request/routing/group-reach.ts'
+import { getEntryLookup } from '../../request/routing/group-reach.ts'
 import { findMissingProviders } from '../../request/routing/known-names.ts'
 import { getCallableName } from '../../request/routing/route-table.ts'
 import type { CallChange, TargetRule } from '../../request/steps.ts'
@@ -57,7 +57,7 @@ function listCandidates(request: RoutableRequest, models?: string | readonly str
   const { call, context, table, list } = request
   const { catalog, health, targetStats } = context
   const names = models ?? list?.entries.map(({ name }) => name) ?? call.model
-  const { listTargets } = getGroupReach(table)
+  const { listTargets } = getEntryLookup(table)
   const candidates = new Map<string, RouteCandidate>()
   for (const requested of typeof names === 'string' ? [names] : names)
     for (const target of listTargets(toEntry(requested))) {
@@ -103,7 +103,7 @@ function chooseGroup(chosen: RequestModels, request: RoutableRequest): RoutedMod
     if (resolution && 'strategy' in resolution) requireComboKind(resolution, call.endpoint)
   const unknown = names.find((name, index) => !resolutions[index] && findMissingProviders(name, table).length === 0)
   if (unknown !== undefined) throw createInputError(`It returned the model "${unknown}", which does not exist.`)
-  const { listTargets } = getGroupReach(table)
+  const { listTargets } = getEntryLookup(table)
   const isAvailable = (name: string) => [...listTargets(toEntry(name))].length > 0
   if (!names.some(isAvailable))
     throw createInputError(`No active connection serves ${names.map((name) => `"${name}"`).join(' or ')}.`)

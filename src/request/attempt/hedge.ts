@@ -35,7 +35,7 @@ export function createHedge(
   options: HedgeSettings,
 ): Hedge | undefined {
   if (call.endpoint.operation.isPaidOnAcceptance) return undefined // the provider would charge for both attempts
-  for (let step = route.via; step; step = step.before) {
+  for (let step = route.via; step; step = step.parent) {
     if (!step.group.hedge) continue
     const { targetStats, clock, hedgeBudget: budget } = context
     const delayMs = targetStats.getP95(route.target, call.stream)

@@ -35,7 +35,7 @@ async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge
   if (!budget.spend()) return running
   const second = await waitUnlessAnswered(running, startSecondAttempt(hedge))
   if (!second) {
-    budget.giveBack()
+    budget.refund()
     return running
   }
   const secondRun = second.run()
@@ -52,7 +52,7 @@ async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge
     slower.supersede()
     return outcome
   }
-  if (!isFirst && outcome.kind === 'rejected') budget.giveBack()
+  if (!isFirst && outcome.kind === 'rejected') budget.refund()
   await hedge.recordOutcome(outcome)
   return other
 }

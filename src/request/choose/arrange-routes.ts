@@ -1,5 +1,5 @@
 import type { Group, GroupChoice, Route, TargetOrder } from '../routing/group.ts'
-import { getGroupReach } from '../routing/group-reach.ts'
+import { getEntryLookup } from '../routing/group-reach.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import type { Select } from '../routing/select.ts'
 
@@ -16,21 +16,21 @@ export async function* arrangeRoutes(
   for await (const route of routes) {
     const isFull = batch.length === MAX_ARRANGED
     if (isFull || (batch[0] && getOutermost(batch[0].via)?.entry !== getOutermost(route.via)?.entry)) {
-      yield* await arrange(batch, arrangement, { table, select })
+      yield* await arrangeBatch(batch, arrangement, { table, select })
       batch = []
     }
     batch.push(route)
   }
-  yield* await arrange(batch, arrangement, { table, select })
+  yield* await arrangeBatch(batch, arrangement, { table, select })
 }
 
 function getOutermost(via: GroupChoice | undefined): GroupChoice | undefined {
-  let outermost = via
-  while (outermost?.before) outermost = outermost.before
-  return outermost
+  let outermostChoice = via
+  while (outermostChoice?.parent) outermostChoice = outermostChoice.parent
+  return outermostChoice
 }
 
-async function arrange(
+async function arrangeBatch(
   routes: readonly Route[],
   { getRank, strategy }: TargetOrder,
   { table, select }: { table: RouteTable; select: Select },
@@ -47,9 +47,9 @@ async function sortRoutes(
 ): Promise<readonly Route[]> {
   const entries = routes.map(({ target }, index) => ({ index, name: target.connection.id, weight: 1, target }))
   const group: Group = { name: 'sort', label: 'sort', strategy, stickyLimit: 1, hedge: false, entries }
-  const order = await select(group, getGroupReach(table))
+  const order = await select(group, getEntryLookup(table))
   return order.entries.flatMap((entry): Route[] => {
     const route = routes[entry.index]
-    return route ? [{ ...route, via: { group, order, entry, before: route.via } }] : []
+    return route ? [{ ...route, via: { group, order, entry, parent: route.via } }] : []
   })
 }

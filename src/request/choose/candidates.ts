@@ -18,13 +18,13 @@ export interface Progress {
   /** Returns whether this connection recently served the request's session. */
   isPinned(route: Route): boolean
   /** The targets of all attempts so far. */
-  readonly tried: RouteTarget[]
+  readonly triedTargets: RouteTarget[]
   /** The last failure of each target that was tried. */
   readonly failures: FailedAttempt[]
   /** The skipped targets that are in cooldown, ordered by when they should be tried if no other target is left. */
-  readonly cooling: CoolingTarget[]
+  readonly coolingTargets: CoolingTarget[]
   /** The skipped routes with draining connections. */
-  readonly draining: Route[]
+  readonly drainingRoutes: Route[]
   /** The error of the first target whose format doesn't support the request, or that a step rejected. */
   rejection: GatewayError | undefined
   /** The error of a target that the request isn't allowed to use (`pickCloserError`). */
@@ -36,7 +36,7 @@ export interface Progress {
  * too small a context window. Logs the reason.
  */
 export function shouldSkip(route: Route, progress: Progress): boolean {
-  const { request, tried, failures, cooling } = progress
+  const { request, triedTargets, failures, coolingTargets } = progress
   const { log, context } = request
   const { target } = route
   const ruleViolation = findRuleViolation(request, route)
@@ -45,23 +45,23 @@ export function shouldSkip(route: Route, progress: Progress): boolean {
     log.recordSkip(route, 'refused')
     return true
   }
-  if (includesTarget(tried, target)) {
-    const failed = failures.find((failure) => isSame(failure.route.target, target))
-    if (failed) log.recordSkip(route, failed.failure.class)
+  if (includesTarget(triedTargets, target)) {
+    const failedAttempt = failures.find((attempt) => isSameTarget(attempt.route.target, target))
+    if (failedAttempt) log.recordSkip(route, failedAttempt.failure.class)
     return true
   }
   if (target.connection.draining && !progress.isPinned(route)) {
-    progress.draining.push(route)
+    progress.drainingRoutes.push(route)
     log.recordSkip(route, 'draining')
     return true
   }
   const cooldown = context.health.getCooldown(target)
   if (cooldown) {
-    addCooling({ ...cooldown, route }, cooling)
+    addCooling({ ...cooldown, route }, coolingTargets)
     log.recordSkip(route, cooldown.class)
     return true
   }
-  if (failures.length === 0 || !isTooSmall(target, progress)) return false
+  if (failures.length === 0 || !isWindowTooSmall(target, progress)) return false
   log.recordSkip(route, 'context-overflow')
   return true
 }
@@ -72,23 +72,23 @@ export function pickCloserError(first: GatewayError | undefined, other: GatewayE
   return first && !isCloser ? first : other
 }
 
-function addCooling({ route, dueAt, isMandatory }: CoolingTarget, cooling: CoolingTarget[]): void {
-  const later = cooling.findIndex((entry) =>
+function addCooling({ route, dueAt, isMandatory }: CoolingTarget, coolingTargets: CoolingTarget[]): void {
+  const insertIndex = coolingTargets.findIndex((entry) =>
     entry.isMandatory === isMandatory ? entry.dueAt > dueAt : entry.isMandatory,
   )
-  cooling.splice(later < 0 ? cooling.length : later, 0, { route, dueAt, isMandatory })
+  coolingTargets.splice(insertIndex < 0 ? coolingTargets.length : insertIndex, 0, { route, dueAt, isMandatory })
 }
 
 /**
  * Returns whether the request has already exceeded a context window at least as large as the target's. Sizes come from the catalog, or else from the
  * provider's error. If either size is unknown, the target counts as too small.
  */
-export function isTooSmall(target: RouteTarget, { request, failures }: Progress): boolean {
-  const getSize = (target: RouteTarget) => getContextWindow(request.context.catalog, target)
+export function isWindowTooSmall(target: RouteTarget, { request, failures }: Progress): boolean {
+  const getWindowSize = (target: RouteTarget) => getContextWindow(request.context.catalog, target)
   return failures.some(({ route, failure }) => {
     if (failure.class !== 'context-overflow') return false
     const { window = Number.POSITIVE_INFINITY } = failure
-    return (getSize(target) ?? 0) <= (getSize(route.target) ?? window)
+    return (getWindowSize(target) ?? 0) <= (getWindowSize(route.target) ?? window)
   })
 }
 
@@ -103,26 +103,26 @@ export const wouldRepeatFailure = ({ provider, model }: RouteTarget, { failures 
     failures.every(({ failure }) => failure.class === 'credentials'))
 
 /** Records an attempt's failure, replacing an earlier one at the same target. */
-export function recordFailure(failed: FailedAttempt, { failures }: Progress): void {
-  const index = failures.findIndex((failure) => isSame(failure.route.target, failed.route.target))
-  const [earlier] = index >= 0 ? failures.splice(index, 1) : []
-  earlier?.empty?.log.recordEmptyDropped(earlier.failure)
-  failures.push(failed)
+export function recordFailure(failedAttempt: FailedAttempt, { failures }: Progress): void {
+  const index = failures.findIndex((attempt) => isSameTarget(attempt.route.target, failedAttempt.route.target))
+  const [earlierAttempt] = index >= 0 ? failures.splice(index, 1) : []
+  earlierAttempt?.empty?.log.recordEmptyDropped(earlierAttempt.failure)
+  failures.push(failedAttempt)
 }
 
 /** Returns whether the target is in the list. */
 export const includesTarget = (targets: readonly RouteTarget[], target: RouteTarget): boolean =>
-  targets.some((other) => isSame(other, target))
+  targets.some((other) => isSameTarget(other, target))
 
 /** The same model with different parameters is a different target, because it may succeed. */
-const isSame = (a: RouteTarget, b: RouteTarget) =>
+const isSameTarget = (a: RouteTarget, b: RouteTarget) =>
   a.model === b.model && a.connection.id === b.connection.id && serializeParams(a) === serializeParams(b)
 
 /** Returns the target to try when no other is left: the untried one in cooldown that recovers first. Ignores targets in a mandatory cooldown. */
 export function findCoolingTarget(progress: Progress): Route | undefined {
   const { health } = progress.request.context
-  return progress.cooling.find(({ route: { target } }) => {
+  return progress.coolingTargets.find(({ route: { target } }) => {
     const { isMandatory = false } = health.getCooldown(target) ?? {}
-    return !isMandatory && !includesTarget(progress.tried, target) && !isTooSmall(target, progress)
+    return !isMandatory && !includesTarget(progress.triedTargets, target) && !isWindowTooSmall(target, progress)
   })?.route
 }

@@ -6,8 +6,8 @@ import { applyRules, mergeRules } from '../routing/request-rules.ts'
 import type { Health } from '../routing/target-health.ts'
 
 /** A context with rules applied, and the values that it was derived from. */
-interface RuledContext {
-  gateway: PipelineContext
+interface CachedContext {
+  gatewayContext: PipelineContext
   settings: StoredSettings
   combo: Group | undefined
   context: PipelineContext
@@ -18,18 +18,23 @@ const MAX_CONTEXTS = 1_000
 
 /** Creates a function that applies rules. If there are none, it returns the gateway's own context. */
 export function createRuleApplier(health: Health): PipelineContext['withRules'] {
-  const contextsByRules = new Map<string, RuledContext>()
+  const contextsByRules = new Map<string, CachedContext>()
 
-  return (gateway, settings, combo) => {
-    if (!settings.rules && !combo) return gateway
+  return (gatewayContext, settings, combo) => {
+    if (!settings.rules && !combo) return gatewayContext
     const key = combo?.name ?? ''
-    const last = contextsByRules.get(key)
-    if (last && last.gateway === gateway && last.settings === settings && last.combo === combo) return last.context
-    const rules = mergeRules(gateway.limits, settings.rules, combo?.rules)
+    const cached = contextsByRules.get(key)
+    if (cached && cached.gatewayContext === gatewayContext && cached.settings === settings && cached.combo === combo)
+      return cached.context
+    const rules = mergeRules(gatewayContext.limits, settings.rules, combo?.rules)
     const options = { ...rules.health, combo: combo?.rules?.health && combo.name }
-    const context = { ...gateway, limits: applyRules(gateway.limits, rules), health: health.withSettings(options) }
-    if (!last) evictOldest(contextsByRules, MAX_CONTEXTS)
-    contextsByRules.set(key, { gateway, settings, combo, context })
+    const context = {
+      ...gatewayContext,
+      limits: applyRules(gatewayContext.limits, rules),
+      health: health.withSettings(options),
+    }
+    if (!cached) evictOldest(contextsByRules, MAX_CONTEXTS)
+    contextsByRules.set(key, { gatewayContext, settings, combo, context })
     return context
   }
 }

@@ -16,17 +16,17 @@ export function findRoutes(request: ModelRequest): FoundRoutes | Promise<FoundRo
   const resolution = list ?? table.resolveModel(call.model, undefined, call.endpoint.service)
   if (!resolution) return rejectUnknownModel(request)
   if (!('strategy' in resolution)) return orderRoutes({ routes: resolution.values(), selection: undefined }, request)
-  const loading = context.loadGroupRouting()
-  const routing = getSettledValue(loading)
-  return routing
-    ? orderRoutes(routing.getGroupRoutes(resolution, request), request)
-    : loading.then((loaded) => orderRoutes(loaded.getGroupRoutes(resolution, request), request))
+  const routingPromise = context.loadGroupRouting()
+  const groupRouting = getSettledValue(routingPromise)
+  return groupRouting
+    ? orderRoutes(groupRouting.getGroupRoutes(resolution, request), request)
+    : routingPromise.then((groupRouting) => orderRoutes(groupRouting.getGroupRoutes(resolution, request), request))
 }
 
 function orderRoutes({ routes, selection }: FoundRoutes, request: ModelRequest): FoundRoutes {
-  let ordered = routes
-  for (const order of request.context.routeOrders) ordered = order(request, ordered)
-  return { routes: ordered, selection }
+  let orderedRoutes = routes
+  for (const applyOrder of request.context.routeOrders) orderedRoutes = applyOrder(request, orderedRoutes)
+  return { routes: orderedRoutes, selection }
 }
 
 async function rejectUnknownModel({ table, call }: ModelRequest): Promise<never> {

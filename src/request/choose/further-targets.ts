@@ -20,7 +20,7 @@ import { createTarget, findRuleViolation } from './usable-target.ts'
 /** Why there is no next target. */
 export interface NoTarget {
   /** Set if the attempts or retries are used up. */
-  stop: StopReason | undefined
+  stopReason: StopReason | undefined
   /** The first route that couldn't be tried because no attempt was left. */
   untriedRoute: Route | undefined
   /** The error of the first target whose format doesn't support the request, or that a step rejected. */
@@ -51,32 +51,32 @@ export class FurtherTargets {
   readonly #progress: Progress
   readonly #reservedRoutes: Route[] = [] // routes set aside to keep the last attempt for a different target
   readonly #foundRoutes: FoundRoutes
-  #unchecked: Route | undefined // the first route, if it wasn't tried
-  #attempts: number // the number of attempts in which a provider was called
-  #retries = 0
+  #uncheckedRoute: Route | undefined // the first route, if it wasn't tried
+  #attemptCount: number // the number of attempts in which a provider was called
+  #retryCount = 0
   /** How the latest target was chosen. Any value except the first one means that no other target was left. */
   #choice: 'turn' | 'spare' | 'cooling' | 'mandatory' | 'again' = 'turn'
   #isCooling = false // whether all remaining targets are in cooldown or were tried
   #isMandatory = false // whether a target in a mandatory cooldown was chosen
   #translatedRetry: Route | undefined = undefined // set if the target lacks the endpoint, so the next attempt translates the request
   #chargedRoute: Route | undefined = undefined // the latest retry that was charged to the retry budget
-  #stop: StopReason | undefined = undefined
+  #stopReason: StopReason | undefined = undefined
   #hasEnded = false
   #requestRejection: GatewayError | undefined = undefined // the error of a step that rejected the request
-  #untried: Route | undefined = undefined
+  #untriedRoute: Route | undefined = undefined
 
-  constructor(request: ModelRequest, found: FoundRoutes, { route, isTried }: FirstRoute) {
+  constructor(request: ModelRequest, foundRoutes: FoundRoutes, { route, isTried }: FirstRoute) {
     this.#request = request
-    this.#foundRoutes = found
-    this.#attempts = Number(isTried)
-    this.#unchecked = isTried ? undefined : route
+    this.#foundRoutes = foundRoutes
+    this.#attemptCount = Number(isTried)
+    this.#uncheckedRoute = isTried ? undefined : route
     this.#progress = {
       request,
-      isPinned: (route) => found.selection?.isPinned(route) ?? false,
-      tried: route && isTried ? [route.target] : [],
+      isPinned: (route) => foundRoutes.selection?.isPinned(route) ?? false,
+      triedTargets: route && isTried ? [route.target] : [],
       failures: [],
-      cooling: [],
-      draining: [],
+      coolingTargets: [],
+      drainingRoutes: [],
       rejection: undefined,
       ruleViolation: undefined,
     }
@@ -92,22 +92,22 @@ export class FurtherTargets {
   }
 
   async #choose({ isHedge }: { isHedge: boolean }): Promise<Target | undefined> {
-    const { failures, cooling } = this.#progress
-    if (this.#stop || this.#hasEnded || failures.some((failed) => this.#isFinal(failed))) return undefined
+    const { failures, coolingTargets } = this.#progress
+    if (this.#stopReason || this.#hasEnded || failures.some((failed) => this.#isFinal(failed))) return undefined
     const request = this.#request
     const { routes } = this.#foundRoutes
     const { maxAttempts } = request.context.limits
-    if (this.#attempts >= maxAttempts) return isHedge ? undefined : this.#stopWithoutAttempts(routes)
+    if (this.#attemptCount >= maxAttempts) return isHedge ? undefined : this.#stopWithoutAttempts(routes)
 
-    const again = this.#translatedRetry
+    const retryRoute = this.#translatedRetry
     this.#translatedRetry = undefined
     this.#choice = 'turn'
-    if (again) return createTarget(again, request)
+    if (retryRoute) return createTarget(retryRoute, request)
     // Keeps the last attempt for a target that wouldn't repeat the same failure, if there is one.
-    const isLastAttempt = this.#attempts > 0 && this.#attempts === maxAttempts - 1
+    const isLastAttempt = this.#attemptCount > 0 && this.#attemptCount === maxAttempts - 1
     for (;;) {
-      const next = this.#unchecked ? { value: this.#unchecked } : routes.next()
-      this.#unchecked = undefined
+      const next = this.#uncheckedRoute ? { value: this.#uncheckedRoute } : routes.next()
+      this.#uncheckedRoute = undefined
       const { value: route } = 'value' in next ? next : await request.client.scope.race(next)
       if (!route) break
       if (shouldSkip(route, this.#progress)) continue
@@ -115,9 +115,9 @@ export class FurtherTargets {
       this.#reservedRoutes.push(route)
     }
     this.#choice = 'spare'
-    const spare = this.#reservedRoutes.shift()
-    if (spare) return createTarget(spare, request)
-    return isHedge || (this.#attempts === 0 && cooling.length === 0) ? undefined : this.#chooseLastResort()
+    const spareRoute = this.#reservedRoutes.shift()
+    if (spareRoute) return createTarget(spareRoute, request)
+    return isHedge || (this.#attemptCount === 0 && coolingTargets.length === 0) ? undefined : this.#chooseLastResort()
   }
 
   /** Returns whether this failure ends the request, because no other target can help or because the work might be charged twice. */
@@ -125,28 +125,28 @@ export class FurtherTargets {
     const { operation } = this.#request.call.endpoint
     if (operation.endsAt(failure)) return true
     if (!operation.isPaidOnAcceptance || !isAmbiguous(failure)) return false
-    for (let step = route.via; step; step = step.before) if (step.group.retryAmbiguous) return false
+    for (let choice = route.via; choice; choice = choice.parent) if (choice.group.retryAmbiguous) return false
     return true
   }
 
   /** Records that neither a step nor the target's format has rejected the attempt. Targets set aside for the last attempt won't be tried. */
   recordStart(): void {
     if (this.#choice !== 'turn') return
-    for (const spare of this.#reservedRoutes.splice(0))
-      this.#request.log.recordSkip(spare, this.failures.at(-1)?.failure.class ?? 'credentials')
+    for (const reservedRoute of this.#reservedRoutes.splice(0))
+      this.#request.log.recordSkip(reservedRoute, this.failures.at(-1)?.failure.class ?? 'credentials')
   }
 
   /** Counts the attempt at the target. Returns `undefined` if the retry budget is used up, so the attempt must not be made. */
   #countAttempt(target: Target, { isHedge }: { isHedge: boolean }): Target | undefined {
     const { route, permit } = target
-    const isRetry = this.#attempts > 0 && !isHedge && this.#choice !== 'again' // `again` retries are already charged
-    if (isRetry && !this.#mayRetry()) {
+    const isRetry = this.#attemptCount > 0 && !isHedge && this.#choice !== 'again' // `again` retries are already charged
+    if (isRetry && !this.#spendRetry()) {
       permit.drop()
       return undefined
     }
     if (isRetry) this.#chargedRoute = route
-    this.#attempts += 1
-    this.#progress.tried.push(route.target)
+    this.#attemptCount += 1
+    this.#progress.triedTargets.push(route.target)
     this.#foundRoutes.selection?.releaseLoad() // from now on, the request itself counts as load
     return target
   }
@@ -155,10 +155,11 @@ export class FurtherTargets {
   recordOutcome(outcome: FailedAttempt | RejectedAttempt): void {
     const { route } = outcome
     if (outcome.kind === 'rejected') {
-      this.#attempts -= 1
-      if (this.#chargedRoute === route) this.#request.context.retryBudget.giveBack()
+      this.#attemptCount -= 1
+      if (this.#chargedRoute === route) this.#request.context.retryBudget.refund()
       this.#exclude(route, outcome.error)
-      if (outcome.scope === 'format') this.#progress.tried.splice(this.#progress.tried.lastIndexOf(route.target), 1)
+      if (outcome.scope === 'format')
+        this.#progress.triedTargets.splice(this.#progress.triedTargets.lastIndexOf(route.target), 1)
       if (outcome.scope === 'request') {
         this.#requestRejection = outcome.error
         this.#hasEnded = true
@@ -170,11 +171,11 @@ export class FurtherTargets {
     if (failure.lacksEndpoint && operation.missing?.isTranslated) {
       this.#request.context.missingEndpoints.noteMissing(route.target, operation)
       this.#translatedRetry = route
-      this.#attempts -= 1
+      this.#attemptCount -= 1
       return
     }
     recordFailure(outcome, this.#progress)
-    if (failure.lacksCredential) this.#attempts -= 1
+    if (failure.lacksCredential) this.#attemptCount -= 1
   }
 
   /** The last failure of each target that was tried. */
@@ -184,8 +185,8 @@ export class FurtherTargets {
 
   /** Lists the routes that were skipped or have failed. */
   listSkipped(): Route[] {
-    const { failures, cooling, draining } = this.#progress
-    return [...[...failures, ...cooling].map(({ route }) => route), ...draining]
+    const { failures, coolingTargets, drainingRoutes } = this.#progress
+    return [...[...failures, ...coolingTargets].map(({ route }) => route), ...drainingRoutes]
   }
 
   /** Counts empty responses that the client didn't get against their targets. */
@@ -193,54 +194,62 @@ export class FurtherTargets {
     for (const { empty, failure } of this.failures) empty?.log.recordEmptyDropped(failure)
   }
 
-  verdict(): NoTarget {
-    const { tried, rejection, ruleViolation, cooling, draining } = this.#progress
-    const isForbidden = tried.length === 0 && !rejection && cooling.length === 0 && draining.length === 0
+  getVerdict(): NoTarget {
+    const { triedTargets, rejection, ruleViolation, coolingTargets, drainingRoutes } = this.#progress
+    const isForbidden =
+      triedTargets.length === 0 && !rejection && coolingTargets.length === 0 && drainingRoutes.length === 0
     const requestRejection = this.#requestRejection ?? (isForbidden ? ruleViolation : undefined)
-    return { stop: this.#stop, untriedRoute: this.#untried, rejection, requestRejection, cooling, draining }
+    return {
+      stopReason: this.#stopReason,
+      untriedRoute: this.#untriedRoute,
+      rejection,
+      requestRejection,
+      cooling: coolingTargets,
+      draining: drainingRoutes,
+    }
   }
 
   /** Excludes the target for the rest of the request: neither calling it nor waiting for it can help. */
   #exclude(route: Route, error: GatewayError): void {
-    const { cooling } = this.#progress
+    const { coolingTargets } = this.#progress
     this.#progress.rejection ??= error
-    const index = cooling.findIndex((entry) => entry.route === route)
-    if (index >= 0) cooling.splice(index, 1)
+    const index = coolingTargets.findIndex((entry) => entry.route === route)
+    if (index >= 0) coolingTargets.splice(index, 1)
     this.#hasEnded ||= this.#choice === 'again'
   }
 
   /** Returns the target to try when no other is left: one in cooldown, or else one that was tried before. */
   async #chooseLastResort(): Promise<Target | undefined> {
     const progress = this.#progress
-    const attempts = this.#attempts
-    if (this.#isMandatory && progress.tried.length > 0) return undefined
-    const cooling = findCoolingTarget(progress)
-    if (cooling) {
+    const attemptCount = this.#attemptCount
+    if (this.#isMandatory && progress.triedTargets.length > 0) return undefined
+    const coolingRoute = findCoolingTarget(progress)
+    if (coolingRoute) {
       this.#choice = 'cooling'
       this.#isCooling = true
-      return createTarget(cooling, this.#request)
+      return createTarget(coolingRoute, this.#request)
     }
-    if (attempts > 0) {
+    if (attemptCount > 0) {
       this.#choice = 'again'
-      return findTargetToRetry(progress, { retries: this.#retries++, mayRetry: () => this.#mayRetry() })
+      return findTargetToRetry(progress, { retries: this.#retryCount++, spendRetry: () => this.#spendRetry() })
     }
     this.#choice = 'mandatory'
     this.#isMandatory = true
     return findMandatoryTarget(progress)
   }
 
-  #mayRetry(): boolean {
-    if (!this.#request.context.retryBudget.spend({ isCooling: this.#isCooling })) this.#stop = 'retry-budget'
-    return !this.#stop
+  #spendRetry(): boolean {
+    if (!this.#request.context.retryBudget.spend({ isCooling: this.#isCooling })) this.#stopReason = 'retry-budget'
+    return !this.#stopReason
   }
 
   /** Stops the request, and determines whether there was another target to try. */
   async #stopWithoutAttempts(routes: FoundRoutes['routes']): Promise<undefined> {
-    const { tried, request } = this.#progress
+    const { triedTargets, request } = this.#progress
     const isExcluded = (route: Route) =>
-      includesTarget(tried, route.target) || findRuleViolation(request, route) !== undefined
-    do this.#untried = this.#reservedRoutes.shift() ?? (await routes.next()).value
-    while (this.#untried && isExcluded(this.#untried))
-    if (this.#untried) this.#stop = 'max-attempts'
+      includesTarget(triedTargets, route.target) || findRuleViolation(request, route) !== undefined
+    do this.#untriedRoute = this.#reservedRoutes.shift() ?? (await routes.next()).value
+    while (this.#untriedRoute && isExcluded(this.#untriedRoute))
+    if (this.#untriedRoute) this.#stopReason = 'max-attempts'
   }
 }

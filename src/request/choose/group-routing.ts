@@ -8,7 +8,7 @@ import { type EntryListener, walkRoutes } from '../routing/follow.ts'
 import type { Group, GroupEntry, Route } from '../routing/group.ts'
 import { formatVia } from '../routing/group.ts'
 import { createGroupChooser, type GroupChooser, type GroupChooserDependencies } from '../routing/group-chooser.ts'
-import { getGroupReach, resolveEntry } from '../routing/group-reach.ts'
+import { getEntryLookup, resolveEntry } from '../routing/group-reach.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import { type EntryFunctions, findUnmetPart } from '../routing/routing-facts.ts'
 import type { Select } from '../routing/select.ts'
@@ -43,9 +43,9 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
       const routes = createGroupRoutes(group, call.model, {
         table,
         select: selection.select,
-        onExcluded: (entry, where) =>
-          log.recordExclusion(entry.name, `when.${findUnmetPart(facts, entry)}`, formatVia(where)),
-        onUnresolved: ({ name }, where) => log.recordExclusion(name, 'unreachable', formatVia(where)),
+        onExcluded: (entry, choice) =>
+          log.recordExclusion(entry.name, `when.${findUnmetPart(facts, entry)}`, formatVia(choice)),
+        onUnresolved: ({ name }, choice) => log.recordExclusion(name, 'unreachable', formatVia(choice)),
       })
       return { routes, selection }
     },
@@ -56,14 +56,22 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
 export const entryPolicyRule: TargetRule = ({ call }, _, route) => findEntryPolicyError(route, call.model)
 
 function createEntryFunctions({ log, call, exchange, client, context, table }: ModelRequest): EntryFunctions {
-  const excluded = new Set<GroupEntry>()
+  const excludedEntries = new Set<GroupEntry>()
   const { clock, onError } = context
   return {
-    excluded,
+    excludedEntries,
     async evaluate(group) {
       const { excludeEntries } = await import('../function-conditions.ts')
-      const source = { id: log.id, call, exchange, caller: client.caller, signal: client.signal, clock, onError }
-      await excludeEntries(group, excluded, { ...source, code: table.code })
+      const conditionSource = {
+        id: log.id,
+        call,
+        exchange,
+        caller: client.caller,
+        signal: client.signal,
+        clock,
+        onError,
+      }
+      await excludeEntries(group, excludedEntries, { ...conditionSource, code: table.code })
     },
   }
 }
@@ -87,18 +95,18 @@ export function createGroupRoutes(
   model: string,
   { table, select, onExcluded, onUnresolved }: GroupResolver,
 ): AsyncIterableIterator<Route, undefined> {
-  let leftOut: Group | undefined
+  let excludingGroup: Group | undefined
   const routes = walkRoutes(outermost, {
-    groupReach: getGroupReach(table),
+    entryLookup: getEntryLookup(table),
     resolveEntry: (entry, parent) => resolveEntry(table, entry, parent),
     select,
-    onExcluded(entry, way) {
-      leftOut ??= way.group
-      onExcluded?.(entry, way)
+    onExcluded(entry, choice) {
+      excludingGroup ??= choice.group
+      onExcluded?.(entry, choice)
     },
-    onUnresolved: onUnresolved,
+    onUnresolved,
     async onEmpty() {
-      if (leftOut) throw createConditionError(leftOut)
+      if (excludingGroup) throw createConditionError(excludingGroup)
       throw await (await loadNameErrors()).createUnreachableModelError(model, table, outermost)
     },
   })

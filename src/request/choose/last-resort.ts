@@ -16,10 +16,10 @@ import type { Progress } from './candidates.ts'
  * there in a way that would also affect this one. Also records that failure.
  */
 export async function findMandatoryTarget(progress: Progress): Promise<Target | undefined> {
-  const { request, failures, cooling } = progress
-  const [first] = cooling
-  if (!first) return undefined
-  const { route } = first
+  const { request, failures, coolingTargets } = progress
+  const [firstCooling] = coolingTargets
+  if (!firstCooling) return undefined
+  const { route } = firstCooling
   const turn = await takeTurn(route, request)
   if ('permit' in turn) return turn
   const failure = createCoolingFailure(getTargetName(route.target), turn, request.context.clock.now())
@@ -32,7 +32,7 @@ export interface RetryOptions {
   /** How many times the request has retried a target. */
   retries: number
   /** Takes one attempt from the retry budget. Returns `false` if it is used up. */
-  mayRetry(): boolean
+  spendRetry(): boolean
 }
 
 /**
@@ -41,21 +41,21 @@ export interface RetryOptions {
  */
 export async function findTargetToRetry(
   progress: Progress,
-  { retries, mayRetry }: RetryOptions,
+  { retries, spendRetry }: RetryOptions,
 ): Promise<Target | undefined> {
   const { context, client } = progress.request
-  const again = findSoonestRetry(progress.failures, { ...context, client, retries })
-  if (!again || !mayRetry()) return undefined
-  const { failed, waitMs } = again
+  const retry = findSoonestRetry(progress.failures, { ...context, client, retries })
+  if (!retry || !spendRetry()) return undefined
+  const { failedRoute, waitMs } = retry
   if (waitMs > 0) await pause(waitMs, { client, clock: context.clock })
-  const turn = await takeTurn(failed.route, progress.request)
+  const turn = await takeTurn(failedRoute.route, progress.request)
   return 'permit' in turn ? turn : undefined
 }
 
 /** Returns the unhealthy target once it is this request's turn to try it. Otherwise, returns the target's cooldown. */
 async function takeTurn(route: Route, { context, client }: ModelRequest): Promise<Target | CooldownState> {
-  const waiting = new Promise<unknown>((leave) => client.scope.add(leave))
-  const turn = await context.health.takeTurn(route.target, waiting)
+  const disconnected = new Promise<unknown>((resolve) => client.scope.add(resolve))
+  const turn = await context.health.takeTurn(route.target, disconnected)
   if (client.goneReason) {
     if ('drop' in turn) turn.drop()
     throw client.goneReason
@@ -91,15 +91,15 @@ const FIRST_WAIT_MS = 250
 function findSoonestRetry<F extends FailedRoute>(
   failures: readonly F[],
   dependencies: RetryDependencies,
-): { failed: F; waitMs: number } | undefined {
+): { failedRoute: F; waitMs: number } | undefined {
   const { clock, client } = dependencies
   const limitMs = Math.min(MAX_WAIT_MS, client.timeoutAt - clock.now())
-  let soonest: { failed: F; waitMs: number } | undefined
-  for (const failed of failures) {
-    const waitMs = getWaitMs(failed, dependencies)
-    if (waitMs < limitMs && (!soonest || waitMs < soonest.waitMs)) soonest = { failed, waitMs }
+  let soonestRetry: { failedRoute: F; waitMs: number } | undefined
+  for (const failedRoute of failures) {
+    const waitMs = getWaitMs(failedRoute, dependencies)
+    if (waitMs < limitMs && (!soonestRetry || waitMs < soonestRetry.waitMs)) soonestRetry = { failedRoute, waitMs }
   }
-  return soonest
+  return soonestRetry
 }
 
 /**
@@ -113,8 +113,8 @@ function getWaitMs({ route, failure }: FailedRoute, { health, clock, random, ret
   if (!isUnsent && !invitesRetry) return Number.POSITIVE_INFINITY
   if (isUnsent) return 0
   const cooldown = health.getCooldown(route.target)
-  const isLimited = cooldown?.isMandatory || cooldown?.class === 'rate-limit'
-  return isLimited ? Math.max(retryAfterMs, cooldown.dueAt - clock.now()) : retryAfterMs
+  const isRateLimited = cooldown?.isMandatory || cooldown?.class === 'rate-limit'
+  return isRateLimited ? Math.max(retryAfterMs, cooldown.dueAt - clock.now()) : retryAfterMs
 }
 
 /** Node, undici, and Bun error codes from before a connection is established, when the provider has received nothing. */
@@ -138,11 +138,11 @@ function pause(ms: number, { client, clock }: { client: Pick<Client, 'scope'>; c
  * Creates the error for a request whose targets are all in cooldown because another request just failed at `name`. It doesn't quote the provider,
  * because the provider's message was for that other request. `now` is in epoch ms.
  */
-function createCoolingFailure(name: string, { class: failure, dueAt }: CooldownState, now: number): Failure {
+function createCoolingFailure(name: string, { class: failureClass, dueAt }: CooldownState, now: number): Failure {
   return {
-    class: failure,
-    status: statusesByClass[failure] ?? 503,
-    message: `All targets are in cooldown after failures. Another request just tried ${name}, the first due to recover, and it failed (${failure}).`,
+    class: failureClass,
+    status: statusesByClass[failureClass] ?? 503,
+    message: `All targets are in cooldown after failures. Another request just tried ${name}, the first due to recover, and it failed (${failureClass}).`,
     retryAfterMs: Math.max(0, dueAt - now),
   }
 }

@@ -15,9 +15,9 @@ import { createTarget, isUsable } from './usable-target.ts'
  */
 export class Targets {
   readonly #request: ModelRequest
-  #found: FoundRoutes | undefined = undefined
-  #first: FirstRoute | undefined = undefined
-  #further: FurtherTargets | undefined = undefined
+  #foundRoutes: FoundRoutes | undefined = undefined
+  #firstRoute: FirstRoute | undefined = undefined
+  #furtherTargets: FurtherTargets | undefined = undefined
 
   constructor(request: ModelRequest) {
     this.#request = request
@@ -28,21 +28,23 @@ export class Targets {
    * `isHedge` requests a target for a second attempt in parallel. Rejects with `MODEL_NOT_FOUND` if the model name has no target.
    */
   next({ isHedge } = { isHedge: false }): Promise<Target | undefined> {
-    return this.#first ? this.loadFurther().then((further) => further.next({ isHedge })) : this.#chooseFirst()
+    return this.#firstRoute
+      ? this.loadFurther().then((furtherTargets) => furtherTargets.next({ isHedge }))
+      : this.#chooseFirst()
   }
 
   async #chooseFirst(): Promise<Target | undefined> {
     const request = this.#request
-    const finding = findRoutes(request)
-    this.#found = 'routes' in finding ? finding : await finding
-    const { routes, selection } = this.#found
+    const lookup = findRoutes(request)
+    this.#foundRoutes = 'routes' in lookup ? lookup : await lookup
+    const { routes, selection } = this.#foundRoutes
     const next = routes.next()
     const { value: route } = 'value' in next ? next : await request.client.scope.race(next)
-    if (!route || !isUsable(route, request, (one) => selection?.isPinned(one) ?? false)) {
-      this.#first = { route, isTried: false }
+    if (!route || !isUsable(route, request, (candidate) => selection?.isPinned(candidate) ?? false)) {
+      this.#firstRoute = { route, isTried: false }
       return (await this.loadFurther()).next()
     }
-    this.#first = { route, isTried: true }
+    this.#firstRoute = { route, isTried: true }
     const target = createTarget(route, request)
     selection?.releaseLoad() // from now on, the request itself counts as load
     return target
@@ -51,31 +53,35 @@ export class Targets {
   /** Loads the code that chooses further targets. */
   async loadFurther(): Promise<FurtherTargets> {
     const { FurtherTargets } = await loadFurtherTargets()
-    const found = this.#found ?? { routes: [].values(), selection: undefined }
-    this.#further ??= new FurtherTargets(this.#request, found, this.#first ?? { route: undefined, isTried: false })
-    return this.#further
+    const foundRoutes = this.#foundRoutes ?? { routes: [].values(), selection: undefined }
+    this.#furtherTargets ??= new FurtherTargets(
+      this.#request,
+      foundRoutes,
+      this.#firstRoute ?? { route: undefined, isTried: false },
+    )
+    return this.#furtherTargets
   }
 
   /** Records that neither a step nor the target's format has rejected the attempt. Targets set aside for the last attempt won't be tried. */
   recordStart(): void {
-    this.#further?.recordStart()
+    this.#furtherTargets?.recordStart()
   }
 
   /** Records an attempt without a response. */
   async recordOutcome(outcome: FailedAttempt | RejectedAttempt): Promise<void> {
-    const further = await this.loadFurther()
-    further.recordOutcome(outcome)
+    const furtherTargets = await this.loadFurther()
+    furtherTargets.recordOutcome(outcome)
   }
 
   /** Records which route's response the client gets, if any. The groups on the path use it for their next choice. */
   recordResponse(route: Route | undefined): Promise<void> {
-    return this.#found?.selection?.settle(route, this.#further?.listSkipped() ?? []) ?? RESOLVED
+    return this.#foundRoutes?.selection?.finish(route, this.#furtherTargets?.listSkipped() ?? []) ?? RESOLVED
   }
 
   /** Ends the request. An empty response that the client didn't get counts against its target. */
   close(): void {
-    this.#found?.selection?.releaseLoad()
-    this.#further?.close()
+    this.#foundRoutes?.selection?.releaseLoad()
+    this.#furtherTargets?.close()
   }
 }
 

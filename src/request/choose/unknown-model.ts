@@ -28,15 +28,15 @@ export async function createUnknownModelError(
 }
 
 /** Returns a model's kind by its name, with or without a provider, even if the provider isn't connected. */
-async function findNameKind(model: string, { catalog, customModels }: RouteTable): Promise<Kind | undefined> {
+async function findNameKind(model: string, { catalog, loadCustomModels }: RouteTable): Promise<Kind | undefined> {
   for (const [provider, { models = [] }] of Object.entries(catalog)) {
     const { output, catalog: catalogAlias, id } = getProviderNames(catalog, { provider })
     const names = ['', ...[output, catalogAlias, id].map((name) => `${name}/`)]
-    const found = models.find((listedModel) => names.some((name) => name + listedModel.id === model))
-    if (found) return found.type
+    const matchingModel = models.find((listedModel) => names.some((name) => name + listedModel.id === model))
+    if (matchingModel) return matchingModel.type
   }
-  const custom = await customModels().catch(() => []) // fails silently, because this is only for a hint
-  return custom.find(({ id, providerAlias }) => id === model || `${providerAlias}/${id}` === model)?.type
+  const customModels = await loadCustomModels().catch(() => []) // fails silently, because this is only for a hint
+  return customModels.find(({ id, providerAlias }) => id === model || `${providerAlias}/${id}` === model)?.type
 }
 
 async function createUnknownNameError(model: string, table: RouteTable): Promise<GatewayError> {
@@ -44,10 +44,10 @@ async function createUnknownNameError(model: string, table: RouteTable): Promise
   const aliasChain = listAliases(model, table.aliases)
   const unknownName = table.aliases.get(aliasChain.at(-1) ?? '') ?? model
   const names = await listKnownNames(table).catch(() => []) // fails silently, because this is only for a hint
-  const providers = [...table.byName.keys()]
-  const others = names.filter((name) => name !== unknownName && !aliasChain.includes(name))
+  const providers = [...table.namedConnections.keys()]
+  const otherNames = names.filter((name) => name !== unknownName && !aliasChain.includes(name))
   const hint =
-    didYouMean(findNearest(unknownName, others)) ??
+    didYouMean(findNearest(unknownName, otherNames)) ??
     getCatalogHint(unknownName, providers, table) ??
     getProviderHint(unknownName, providers, table.catalog) ??
     getUnconnectedHint(unknownName, table)
@@ -58,8 +58,8 @@ async function createUnknownNameError(model: string, table: RouteTable): Promise
 }
 
 /** Returns a hint if there is no connection. The model list then shows the entire catalog, but none of it can be called. */
-function getNoConnectionHint({ byName, catalog, basePath }: RouteTable): string | undefined {
-  if (byName.size > 0 || Object.keys(catalog).length === 0) return undefined
+function getNoConnectionHint({ namedConnections, catalog, basePath }: RouteTable): string | undefined {
+  if (namedConnections.size > 0 || Object.keys(catalog).length === 0) return undefined
   return `No provider is connected yet, so GET ${basePath}/v1/models lists the whole catalog. You can call a model once its provider is connected.`
 }
 
@@ -82,11 +82,11 @@ function getCatalogHint(
 ): string | undefined {
   const lowerCaseName = model.toLowerCase()
   for (const [provider, definition] of Object.entries(catalog)) {
-    const found = definition.models?.find(
+    const matchingModel = definition.models?.find(
       ({ id, type = 'llm' }) => type === 'llm' && id.toLowerCase() === lowerCaseName,
     )
-    if (!found || providers.includes(provider)) continue
-    const name = `${getCatalogAlias(provider, definition)}/${found.id}`
+    if (!matchingModel || providers.includes(provider)) continue
+    const name = `${getCatalogAlias(provider, definition)}/${matchingModel.id}`
     const openProvider = findOpenProvider(providers, catalog)
     return openProvider === undefined
       ? `${didYouMean([name])} ${formatConnectHint(provider, basePath)}`
@@ -120,10 +120,10 @@ const formatConnectHint = (provider: string, basePath: string) =>
 
 /** Finds the first provider without models in the catalog, which may support any model. */
 function findOpenProvider(providers: readonly string[], catalog: Catalog): string | undefined {
-  const knownNames = new Set<string>()
+  const catalogedNames = new Set<string>()
   for (const [provider, definition] of Object.entries(catalog))
-    if (definition.models?.length) knownNames.add(provider).add(getCatalogAlias(provider, definition))
-  return providers.find((name) => !knownNames.has(name))
+    if (definition.models?.length) catalogedNames.add(provider).add(getCatalogAlias(provider, definition))
+  return providers.find((name) => !catalogedNames.has(name))
 }
 
 /** Finds the provider whose name is most similar to the start of the model name. */
@@ -137,28 +137,30 @@ function findNearestName(model: string, providers: readonly string[]): string | 
  * adds one if there is only one such provider. `group` is the requested group. The name of a model list is only used in records.
  */
 export function createUnreachableModelError(model: string, table: RouteTable, group?: Group): GatewayError {
-  const list = group?.label === 'list' ? group : undefined
-  const names = list?.entries.map(({ name }) => name) ?? [model]
+  const modelList = group?.label === 'list' ? group : undefined
+  const names = modelList?.entries.map(({ name }) => name) ?? [model]
   const providers = [...new Set(names.flatMap((name) => findMissingProviders(name, table)))].slice(0, 3)
-  const missing = providers.map((provider) => `"${provider}"`)
-  const combo = list ? undefined : table.findCombo(model)
+  const quotedProviders = providers.map((provider) => `"${provider}"`)
+  const combo = modelList ? undefined : table.findCombo(model)
   const reason =
     combo?.entries.length === 0
       ? `the combo "${combo.name}" has no models. Ask the operator of this gateway to add some with PUT ${table.basePath}/api/combos/{id}.`
-      : missing.length === 0
+      : quotedProviders.length === 0
         ? 'no active connection serves it. Ask the operator of this gateway to connect one of its providers or to change its models.'
-        : `there is no active connection to ${missing.join(' or ')}. Ask the operator of this gateway to add or activate one at ${table.basePath}/api/connections${formatConnectCall(providers, table)}.`
-  const listHint = missing.length > 0 ? getNoConnectionHint(table) : undefined
-  const subject = list
-    ? `None of the models in "${list.name}" (${formatShortList(names)}) is available`
+        : `there is no active connection to ${quotedProviders.join(' or ')}. Ask the operator of this gateway to add or activate one at ${table.basePath}/api/connections${formatConnectCall(providers, table)}.`
+  const listHint = quotedProviders.length > 0 ? getNoConnectionHint(table) : undefined
+  const subject = modelList
+    ? `None of the models in "${modelList.name}" (${formatShortList(names)}) is available`
     : `The model "${model}" is not available`
   const message = `${subject}: ${reason}${listHint ? ` ${listHint}` : ''}`
   return gatewayError('MODEL_NOT_FOUND', { message })
 }
 
 function formatShortList(names: readonly string[]): string {
-  const quoted = names.slice(0, 5).map((name) => `"${name}"`)
-  return quoted.join(', ') + (names.length > quoted.length ? ` and ${names.length - quoted.length} more` : '')
+  const quotedNames = names.slice(0, 5).map((name) => `"${name}"`)
+  return (
+    quotedNames.join(', ') + (names.length > quotedNames.length ? ` and ${names.length - quotedNames.length} more` : '')
+  )
 }
 
 /**

@@ -15,7 +15,7 @@ export function findRuleViolation(request: ModelRequest, route: Route): GatewayE
 /** Returns a route's target. Takes its permit immediately; otherwise, every request in a burst would probe the same target in cooldown. */
 export const createTarget = (route: Route, { context }: ModelRequest): Target => ({
   route,
-  permit: context.health.begin(route.target),
+  permit: context.health.beginCall(route.target),
 })
 
 /** Returns whether a request may use the target now: it is allowed, isn't draining, and isn't in cooldown. */

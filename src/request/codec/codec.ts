@@ -83,7 +83,7 @@ export interface CodecRequest {
   readonly format: Format
   readonly context: CodecContext
   /** The gateway's models. */
-  readonly table: Pick<RouteTable, 'catalog' | 'customModels'>
+  readonly table: Pick<RouteTable, 'catalog' | 'loadCustomModels'>
   /** The ID of the client's key. Empty if there is none. */
   readonly owner: string
   /** Describes the target in responses, for formats that have a field for it. The returned function takes the response's usage. */

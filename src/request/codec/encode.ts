@@ -19,7 +19,7 @@ import { type ModelCall, replaceModelName, shouldSendArray } from './model-call.
 export async function encodeRequest(request: CodecRequest, routeTarget: RouteTarget): Promise<Codec> {
   const { call, context, format } = request
   const { endpoint } = call
-  const reading = request.table.customModels()
+  const reading = request.table.loadCustomModels()
   requireKind(request, routeTarget, getSettledValue(reading) ?? (await reading.catch(() => NO_MODELS)))
   if (hasAdapters(endpoint)) {
     const [{ createKindCodec }] = await Promise.all([loadKindCodec(), context.estimates.load()])

@@ -16,17 +16,17 @@ import { getRetryWaitMs } from './retry-wait.ts'
  */
 export async function createFailureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const further = await targets.loadFurther()
-  const { stop } = further.verdict()
+  const { stopReason } = further.getVerdict()
   const rejected = further.failures.find(({ failure }) => failure.class === 'client')?.route // a rejected request also counts as a response
-  if (rejected || !stop) await targets.recordResponse(rejected) // otherwise, the turn moves on, so that untried entries come sooner
-  if (stop) request.log.recordStopReason(stop)
+  if (rejected || !stopReason) await targets.recordResponse(rejected) // otherwise, the turn moves on, so that untried entries come sooner
+  if (stopReason) request.log.recordStopReason(stopReason)
   return (await createEmptyResponseReply(request, further)) ?? createErrorReply(request, further)
 }
 
 async function createErrorReply(request: ModelRequest, targets: FurtherTargets): Promise<Reply> {
   const { call, log, context, format } = request
   const { failures } = targets
-  const verdict = targets.verdict()
+  const verdict = targets.getVerdict()
   if (verdict.requestRejection) throw verdict.requestRejection
   if (failures.length === 0 && isModelNameError(verdict.rejection)) throw verdict.rejection // no target could accept such a name
   if (failures.every(({ failure }) => failure.lacksEndpoint)) {
@@ -38,7 +38,7 @@ async function createErrorReply(request: ModelRequest, targets: FurtherTargets):
   return createFinalReply({
     failed: failures,
     steps: log.steps,
-    stop: verdict.stop,
+    stop: verdict.stopReason,
     retryWaitMs: getRetryWaitMs(failures, verdict, context),
     table: request.table,
     endpoint: call.endpoint,
@@ -74,8 +74,8 @@ async function createEmptyResponseReply(request: ModelRequest, targets: FurtherT
   if (!response) return undefined
   for (const { empty, failure } of called) empty?.log.recordEmptyUsed(failure)
   const { headers, ...reply } = await createResponseReply(response, request)
-  const { stop } = targets.verdict()
-  if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
+  const { stopReason } = targets.getVerdict()
+  if (stopReason) headers[ATTEMPTS_HEADER] += `, stopped=${stopReason}`
   return { ...reply, headers }
 }
 

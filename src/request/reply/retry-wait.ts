@@ -11,7 +11,7 @@ import type { Route } from '../routing/group.ts'
  */
 export function getRetryWaitMs(
   failed: readonly FailedAttempt[],
-  { stop, untriedRoute, cooling }: NoTarget,
+  { stopReason, untriedRoute, cooling }: NoTarget,
   context: PipelineContext,
 ): number | undefined {
   const classes = failed.map(({ failure }) => failure.class)
@@ -22,7 +22,7 @@ export function getRetryWaitMs(
   const untriedDueAt = untriedRoute && getUntriedDueAt(untriedRoute, failed, context)
   waits.push(...cooling.flatMap(({ route }) => getRecovery(route, context)).map((time) => time - now))
   if (untriedDueAt !== undefined) waits.push(untriedDueAt - now)
-  if (stop === 'retry-budget') waits.push(BUDGET_MS)
+  if (stopReason === 'retry-budget') waits.push(BUDGET_MS)
   if (waits.length === 0)
     waits.push(...failed.flatMap((failure) => getFailureRecovery(failure, context)).map((time) => time - now))
   return waits.length > 0 ? Math.min(...waits) : undefined
@@ -40,10 +40,10 @@ function getUntriedDueAt(route: Route, failed: readonly FailedAttempt[], context
 
 /** Returns a list with the time when the failed target recovers (epoch ms). The list is empty if waiting doesn't help. */
 const getFailureRecovery = ({ route, failure }: FailedAttempt, context: PipelineContext): number[] =>
-  failureRules[failure.class].isOverInTime && failure.retry !== 'never' ? getRecovery(route, context) : []
+  failureRules[failure.class].isTransient && failure.retry !== 'never' ? getRecovery(route, context) : []
 
 /** Returns a list with the end of the target's cooldown (epoch ms). The list is empty if there is no cooldown, or if waiting doesn't help. */
 function getRecovery({ target }: Route, { health }: PipelineContext): number[] {
   const cooldown = health.getCooldown(target)
-  return cooldown && failureRules[cooldown.class].isOverInTime ? [cooldown.dueAt] : []
+  return cooldown && failureRules[cooldown.class].isTransient ? [cooldown.dueAt] : []
 }

@@ -12,7 +12,7 @@ export interface Budget {
 export interface RetryBudget extends Budget {
   spend(call?: { isCooling: boolean }): boolean
   /** Returns an unused call to the budget. */
-  giveBack(): void
+  refund(): void
 }
 
 const SECOND_MS = 1_000
@@ -24,31 +24,31 @@ const SECOND_MS = 1_000
  */
 export function createRetryBudget(clock: Clock): RetryBudget {
   let startedAt = Number.NEGATIVE_INFINITY
-  let requests = 0
-  let retries = 0
+  let requestCount = 0
+  let retryCount = 0
 
   function startSecond() {
     const now = clock.now()
-    const passed = now - startedAt
-    if (passed >= 0 && passed < SECOND_MS) return
-    startedAt = passed >= 0 && passed < 2 * SECOND_MS ? startedAt + SECOND_MS : now
-    requests = retries = 0
+    const elapsedMs = now - startedAt
+    if (elapsedMs >= 0 && elapsedMs < SECOND_MS) return
+    startedAt = elapsedMs >= 0 && elapsedMs < 2 * SECOND_MS ? startedAt + SECOND_MS : now
+    requestCount = retryCount = 0
   }
 
   return {
     earn() {
       startSecond()
-      requests++
+      requestCount++
     },
     spend({ isCooling } = { isCooling: false }) {
       startSecond()
-      if (retries + 1 > (10 + requests / 5) * (isCooling ? 0.9 : 1)) return false
-      retries++
+      if (retryCount + 1 > (10 + requestCount / 5) * (isCooling ? 0.9 : 1)) return false
+      retryCount++
       return true
     },
-    giveBack() {
+    refund() {
       startSecond()
-      retries = Math.max(0, retries - 1)
+      retryCount = Math.max(0, retryCount - 1)
     },
   }
 }
@@ -56,7 +56,7 @@ export function createRetryBudget(clock: Clock): RetryBudget {
 /** A budget for calls that may be abandoned before they are made. */
 export interface HedgeBudget extends Budget {
   /** Returns a call that wasn't made to the budget. */
-  giveBack(): void
+  refund(): void
 }
 
 const MAX_SAVED_HEDGES = 10
@@ -76,6 +76,6 @@ export function createHedgeBudget(): HedgeBudget {
       balance -= 20
       return true
     },
-    giveBack: () => add(20),
+    refund: () => add(20),
   }
 }

@@ -18,14 +18,14 @@ export interface CallSubject {
 
 /** A call's outcome. With `isRecount`, the call was already counted as a success when its stream began. */
 export interface CallOutcome {
-  failed: boolean
+  isFailure: boolean
   isRecount: boolean
   windowMs: number
 }
 
 interface CallAtAllLevels extends Pick<CallOutcome, 'windowMs'> {
   combo?: string | undefined
-  failedAt?: Readonly<Partial<Record<SubjectLevel, boolean>>>
+  failedLevels?: Readonly<Partial<Record<SubjectLevel, boolean>>>
   isRecount?: boolean
 }
 
@@ -33,12 +33,12 @@ interface CallAtAllLevels extends Pick<CallOutcome, 'windowMs'> {
 export interface CallWindows {
   /** Counts one call. `windowMs` is the length of the subject's window. */
   record(subject: CallSubject, call: CallOutcome): void
-  /** Counts one call at all levels. `failedAt` contains the levels at which it counts as a failure. */
+  /** Counts one call at all levels. `failedLevels` contains the levels at which it counts as a failure. */
   recordAtAllLevels(target: HealthTarget, call: CallAtAllLevels): void
   getCounts(subject: CallSubject): CallCounts
   forget(subject: CallSubject): void
   /** Lists the subjects whose calls are counted. */
-  list(): CallSubject[]
+  listSubjects(): CallSubject[]
   /** Forgets one connection's calls, or all calls. */
   reset(connectionId?: string): void
 }
@@ -49,7 +49,7 @@ const MAX_WINDOWS = 5_000
 const NO_CALLS: CallCounts = { calls: 0, failures: 0, consecutiveFailures: 0 }
 
 /** The keys of a target's levels, for calls without a combo. Cached, because building and hashing them takes 2 µs per request. */
-const getKeys = memoizeByObject(
+const getTargetKeys = memoizeByObject(
   (target: HealthTarget): Record<SubjectLevel, string> => ({
     provider: getSubjectKey(getSubject(target, 'provider')),
     connection: getSubjectKey(getSubject(target, 'connection')),
@@ -58,7 +58,7 @@ const getKeys = memoizeByObject(
 )
 
 const getKey = ({ target, level, combo }: CallSubject): string =>
-  combo === undefined ? getKeys(target)[level] : getSubjectKey(getSubject(target, level, combo))
+  combo === undefined ? getTargetKeys(target)[level] : getSubjectKey(getSubject(target, level, combo))
 
 /** Creates empty windows. `now` returns epoch ms. */
 export function createCallWindows(now: () => number): CallWindows {
@@ -78,13 +78,13 @@ export function createCallWindows(now: () => number): CallWindows {
 
   return {
     record,
-    recordAtAllLevels(target, { combo, windowMs, failedAt = {}, isRecount = false }) {
+    recordAtAllLevels(target, { combo, windowMs, failedLevels = {}, isRecount = false }) {
       for (const level of levels)
-        record({ target, level, combo }, { failed: failedAt[level] ?? false, isRecount, windowMs })
+        record({ target, level, combo }, { isFailure: failedLevels[level] ?? false, isRecount, windowMs })
     },
     getCounts: (subject) => windows.get(getKey(subject))?.getCounts(now()) ?? NO_CALLS,
     forget: (subject) => void windows.delete(getKey(subject)),
-    list: () => [...windows.values()].map(({ subject }) => subject),
+    listSubjects: () => [...windows.values()].map(({ subject }) => subject),
     reset(connectionId) {
       if (connectionId === undefined) return windows.clear()
       for (const [key, { subject }] of windows)
@@ -109,12 +109,12 @@ class CallWindow {
     this.windowMs = windowMs
   }
 
-  record(now: number, { failed, isRecount }: CallOutcome): void {
+  record(now: number, { isFailure, isRecount }: CallOutcome): void {
     this.#slideTo(now)
     const index = 2 * (this.#step % STEP_COUNT)
     if (!isRecount) this.#counts[index] = Number(this.#counts[index]) + 1
-    if (failed) this.#counts[index + 1] = Number(this.#counts[index + 1]) + 1
-    this.#consecutiveFailures = failed ? this.#consecutiveFailures + 1 : 0
+    if (isFailure) this.#counts[index + 1] = Number(this.#counts[index + 1]) + 1
+    this.#consecutiveFailures = isFailure ? this.#consecutiveFailures + 1 : 0
   }
 
   getCounts(now: number): CallCounts {
@@ -131,8 +131,8 @@ class CallWindow {
   /** Clears the steps that have begun since the last call. Does nothing if the clock was set back. */
   #slideTo(now: number): void {
     const step = Math.floor((now * STEP_COUNT) / this.windowMs)
-    for (let next = Math.max(this.#step + 1, step - STEP_COUNT + 1); next <= step; next++) {
-      const index = 2 * (next % STEP_COUNT)
+    for (let nextStep = Math.max(this.#step + 1, step - STEP_COUNT + 1); nextStep <= step; nextStep++) {
+      const index = 2 * (nextStep % STEP_COUNT)
       this.#counts[index] = this.#counts[index + 1] = 0
     }
     this.#step = Math.max(this.#step, step)

@@ -11,7 +11,7 @@ import type {
 import type { RoundRobin } from './round-robin.ts'
 import type { RequestFacts } from './routing-facts.ts'
 import { findUnmetPart } from './routing-facts.ts'
-import type { GroupReach, Select } from './select.ts'
+import type { EntryLookup, Select } from './select.ts'
 import type { ServedSessions, SessionAffinity } from './session-affinity.ts'
 import { getStrategy } from './strategies.ts'
 import type { TargetHealth } from './target-health.ts'
@@ -32,9 +32,9 @@ export interface GroupSelection {
   releaseLoad(): void
   /**
    * Ends the selection. If a route responded, moves its groups' turns to it. Also moves the session to it if the session's previous entry led to a
-   * route in `failed`. Groups whose targets all failed get their turns back.
+   * route in `failedRoutes`. Groups whose targets all failed get their turns back.
    */
-  settle(route: Route | undefined, failed: readonly Route[]): Promise<void>
+  finish(route: Route | undefined, failedRoutes: readonly Route[]): Promise<void>
   /** Returns whether the request's session was moved to this route, or served by its connection on this instance, within the last hour. */
   isPinned(route: Route): boolean
 }
@@ -76,19 +76,19 @@ function startSelection(request: SelectionRequest, dependencies: ChooserDependen
   /**
    * Records the turn that was taken, and counts the choice as load immediately. Otherwise, all requests in a burst would find the same target idle.
    */
-  function reserve(group: Group, { entries, turn }: GroupOrder, groupReach: GroupReach) {
+  function reserveLoad(group: Group, { entries, turn }: GroupOrder, entryLookup: EntryLookup) {
     if (turn) {
       const { label } = group
       turns.set(label, { group, turn: roundRobin.join(turns.get(label)?.turn, turn) })
     }
     if (!getStrategy(group.strategy).reservesLoad) return
     for (const entry of entries) {
-      const target = findLikelyTarget(entry, groupReach, isHealthy)
-      if (target && isHealthy(target)) return void reservedCalls.push(measures.begin(target, facts.stream))
+      const target = findLikelyTarget(entry, entryLookup, isHealthy)
+      if (target && isHealthy(target)) return void reservedCalls.push(measures.begin(target, facts.isStreaming))
     }
   }
 
-  const choose = createSelect(request, roundRobin.take, dependencies, reserve)
+  const choose = createSelect(request, roundRobin.take, dependencies, reserveLoad)
 
   function releaseLoad() {
     for (const call of reservedCalls) call.end()
@@ -96,33 +96,37 @@ function startSelection(request: SelectionRequest, dependencies: ChooserDependen
   }
 
   return {
-    select(group, groupReach) {
+    select(group, entryLookup) {
       if (getStrategy(group.strategy).reservesLoad) releaseLoad() // the request must not count as load in its own choice
-      return choose(group, groupReach)
+      return choose(group, entryLookup)
     },
     releaseLoad,
-    async settle(route, failed) {
-      for (let choice = route?.via; choice; choice = choice.before) {
+    async finish(route, failedRoutes) {
+      for (let choice = route?.via; choice; choice = choice.parent) {
         const { group, order, entry } = choice
-        if (order.turn) await roundRobin.settle(group, entry, order.turn)
+        if (order.turn) await roundRobin.finishTurn(group, entry, order.turn)
         turns.delete(group.label)
-        const [home] = order.entries
-        const isMoved = entry !== home && failed.some(({ via }) => leadsThrough(via, order, home))
+        const [homeEntry] = order.entries
+        const shouldMoveSession =
+          entry !== homeEntry && failedRoutes.some(({ via }) => leadsThrough(via, order, homeEntry))
         const session = getSession(group, facts)
         if (session === '') continue
-        const owned = { owner: facts.owner, session }
-        if (route) servedSessions.record(group, owned, route.target.connection.id)
-        if (isMoved) await affinity.moveSession(group, owned, entry)
+        const ownedSession = { owner: facts.owner, session }
+        if (route) servedSessions.record(group, ownedSession, route.target.connection.id)
+        if (shouldMoveSession) await affinity.moveSession(group, ownedSession, entry)
       }
-      for (const { group, turn } of turns.values()) await roundRobin.settle(group, undefined, turn)
+      for (const { group, turn } of turns.values()) await roundRobin.finishTurn(group, undefined, turn)
     },
     isPinned({ target, via }) {
-      for (let choice = via; choice; choice = choice.before) {
+      for (let choice = via; choice; choice = choice.parent) {
         const { group, order, entry } = choice
         const session = getSession(group, facts)
         if (session === '') continue
-        const owned = { owner: facts.owner, session }
-        if (order.inputs.pin === entry.name || servedSessions.isServedBy(group, owned, target.connection.id))
+        const ownedSession = { owner: facts.owner, session }
+        if (
+          order.inputs.pinnedEntryName === entry.name ||
+          servedSessions.isServedBy(group, ownedSession, target.connection.id)
+        )
           return true
       }
       return false
@@ -137,53 +141,56 @@ function createSelect(
   { affinity, measures, random }: ChooserDependencies,
   onChosen?: OnChosen,
 ): Select {
-  return async (group, groupReach) => {
+  return async (group, entryLookup) => {
     const { label } = group
     const { order, needs } = getStrategy(group.strategy)
     if (facts.functions) await facts.functions.evaluate(group)
     const meetsCondition = (entry: GroupEntry) => findUnmetPart(facts, entry) === undefined
     const isUsable = (entry: GroupEntry) =>
-      meetsCondition(entry) && find(groupReach.listTargets(entry), isHealthy) !== undefined
+      meetsCondition(entry) && find(entryLookup.listTargets(entry), isHealthy) !== undefined
     const session = getSession(group, facts)
 
-    function createGroupOrder(turn: GroupTurn | undefined, pin: string | undefined): GroupOrder {
+    function createGroupOrder(turn: GroupTurn | undefined, pinnedEntryName: string | undefined): GroupOrder {
       const inputs: StrategyInputs = {
         random,
-        turn: turn?.index ?? 0,
+        turnIndex: turn?.index ?? 0,
         label,
         session,
-        pin,
-        getCost: groupReach.getCost,
+        pinnedEntryName,
+        getCost: entryLookup.getCost,
         getLatency: (entry) =>
-          mapDefined(findLikelyTarget(entry, groupReach, isHealthy), (target) =>
-            measures.getAverage(target, facts.stream),
+          mapDefined(findLikelyTarget(entry, entryLookup, isHealthy), (target) =>
+            measures.getAverage(target, facts.isStreaming),
           ),
-        getLoad: (entry) => getEntryLoad(entry, groupReach, measures),
+        getLoad: (entry) => getEntryLoad(entry, entryLookup, measures),
       }
       const entries = order(group.entries.filter(meetsCondition), inputs)
       const groupOrder: GroupOrder = turn ? { entries, inputs, turn } : { entries, inputs }
-      onChosen?.(group, groupOrder, groupReach)
+      onChosen?.(group, groupOrder, entryLookup)
       return groupOrder
     }
 
     const turn = needs === 'turn' ? await takeTurn(group, isUsable) : undefined
-    const pin = session !== '' ? await affinity.getEntryName(group, { owner: facts.owner, session }) : undefined
+    const pinnedEntryName =
+      session !== '' ? await affinity.getEntryName(group, { owner: facts.owner, session }) : undefined
     if (needs === 'measures') await measures.refresh()
-    return createGroupOrder(turn, pin)
+    return createGroupOrder(turn, pinnedEntryName)
   }
 }
 
 function findLikelyTarget(
   entry: GroupEntry,
-  { getRepresentative, listTargets }: GroupReach,
+  { getRepresentative, listTargets }: EntryLookup,
   isHealthy: HealthCheck,
 ): RouteTarget | undefined {
-  const first = getRepresentative(entry)
-  return first && isHealthy(first) ? first : (find(listTargets(entry), isHealthy) ?? first)
+  const representative = getRepresentative(entry)
+  return representative && isHealthy(representative)
+    ? representative
+    : (find(listTargets(entry), isHealthy) ?? representative)
 }
 
 /** Totals the in-flight requests to an entry's targets. */
-function getEntryLoad(entry: GroupEntry, { listTargets }: GroupReach, measures: Measures): number {
+function getEntryLoad(entry: GroupEntry, { listTargets }: EntryLookup, measures: Measures): number {
   let load = 0
   for (const target of new Set(listTargets(entry))) load += measures.getLoad(target)
   return load
@@ -191,7 +198,7 @@ function getEntryLoad(entry: GroupEntry, { listTargets }: GroupReach, measures: 
 
 /** Returns the request's session if the group uses it to choose, otherwise an empty string. */
 const getSession = ({ strategy }: Group, facts: RequestFacts) =>
-  getStrategy(strategy).needs === 'session' ? facts.session() : ''
+  getStrategy(strategy).needs === 'session' ? facts.getSession() : ''
 
 /** A request, and a check for whether a target is usable for it. */
 interface SelectionRequest {
@@ -206,10 +213,10 @@ const createHealthCheck =
   (target) =>
     !target.connection.draining && !health.getCooldown(target)
 
-type OnChosen = (group: Group, order: GroupOrder, groupReach: GroupReach) => void
+type OnChosen = (group: Group, order: GroupOrder, entryLookup: EntryLookup) => void
 
-function leadsThrough(way: GroupChoice | undefined, order: GroupOrder, entry: GroupEntry | undefined): boolean {
-  for (let choice = way; choice; choice = choice.before)
+function leadsThrough(via: GroupChoice | undefined, order: GroupOrder, entry: GroupEntry | undefined): boolean {
+  for (let choice = via; choice; choice = choice.parent)
     if (choice.order === order && choice.entry === entry) return true
   return false
 }

@@ -1,7 +1,7 @@
 import { gatewayError } from '../../errors.ts'
 import type { Group } from './group.ts'
 import { needsOtherEndpoint, type RequestedEndpoint, suggestEndpoint } from './model-kinds.ts'
-import { describeMixedVectors, findTwoModels } from './one-model.ts'
+import { describeMixedVectors, findMixedModels } from './one-model.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** Throws `INVALID_REQUEST` for a combo of a different kind than the endpoint's, or for a combo that mixes embedding models. */
@@ -26,21 +26,24 @@ export function requireComboKind({ name, kind }: Pick<Group, 'name' | 'kind'>, e
 /** Throws `INVALID_REQUEST` for an embedding combo with different models. */
 export function requireOneModel(combo: Group, { combos, aliases }: Pick<RouteTable, 'combos' | 'aliases'>): void {
   if (combo.sameVectors) return
-  if (!problems.has(combo)) {
-    const two = findTwoModels(getEntryNames(combo), {
+  if (!problemsByCombo.has(combo)) {
+    const mixedModels = findMixedModels(getEntryNames(combo), {
       findCombo(name) {
-        const inner = combos.get(name)
-        return inner && { models: getEntryNames(inner), sameVectors: inner.sameVectors }
+        const nestedCombo = combos.get(name)
+        return nestedCombo && { models: getEntryNames(nestedCombo), sameVectors: nestedCombo.sameVectors }
       },
       findAliasTarget: (name) => aliases.get(name),
     })
-    problems.set(combo, two && `The combo "${combo.name}" mixes embedding models: ${describeMixedVectors(two)}.`)
+    problemsByCombo.set(
+      combo,
+      mixedModels && `The combo "${combo.name}" mixes embedding models: ${describeMixedVectors(mixedModels)}.`,
+    )
   }
-  const message = problems.get(combo)
+  const message = problemsByCombo.get(combo)
   if (message !== undefined) throw gatewayError('INVALID_REQUEST', { message, data: { param: 'model' } })
 }
 
 const getEntryNames = ({ entries }: Group) => entries.map(({ name }) => name)
 
 /** Caches combo problems by group. A change to a combo or an alias creates new groups. */
-const problems = new WeakMap<Group, string | undefined>()
+const problemsByCombo = new WeakMap<Group, string | undefined>()

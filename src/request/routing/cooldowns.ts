@@ -30,7 +30,7 @@ export interface HealthFailure {
 /** A failed call. */
 interface FailedCall extends HealthFailure {
   /** The call's position in the order of all calls and cooldowns. */
-  began: number
+  callNumber: number
   /** Whether the call was counted as a success when its stream began. */
   isCounted?: boolean
 }
@@ -40,13 +40,13 @@ export interface Cooldowns {
   /** Counts a failed call at every level that the failure affects. `rule` is its class's cooldown. */
   fail(target: HealthTarget, failure: FailedCall, rule: CooldownRule): void
   /** Counts a stream that was cut off after it had begun. */
-  breakOff(target: HealthTarget, failure: FailedCall): void
+  failStream(target: HealthTarget, failure: FailedCall): void
   /** Forgets a record's failures, and the calls that led to its cooldown. */
   forget(record: HealthRecord, target: HealthTarget): void
 }
 
 /** How long a target is out of use after one kind of failure. */
-interface BackOff {
+interface Backoff {
   baseMs: number
   maxMs: number
 }
@@ -59,7 +59,7 @@ const ANY_MODEL = ''
 /** Maximum wait that a provider may request, in ms. */
 const MAX_REQUESTED_MS = 60 * 60 * 1_000
 /** Maximum length of a stored message, in characters. */
-const MAX_MESSAGE = 300
+const MAX_MESSAGE_LENGTH = 300
 /**
  * Maximum random extension of a back-off, as a fraction, so that instances don't probe simultaneously. Waits that a provider requests are used
  * exactly.
@@ -67,28 +67,28 @@ const MAX_MESSAGE = 300
 const JITTER_SHARE = 0.1
 
 /** Returns whether the cooldown began after the call. If so, the call's outcome reveals nothing about it. */
-export const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number): boolean =>
-  retryAt !== undefined && cooledIn > began
+export const isNewerThanCall = ({ retryAt, cooldownNumber }: HealthRecord, callNumber: number): boolean =>
+  retryAt !== undefined && cooldownNumber > callNumber
 
 /**
  * Returns whether the next call would certainly fail in the same way: the key or the connection was rejected, or the wait that the provider requested
  * isn't over.
  */
-export const isConclusive = ({ class: failure, isCertain, retryAfterMs }: HealthFailure): boolean =>
-  isCertain === true || retryAfterMs !== undefined || failureRules[failure].isLasting === true
+export const isConclusive = ({ class: failureClass, isCertain, retryAfterMs }: HealthFailure): boolean =>
+  isCertain === true || retryAfterMs !== undefined || failureRules[failureClass].isPersistent === true
 
 /**
  * Returns whether to use the wait that the provider requested. A wait shorter than the first back-off is only used once, because a target that keeps
  * requesting it must still get longer cooldowns.
  */
-const isWaitUsed = (
+const shouldUseWait = (
   retryAfterMs: number | undefined,
-  { baseMs }: BackOff,
-  { times }: HealthRecord,
-): retryAfterMs is number => retryAfterMs !== undefined && (retryAfterMs >= baseMs || times === 1)
+  { baseMs }: Backoff,
+  { cooldownCount }: HealthRecord,
+): retryAfterMs is number => retryAfterMs !== undefined && (retryAfterMs >= baseMs || cooldownCount === 1)
 
-const getBackOffMs = ({ baseMs, maxMs }: BackOff, { times }: HealthRecord) =>
-  Math.min(Math.max(baseMs, maxMs), baseMs * 2 ** (times - 1))
+const getBackoffMs = ({ baseMs, maxMs }: Backoff, { cooldownCount }: HealthRecord) =>
+  Math.min(Math.max(baseMs, maxMs), baseMs * 2 ** (cooldownCount - 1))
 
 /** The state that cooldowns change. `nextOrder` returns the next number in the order of all calls and cooldowns. */
 export interface CooldownDependencies {
@@ -106,8 +106,8 @@ export function createCooldowns(
 ): Cooldowns {
   const { records, windows } = dependencies
   const { windowMs } = terms
-  const termsBackOff: BackOff = { baseMs: terms.cooldownMs, maxMs: terms.maxCooldownMs }
-  const providerBackOff: BackOff = { ...termsBackOff, maxMs: Math.min(termsBackOff.maxMs, PROVIDER_MAX_MS) }
+  const termsBackoff: Backoff = { baseMs: terms.cooldownMs, maxMs: terms.maxCooldownMs }
+  const providerBackoff: Backoff = { ...termsBackoff, maxMs: Math.min(termsBackoff.maxMs, PROVIDER_MAX_MS) }
 
   const getCounts = (target: HealthTarget, level: SubjectLevel) => windows.getCounts({ target, level, combo })
 
@@ -121,9 +121,12 @@ export function createCooldowns(
   function countForKey(target: HealthTarget, failure: FailedCall) {
     if (!failure.owner) return
     const record = records.getRecord(target, 'connection')
-    record.refusedTo.add(failure.owner)
-    const isEnough = record.refusedTo.size >= MIN_REJECTED_CLIENTS
-    count(record, isEnough ? { ...failure, class: 'credentials' } : failure, { backOff: rejectedKeyCooldown, isEnough })
+    record.rejectedClients.add(failure.owner)
+    const startsCooldown = record.rejectedClients.size >= MIN_REJECTED_CLIENTS
+    count(record, startsCooldown ? { ...failure, class: 'credentials' } : failure, {
+      backoff: rejectedKeyCooldown,
+      startsCooldown,
+    })
   }
 
   /**
@@ -133,8 +136,8 @@ export function createCooldowns(
   function countForConnection(target: HealthTarget, failure: FailedCall) {
     const record = records.getRecord(target, 'connection', combo)
     record.models.add(target.model)
-    const isEnough = record.models.size > 1 && isDown(getCounts(target, 'connection'), terms)
-    count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: termsBackOff, isEnough })
+    const startsCooldown = record.models.size > 1 && isDown(getCounts(target, 'connection'), terms)
+    count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backoff: termsBackoff, startsCooldown })
   }
 
   function countForProvider(target: HealthTarget, failure: FailedCall) {
@@ -143,8 +146,12 @@ export function createCooldowns(
     record.models.add(failure.level === 'connection' ? ANY_MODEL : target.model)
     const affectsManyModels = record.models.size > 1 || record.models.has(ANY_MODEL) // one failing model must not affect other models
     const affectsProvider = affectsManyModels && record.connections.size >= MIN_PROVIDER_CONNECTIONS
-    const isEnough = affectsProvider && isDown(getCounts(target, 'provider'), terms)
-    count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: providerBackOff, isEnough })
+    const startsCooldown = affectsProvider && isDown(getCounts(target, 'provider'), terms)
+    count(
+      record,
+      { ...failure, retryAfterMs: undefined, isCertain: false },
+      { backoff: providerBackoff, startsCooldown },
+    )
   }
 
   return {
@@ -156,24 +163,24 @@ export function createCooldowns(
       if (failure.class !== 'model-not-found')
         windows.recordAtAllLevels(target, {
           ...{ combo, windowMs, isRecount: failure.isCounted ?? false },
-          failedAt: { model: true, connection: isNetwork || level === 'connection', provider: affectsProvider },
+          failedLevels: { model: true, connection: isNetwork || level === 'connection', provider: affectsProvider },
         })
       const startsImmediately = isConclusive(failure) || rule.starts === 'at-once'
       const { baseMs, maxMs } = rule
       count(records.getRecord(target, level, startsImmediately ? undefined : combo), failure, {
-        backOff: baseMs !== undefined && maxMs !== undefined ? { baseMs, maxMs } : termsBackOff,
-        isEnough: failure.isCertain || rule.starts === 'at-once' || isFailing(getCounts(target, level), terms),
+        backoff: baseMs !== undefined && maxMs !== undefined ? { baseMs, maxMs } : termsBackoff,
+        startsCooldown: failure.isCertain || rule.starts === 'at-once' || isFailing(getCounts(target, level), terms),
       })
       if (isNetwork && level === 'model') countForConnection(target, failure)
       if (affectsProvider) countForProvider(target, failure)
       if (failure.class === 'forbidden') countForKey(target, failure)
     },
-    breakOff(target, failure) {
+    failStream(target, failure) {
       const { isCounted: isRecount = false } = failure
-      windows.record({ target, level: 'model', combo }, { failed: true, isRecount, windowMs })
+      windows.record({ target, level: 'model', combo }, { isFailure: true, isRecount, windowMs })
       const record = records.getRecord(target, 'model', combo)
-      record.isCut = true
-      count(record, failure, { backOff: termsBackOff, isEnough: isFailing(getCounts(target, 'model'), terms) })
+      record.hasCutStreams = true
+      count(record, failure, { backoff: termsBackoff, startsCooldown: isFailing(getCounts(target, 'model'), terms) })
     },
     forget(record, target) {
       records.forget(record)
@@ -184,16 +191,16 @@ export function createCooldowns(
 }
 
 interface CountOptions {
-  backOff: BackOff
+  backoff: Backoff
   /** Whether the failure starts a cooldown if none is active. */
-  isEnough: boolean
+  startsCooldown: boolean
 }
 
 /** Counts a failure in a record, and starts or extends its cooldown, but never shortens one. */
 function countFailure(
   record: HealthRecord,
   failure: FailedCall,
-  { backOff, isEnough }: CountOptions,
+  { backoff, startsCooldown }: CountOptions,
   { clock, random, nextOrder }: CooldownDependencies,
 ): void {
   const now = clock.now()
@@ -201,27 +208,29 @@ function countFailure(
   const requestedMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, MAX_REQUESTED_MS)
   const cause: Pick<HealthRecord, 'reason' | 'message'> = {
     reason: failure.class,
-    message: failure.message.slice(0, MAX_MESSAGE),
+    message: failure.message.slice(0, MAX_MESSAGE_LENGTH),
   }
   if (record.failures === 0) record.since = now
   record.failures += 1
   const { retryAt } = record
-  const isActive = retryAt !== undefined && (retryAt > now || record.isProbing || isNewer(record, failure.began))
-  let ms = requestedMs
+  const isActive =
+    retryAt !== undefined && (retryAt > now || record.isProbing || isNewerThanCall(record, failure.callNumber))
+  let cooldownMs = requestedMs
   if (!isActive) {
     Object.assign(record, cause)
-    if (retryAt === undefined && !isEnough && !requestedMs) return
-    record.times += 1
-    if (!isWaitUsed(ms, backOff, record)) ms = getBackOffMs(backOff, record) * (1 + JITTER_SHARE * random())
+    if (retryAt === undefined && !startsCooldown && !requestedMs) return
+    record.cooldownCount += 1
+    if (!shouldUseWait(cooldownMs, backoff, record))
+      cooldownMs = getBackoffMs(backoff, record) * (1 + JITTER_SHARE * random())
   }
-  if (ms === undefined) return
-  const until = now + Math.ceil(ms)
-  if (retryAt !== undefined && until <= Math.max(now, retryAt)) return
+  if (cooldownMs === undefined) return
+  const cooldownEnd = now + Math.ceil(cooldownMs)
+  if (retryAt !== undefined && cooldownEnd <= Math.max(now, retryAt)) return
   Object.assign(record, cause)
-  record.retryAt = until
+  record.retryAt = cooldownEnd
   record.isRequestedWait = retryAfterMs !== undefined
   record.isCertain = isConclusive(failure) || failureRules[failure.class].cooldown?.starts === 'at-once'
-  record.cooledIn = nextOrder()
+  record.cooldownNumber = nextOrder()
 }
 
 /** This many consecutive failures start a cooldown, even after successes earlier in the window. */

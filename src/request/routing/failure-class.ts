@@ -44,9 +44,9 @@ interface FailureRule {
   /** Whether such failures count against the entire provider if they occur on several of its connections. */
   affectsProvider?: true
   /** Whether no other call to the target can succeed before its cooldown is over. */
-  isLasting?: true
+  isPersistent?: true
   /** Whether the target may succeed once its cooldown is over. If so, clients are told to retry then. */
-  isOverInTime?: true
+  isTransient?: true
 }
 
 export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
@@ -54,25 +54,25 @@ export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
   'context-overflow': { fault: 'client' },
   format: { fault: 'gateway' },
   'over-budget': { fault: 'account' },
-  credentials: { fault: 'account', cooldown: rejectedKeyCooldown, isLasting: true },
+  credentials: { fault: 'account', cooldown: rejectedKeyCooldown, isPersistent: true },
   forbidden: { fault: 'account', cooldown: sporadicCooldown }, // also counts against the key if several clients in a row get it
   'rate-limit': {
     fault: 'account',
     cooldown: { level: 'connection', starts: 'at-once', baseMs: SECOND_MS, maxMs: MINUTE_MS },
-    isOverInTime: true,
+    isTransient: true,
   },
-  server: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isOverInTime: true },
+  server: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isTransient: true },
   // An unreachable URL is reported with `isCertain`, and as a connection failure.
-  network: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isOverInTime: true },
-  timeout: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isOverInTime: true },
-  content: { fault: 'provider', cooldown: sporadicCooldown, isOverInTime: true },
+  network: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isTransient: true },
+  timeout: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isTransient: true },
+  content: { fault: 'provider', cooldown: sporadicCooldown, isTransient: true },
   filtered: { fault: 'model' },
   schema: { fault: 'model' },
   unwanted: { fault: 'model' },
   'model-not-found': {
     fault: 'model',
     cooldown: { level: 'model', starts: 'at-once', baseMs: 5 * MINUTE_MS, maxMs: 60 * MINUTE_MS },
-    isLasting: true,
+    isPersistent: true,
   },
   internal: { fault: 'gateway' },
 }

@@ -1,6 +1,6 @@
 import type { ResponseCondition } from '../../types.ts'
 import type { Group, GroupChoice, GroupEntry, GroupOrder, Resolution, Route, RouteTarget } from './group.ts'
-import type { GroupReach, Select } from './select.ts'
+import type { EntryLookup, Select } from './select.ts'
 
 /** Maximum number of combos to follow for one request, because combos can be nested. */
 const MAX_COMBOS = 1_000
@@ -8,15 +8,15 @@ const MAX_COMBOS = 1_000
 interface EnteredGroup {
   group: Group
   order: GroupOrder
-  before: GroupChoice | undefined
+  parent: GroupChoice | undefined
   /** The number of entries that have been followed so far. */
-  followed: number
+  followedCount: number
 }
 
 /** The selection within groups, and how to resolve their entries. */
 export interface FollowDependencies {
   select: Select
-  groupReach: GroupReach
+  entryLookup: EntryLookup
   resolveEntry(entry: GroupEntry, parent: Group): Resolution
   /** Called with each entry that the selection skips. */
   onExcluded?: EntryListener | undefined
@@ -27,36 +27,36 @@ export interface FollowDependencies {
 }
 
 /** Called with an entry, its group, and the path to the group. */
-export type EntryListener = (entry: GroupEntry, way: Pick<GroupChoice, 'group' | 'before'>) => void
+export type EntryListener = (entry: GroupEntry, choice: Pick<GroupChoice, 'group' | 'parent'>) => void
 
 /**
  * Returns a group's routes, entry by entry, following nested combos. Each route is computed when it is pulled. A combo is followed only once per
  * request, so cycles end. This is a class and not an async generator, because every request to a combo runs it and V8 never optimizes generators.
  */
 export function walkRoutes(
-  outermost: Group,
+  outermostGroup: Group,
   dependencies: FollowDependencies,
 ): AsyncIterableIterator<Route, undefined> {
-  return new RouteWalk(outermost, dependencies)
+  return new RouteWalk(outermostGroup, dependencies)
 }
 
 class RouteWalk implements AsyncIterableIterator<Route, undefined> {
   readonly #dependencies: FollowDependencies
-  readonly #seen = new Set<Group>()
-  readonly #stages: EnteredGroup[] = []
+  readonly #visitedGroups = new Set<Group>()
+  readonly #enteredGroups: EnteredGroup[] = []
   /** The group to enter next, and how it was reached. */
   #group: Group | undefined
-  #before: GroupChoice | undefined = undefined
+  #parentChoice: GroupChoice | undefined = undefined
   /** The latest entry's routes, and how many of them have been pulled. */
   #routes: readonly Route[] = []
   #pulledCount = 0
   #via: GroupChoice | undefined = undefined
   #isEmpty = true
   /** The choice that a call to `next` is waiting for. */
-  #selecting: Promise<GroupOrder> | undefined = undefined
+  #pendingOrder: Promise<GroupOrder> | undefined = undefined
 
-  constructor(outermost: Group, dependencies: FollowDependencies) {
-    this.#group = outermost
+  constructor(outermostGroup: Group, dependencies: FollowDependencies) {
+    this.#group = outermostGroup
     this.#dependencies = dependencies
   }
 
@@ -65,8 +65,8 @@ class RouteWalk implements AsyncIterableIterator<Route, undefined> {
   }
 
   async next(): Promise<IteratorResult<Route, undefined>> {
-    const { select, groupReach, resolveEntry, onUnresolved, onEmpty } = this.#dependencies
-    while (this.#selecting) await this.#selecting.catch(() => {}) // a hedge may still be choosing its target
+    const { select, entryLookup, resolveEntry, onUnresolved, onEmpty } = this.#dependencies
+    while (this.#pendingOrder) await this.#pendingOrder.catch(() => {}) // a hedge may still be choosing its target
     for (;;) {
       const route = this.#routes[this.#pulledCount++]
       if (route && this.#via) {
@@ -76,33 +76,33 @@ class RouteWalk implements AsyncIterableIterator<Route, undefined> {
       if (this.#group) {
         const group = this.#group
         this.#group = undefined
-        if (!this.#seen.has(group) && this.#seen.size < MAX_COMBOS) {
-          this.#seen.add(group)
-          this.#selecting = select(group, groupReach, this.#before)
+        if (!this.#visitedGroups.has(group) && this.#visitedGroups.size < MAX_COMBOS) {
+          this.#visitedGroups.add(group)
+          this.#pendingOrder = select(group, entryLookup, this.#parentChoice)
           try {
-            this.#enterGroup(group, await this.#selecting)
+            this.#enterGroup(group, await this.#pendingOrder)
           } finally {
-            this.#selecting = undefined
+            this.#pendingOrder = undefined
           }
         }
       }
-      const stage = this.#stages.at(-1)
-      if (!stage) {
+      const enteredGroup = this.#enteredGroups.at(-1)
+      if (!enteredGroup) {
         if (this.#isEmpty) await onEmpty?.()
         return { value: undefined, done: true }
       }
-      const entry = stage.order.entries[stage.followed++]
+      const entry = enteredGroup.order.entries[enteredGroup.followedCount++]
       if (!entry) {
-        this.#stages.pop()
+        this.#enteredGroups.pop()
         continue
       }
-      const { group, order, before } = stage
-      const via: GroupChoice = { group, order, entry, before }
-      const resolution = resolveEntry(entry, findDecidingGroup(group, before))
+      const { group, order, parent } = enteredGroup
+      const via: GroupChoice = { group, order, entry, parent }
+      const resolution = resolveEntry(entry, findDecidingGroup(group, parent))
       if (!resolution) onUnresolved?.(entry, via)
       else if ('strategy' in resolution) {
         this.#group = resolution
-        this.#before = via
+        this.#parentChoice = via
       } else {
         this.#routes = resolution
         this.#pulledCount = 0
@@ -113,11 +113,10 @@ class RouteWalk implements AsyncIterableIterator<Route, undefined> {
 
   #enterGroup(group: Group, order: GroupOrder): void {
     const { onExcluded } = this.#dependencies
-    const previous = this.#before
+    const parent = this.#parentChoice
     if (onExcluded && order.entries.length < group.entries.length)
-      for (const entry of group.entries)
-        if (!order.entries.includes(entry)) onExcluded(entry, { group, before: previous })
-    this.#stages.push({ group, order, before: previous, followed: 0 })
+      for (const entry of group.entries) if (!order.entries.includes(entry)) onExcluded(entry, { group, parent })
+    this.#enteredGroups.push({ group, order, parent, followedCount: 0 })
   }
 }
 
@@ -130,10 +129,10 @@ function createRoute({ target }: Route, via: GroupChoice): Route {
 
 /** Collects the conditions (`on`) of all groups on the path. Returns `undefined` if there are none. */
 function collectConditions(via: GroupChoice): Route['on'] {
-  let found: Set<ResponseCondition> | undefined
-  for (let choice: GroupChoice | undefined = via; choice; choice = choice.before)
-    for (const condition of choice.group.on ?? []) found = (found ?? new Set()).add(condition)
-  return found && [...found]
+  let conditions: Set<ResponseCondition> | undefined
+  for (let choice: GroupChoice | undefined = via; choice; choice = choice.parent)
+    for (const condition of choice.group.on ?? []) conditions = (conditions ?? new Set()).add(condition)
+  return conditions && [...conditions]
 }
 
 /** Applies the settings of the entries on the path. For each parameter, the innermost entry that sets it wins. */
@@ -141,19 +140,19 @@ function applyEntries(target: RouteTarget, via: GroupChoice): RouteTarget {
   let voices: GroupEntry['voices']
   let params: GroupEntry['params']
   let promptCaching: GroupEntry['promptCaching']
-  for (let choice: GroupChoice | undefined = via; choice; choice = choice.before) {
+  for (let choice: GroupChoice | undefined = via; choice; choice = choice.parent) {
     voices ??= choice.entry.voices
     promptCaching ??= choice.entry.promptCaching
-    const outer = choice.entry.params
-    params = outer && params ? { ...outer, ...params } : (params ?? outer)
+    const outerParams = choice.entry.params
+    params = outerParams && params ? { ...outerParams, ...params } : (params ?? outerParams)
   }
   if (!voices && !params && !promptCaching) return target
   return { ...target, ...(voices && { voices }), ...(params && { params }), ...(promptCaching && { promptCaching }) }
 }
 
 /** Finds the group that determines how connections are chosen: the innermost one with a strategy for them. */
-function findDecidingGroup(group: Group, previous: GroupChoice | undefined): Group {
+function findDecidingGroup(group: Group, parent: GroupChoice | undefined): Group {
   if (group.connectionStrategy) return group
-  for (let outer = previous; outer; outer = outer.before) if (outer.group.connectionStrategy) return outer.group
+  for (let choice = parent; choice; choice = choice.parent) if (choice.group.connectionStrategy) return choice.group
   return group
 }

@@ -2,7 +2,7 @@ import { getPrice as pricesOf } from '../../protocols/providers/catalog-model.ts
 import type { Catalog } from '../../types.ts'
 import type { Group, GroupEntry, Resolution, RouteTarget, StrategyInputs } from './group.ts'
 import type { RouteTable } from './route-table.ts'
-import type { GroupReach, Representatives } from './select.ts'
+import type { EntryLookup, Representatives } from './select.ts'
 import { getStrategy } from './strategies.ts'
 
 /** Maximum nesting depth of a combo with a known price. */
@@ -17,17 +17,17 @@ export function createRepresentatives(catalog: Catalog, resolveModel: (model: st
     if (target || representatives.has(name) || depth > MAX_DEPTH) return target ?? representatives.get(name)
     representatives.set(name, undefined) // returned if a cycle of combos leads back to this name
     const resolution = resolveModel(name)
-    const first =
+    const representative =
       resolution && 'strategy' in resolution ? findFirstInGroup(resolution, depth + 1) : resolution?.[0]?.target
-    representatives.set(name, first)
-    return first
+    representatives.set(name, representative)
+    return representative
   }
 
   function findFirstInGroup({ strategy, label, entries }: Group, depth: number): RouteTarget | undefined {
     const getCost = (entry: GroupEntry) => getPrice(findRepresentative(entry, depth))
     for (const entry of getStrategy(strategy).order(entries, { ...NEUTRAL_INPUTS, label, getCost })) {
-      const first = findRepresentative(entry, depth)
-      if (first) return first
+      const representative = findRepresentative(entry, depth)
+      if (representative) return representative
     }
     return undefined
   }
@@ -47,9 +47,9 @@ export function createRepresentatives(catalog: Catalog, resolveModel: (model: st
 /** Inputs without measurements, and with a random number that leaves the first entry first. */
 const NEUTRAL_INPUTS: Omit<StrategyInputs, 'label' | 'getCost'> = {
   random: () => 0,
-  turn: 0,
+  turnIndex: 0,
   session: '',
-  pin: undefined,
+  pinnedEntryName: undefined,
   getLatency: () => 0,
   getLoad: () => 0,
 }
@@ -61,16 +61,16 @@ function sumPrice(catalog: Catalog, target: RouteTarget): number | undefined {
 }
 
 /** Maximum number of steps of `listTargets`. */
-const MAX_REACH = 100
+const MAX_LOOKUP_STEPS = 100
 
-const reaches = new WeakMap<RouteTable, GroupReach>()
+const lookupsByTable = new WeakMap<RouteTable, EntryLookup>()
 
 /** Returns the lookups for the entries in a table's groups. They cache results, so each table has its own. */
-export function getGroupReach(table: RouteTable): GroupReach {
-  const existing = reaches.get(table)
+export function getEntryLookup(table: RouteTable): EntryLookup {
+  const existing = lookupsByTable.get(table)
   if (existing) return existing
-  const created = createGroupReach(table)
-  reaches.set(table, created)
+  const created = createEntryLookup(table)
+  lookupsByTable.set(table, created)
   return created
 }
 
@@ -78,11 +78,12 @@ export function getGroupReach(table: RouteTable): GroupReach {
 export const resolveEntry = (table: RouteTable, { target, name }: GroupEntry, parent?: Group): Resolution =>
   target ? [{ target }] : table.resolveModel(name, parent)
 
-function createGroupReach(table: RouteTable): GroupReach {
-  function* walkTargets(entry: GroupEntry, look = { left: MAX_REACH }): Generator<RouteTarget> {
-    if (look.left-- <= 0) return // a limit that also ends cycles
+function createEntryLookup(table: RouteTable): EntryLookup {
+  function* walkTargets(entry: GroupEntry, budget = { remainingSteps: MAX_LOOKUP_STEPS }): Generator<RouteTarget> {
+    if (budget.remainingSteps-- <= 0) return // a limit that also ends cycles
     const resolution = resolveEntry(table, entry)
-    if (resolution && 'strategy' in resolution) for (const inner of resolution.entries) yield* walkTargets(inner, look)
+    if (resolution && 'strategy' in resolution)
+      for (const nestedEntry of resolution.entries) yield* walkTargets(nestedEntry, budget)
     else for (const { target } of resolution ?? []) yield target
   }
 

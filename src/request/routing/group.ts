@@ -28,7 +28,7 @@ export interface Group {
   /** The key of the group's state, unique among groups. */
   label: string
   /** A value that changes with each change to the group, which ends moved sessions. */
-  edition?: string | undefined
+  revision?: string | undefined
   strategy: Strategy
   /** With `round-robin`, how many consecutive requests each entry gets. */
   stickyLimit: number
@@ -84,13 +84,13 @@ export interface StrategyInputs {
   /** Returns a random number in [0, 1). */
   random(): number
   /** The index of the entry whose turn it is. */
-  turn: number
+  turnIndex: number
   /** The group's label, so that a session starts at a different entry in each group. */
   label: string
   /** The request's session; may be empty. */
   session: string
   /** The name of the entry that the session was moved to. */
-  pin: string | undefined
+  pinnedEntryName: string | undefined
   /** Returns the input plus output price in US dollars per million tokens, or `undefined` if one is unknown. */
   getCost(entry: GroupEntry): number | undefined
   /** Returns the recent average latency in ms, or `undefined` before the first response. */
@@ -103,9 +103,9 @@ export interface StrategyInputs {
 export interface GroupTurn {
   index: number
   times: number
-  /** The state's version after this turn, if it was the last one taken. `before` is the previous state. */
+  /** The state's version after this turn, if it was the last one taken. `previousState` is the state before it. */
   version?: string
-  before?: string
+  previousState?: string
 }
 
 /** A group's entries, in the order in which one request tries them. */
@@ -122,7 +122,7 @@ export interface GroupChoice {
   group: Group
   order: GroupOrder
   entry: GroupEntry
-  before: GroupChoice | undefined
+  parent: GroupChoice | undefined
 }
 
 /** A target, and the entries that led to it. */
@@ -137,10 +137,10 @@ export interface Route {
 export type Resolution = Group | readonly Route[] | undefined
 
 /** Formats the groups on the path to a target, outermost first: `pool:round-robin>inner:weighted`. */
-export function formatVia(choice: Pick<GroupChoice, 'group' | 'before'> | undefined): string {
+export function formatVia(choice: Pick<GroupChoice, 'group' | 'parent'> | undefined): string {
   if (!choice) return ''
-  const { before, group } = choice
-  return `${before ? `${formatVia(before)}>` : ''}${group.name}:${group.strategy}`
+  const { parent, group } = choice
+  return `${parent ? `${formatVia(parent)}>` : ''}${group.name}:${group.strategy}`
 }
 
 /** Returns the name that led a request to a route: the request's model name, or the outermost entry's name in its model list. */
@@ -149,7 +149,7 @@ export function getRequestedName(
   request: { call: { model: string }; list?: Group | undefined },
 ): string {
   if (!request.list) return request.call.model
-  let outermost = via
-  while (outermost?.before) outermost = outermost.before
-  return outermost?.entry.name ?? ''
+  let outermostChoice = via
+  while (outermostChoice?.parent) outermostChoice = outermostChoice.parent
+  return outermostChoice?.entry.name ?? ''
 }

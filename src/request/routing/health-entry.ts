@@ -45,7 +45,7 @@ export function listHealthEntries(
   facts: HealthFacts,
 ): HealthEntry[] {
   const now = facts.now()
-  return facts.records?.currentRecords(connections).map((record) => toHealthEntry(record, now)) ?? []
+  return facts.records?.listCurrentRecords(connections).map((record) => toHealthEntry(record, now)) ?? []
 }
 
 function toHealthEntry(record: HealthRecord, now: number): HealthEntry {
@@ -93,7 +93,7 @@ export function listTargetStates(
   { windows, records, now: clock }: HealthFacts,
 ): TargetState[] {
   const now = clock()
-  const called = windows.list()
+  const calledSubjects = windows.listSubjects()
   return connections
     .filter(({ isActive }) => isActive !== false)
     .flatMap((connection) => {
@@ -101,19 +101,19 @@ export function listTargetStates(
       const isCurrent = ({ level, target }: CallSubject) =>
         level === 'model' && target.connection.id === id && target.connection.updatedAt === updatedAt
       const models = [
-        ...called.filter(isCurrent),
-        ...listUncountedModels(records?.currentRecords([connection]) ?? [], { called, connection }),
+        ...calledSubjects.filter(isCurrent),
+        ...listUncountedModels(records?.listCurrentRecords([connection]) ?? [], { called: calledSubjects, connection }),
       ]
-      const all = models.length > 0 ? models : [{ target: { provider, model: '', connection }, combo: undefined }]
-      return all.map(({ target, combo }) => toTargetState({ target, level: 'model', combo }, connection))
+      const subjects = models.length > 0 ? models : [{ target: { provider, model: '', connection }, combo: undefined }]
+      return subjects.map(({ target, combo }) => toTargetState({ target, level: 'model', combo }, connection))
     })
 
   function toTargetState(subject: CallSubject, { draining }: ConnectionRecord): TargetState {
     const { target, combo } = subject
     const { calls, failures } = windows.getCounts(subject)
     const coolingRecords = records?.findRecords(target, combo).filter(({ retryAt }) => retryAt !== undefined)
-    const worst = coolingRecords?.sort((one, other) => Number(other.retryAt) - Number(one.retryAt))[0]
-    const state = worst && (getState(worst, now) === 'cooling' ? 'cooling' : 'probing')
+    const worstRecord = coolingRecords?.sort((a, b) => Number(b.retryAt) - Number(a.retryAt))[0]
+    const state = worstRecord && (getState(worstRecord, now) === 'cooling' ? 'cooling' : 'probing')
     return {
       provider: target.provider,
       connectionId: target.connection.id,
@@ -122,11 +122,11 @@ export function listTargetStates(
       state: draining ? 'draining' : (state ?? 'ok'),
       calls,
       ...(calls > 0 && { failureShare: Math.min(1, failures / calls) }),
-      ...(worst?.retryAt !== undefined && {
-        level: worst.level,
-        reason: worst.reason,
-        message: worst.message,
-        until: new Date(worst.retryAt).toISOString(),
+      ...(worstRecord?.retryAt !== undefined && {
+        level: worstRecord.level,
+        reason: worstRecord.reason,
+        message: worstRecord.message,
+        until: new Date(worstRecord.retryAt).toISOString(),
       }),
     }
   }
@@ -135,10 +135,10 @@ export function listTargetStates(
 /** Lists models without counted calls whose failures are still recorded. */
 const listUncountedModels = (
   records: readonly HealthRecord[],
-  { called, connection }: { called: readonly CallSubject[]; connection: ConnectionRecord },
+  { called: calledSubjects, connection }: { called: readonly CallSubject[]; connection: ConnectionRecord },
 ) =>
   records.flatMap(({ level, provider, model, combo }) => {
-    const isCalled = called.some(
+    const hasCalls = calledSubjects.some(
       (subject) =>
         subject.level === 'model' &&
         subject.target.model === model &&
@@ -146,7 +146,7 @@ const listUncountedModels = (
         subject.target.connection.updatedAt === connection.updatedAt &&
         subject.combo === combo,
     )
-    return level !== 'model' || model === undefined || isCalled
+    return level !== 'model' || model === undefined || hasCalls
       ? []
       : [{ target: { provider, model, connection }, combo }]
   })

@@ -4,7 +4,7 @@ import { getSubject, getSubjectKey, type HealthTarget, levels, type Subject } fr
 /** A call to an unhealthy target. Other requests wait for its outcome. */
 export interface Probe {
   /** Epoch ms. */
-  since: number
+  startedAt: number
   result: Promise<ProbeResult>
 }
 
@@ -13,31 +13,31 @@ export type ProbeResult = 'answered' | 'failed' | 'dropped'
 
 interface ProbedTarget {
   /** The records of the cooldowns that apply to the target. */
-  unhealthy: readonly HealthRecord[]
-  /** The records in `unhealthy` that this call probes. */
-  probed: readonly HealthRecord[]
+  coolingRecords: readonly HealthRecord[]
+  /** The records in `coolingRecords` that this call probes. */
+  probedRecords: readonly HealthRecord[]
   now: number
 }
 
 /** Adds an in-flight call to its target's records. Returns the function that ends the probe, so that others can probe. */
-export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: ProbeResult) => void {
-  let settle: (ending: ProbeResult) => void = () => {}
-  const result = new Promise<ProbeResult>((resolve) => {
-    settle = resolve
+export function startProbe({ coolingRecords, probedRecords, now }: ProbedTarget): (result: ProbeResult) => void {
+  let resolveResult: (ending: ProbeResult) => void = () => {}
+  const resultPromise = new Promise<ProbeResult>((resolve) => {
+    resolveResult = resolve
   })
-  const probeCall: Probe = { since: now, result }
-  for (const record of unhealthy) record.probeCall ??= probeCall
-  for (const record of probed) {
+  const probeCall: Probe = { startedAt: now, result: resultPromise }
+  for (const record of coolingRecords) record.probeCall ??= probeCall
+  for (const record of probedRecords) {
     record.isProbing = true
     record.probeCall = probeCall
   }
-  return (ending) => {
-    for (const record of unhealthy) {
+  return (result) => {
+    for (const record of coolingRecords) {
       if (record.probeCall !== probeCall) continue // another call has replaced this one
       record.isProbing = false
       delete record.probeCall
     }
-    settle(ending)
+    resolveResult(result)
   }
 }
 
@@ -48,13 +48,13 @@ export interface HealthRecord extends Subject {
   /** The models with those failures, not including failures of entire connections. */
   models: Set<string>
   /** The client keys with requests that got a 403 without a reason. */
-  refusedTo: Set<string>
+  rejectedClients: Set<string>
   reason: FailureClass
   message: string
   /** Consecutive failures. */
   failures: number
   /** Consecutive cooldowns. */
-  times: number
+  cooldownCount: number
   /** The time of the first failure, in epoch ms. */
   since: number
   /** When the cooldown ends, in epoch ms. Absent while failures are only counted. */
@@ -64,9 +64,9 @@ export interface HealthRecord extends Subject {
   /** Whether every other call would certainly fail as well. If `false` or absent, several requests' failures have added up. */
   isCertain?: boolean
   /** When the cooldown began or was last extended, as a number in the order of all calls and cooldowns. */
-  cooledIn: number
+  cooldownNumber: number
   /** Whether streams have been cut off. If so, the beginning of another stream isn't a sign of recovery. */
-  isCut?: boolean
+  hasCutStreams?: boolean
   /** Whether a probe is in flight. */
   isProbing: boolean
   /** A call in flight although the target is unhealthy: a probe, or a last resort. */
@@ -85,9 +85,9 @@ export interface HealthRecords {
   getRecord(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord
   forget(record: HealthRecord): void
   /** Ends a target's probe, at every level. */
-  release(target: HealthTarget, combo?: string): void
+  endProbe(target: HealthTarget, combo?: string): void
   /** Returns the records of connections that haven't changed since their failures. */
-  currentRecords(connections: readonly HealthTarget['connection'][]): HealthRecord[]
+  listCurrentRecords(connections: readonly HealthTarget['connection'][]): HealthRecord[]
   reset(connectionId?: string): void
 }
 
@@ -98,7 +98,7 @@ export function createHealthRecords(): HealthRecords {
   const records = new Map<string, HealthRecord>()
 
   /** Returns the record, unless its connection has changed since, perhaps through another instance. */
-  function read(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord | undefined {
+  function findRecord(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord | undefined {
     const key = getSubjectKey(getSubject(target, level, combo))
     const record = records.get(key)
     if (!record || !isRepaired(record, target.connection)) return record
@@ -106,62 +106,64 @@ export function createHealthRecords(): HealthRecords {
     return undefined
   }
 
-  function make(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord {
+  function createRecord(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord {
     const subject = getSubject(target, level, combo)
     const record: HealthRecord = {
       ...subject,
       connections: new Map(),
       models: new Set(),
-      refusedTo: new Set(),
+      rejectedClients: new Set(),
       reason: 'server',
       message: '',
       failures: 0,
-      times: 0,
+      cooldownCount: 0,
       since: 0,
-      cooledIn: 0,
+      cooldownNumber: 0,
       isProbing: false,
     }
-    if (records.size >= MAX_RECORDS) forgetOne()
+    if (records.size >= MAX_RECORDS) evictRecord()
     records.set(getSubjectKey(subject), record)
     return record
   }
 
   /** Evicts one record: the oldest of a model that may not exist or isn't in cooldown, or else the oldest of a model, or else the oldest of all. */
-  function forgetOne() {
-    const retained = [...records]
-    const [key] = retained.find(isExpendable) ?? retained.find(isModelRecord) ?? retained[0] ?? []
+  function evictRecord() {
+    const entries = [...records]
+    const [key] = entries.find(isExpendable) ?? entries.find(isModelRecord) ?? entries[0] ?? []
     if (key !== undefined) records.delete(key)
   }
 
   const findRecords = (target: HealthTarget, combo?: string) => {
-    const forAll = levels.flatMap((level) => read(target, level) ?? [])
-    if (combo === undefined) return forAll
-    const certain = forAll.filter(({ isCertain, refusedTo }) => isCertain || refusedTo.size > 0)
-    return [...certain, ...levels.flatMap((level) => read(target, level, combo) ?? [])]
+    const sharedRecords = levels.flatMap((level) => findRecord(target, level) ?? [])
+    if (combo === undefined) return sharedRecords
+    const certainRecords = sharedRecords.filter(
+      ({ isCertain, rejectedClients }) => isCertain || rejectedClients.size > 0,
+    )
+    return [...certainRecords, ...levels.flatMap((level) => findRecord(target, level, combo) ?? [])]
   }
 
   return {
     isEmpty: () => records.size === 0,
     findRecords,
-    getRecord: (target, level, combo) => read(target, level, combo) ?? make(target, level, combo),
+    getRecord: (target, level, combo) => findRecord(target, level, combo) ?? createRecord(target, level, combo),
     forget(record) {
       const key = getSubjectKey(record)
       if (records.get(key) === record) records.delete(key)
     },
-    release(target, combo) {
+    endProbe(target, combo) {
       for (const record of findRecords(target, combo)) {
         record.isProbing = false
         delete record.probeCall
       }
     },
-    currentRecords(connections) {
-      const updates = new Map(connections.map(({ id, updatedAt }) => [id, updatedAt]))
+    listCurrentRecords(connections) {
+      const updatedAtById = new Map(connections.map(({ id, updatedAt }) => [id, updatedAt]))
       const providers = new Set(connections.map(({ provider }) => provider))
       return [...records.values()].filter((record) => {
         const { level, provider, connectionId = '', updatedAt } = record
         return level === 'provider'
           ? providers.has(provider) && !connections.some((connection) => isRepaired(record, connection))
-          : updates.get(connectionId) === updatedAt
+          : updatedAtById.get(connectionId) === updatedAt
       })
     },
     reset(connectionId) {
@@ -177,9 +179,9 @@ export function createHealthRecords(): HealthRecords {
 const isRepaired = ({ connections }: HealthRecord, { id, updatedAt }: HealthTarget['connection']) =>
   (connections.get(id) ?? updatedAt) < updatedAt
 
-type StoredHealthRecord = [key: string, record: HealthRecord]
+type RecordEntry = [key: string, record: HealthRecord]
 
-const isModelRecord = ([, { level }]: StoredHealthRecord) => level === 'model'
+const isModelRecord = ([, { level }]: RecordEntry) => level === 'model'
 
-const isExpendable = ([, { level, reason, retryAt }]: StoredHealthRecord) =>
+const isExpendable = ([, { level, reason, retryAt }]: RecordEntry) =>
   level === 'model' && (reason === 'model-not-found' || retryAt === undefined)

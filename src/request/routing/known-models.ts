@@ -22,10 +22,10 @@ export function isKnownName(name: string, table: RouteTable): boolean {
     table.combos.has(name) ||
     table.aliases.has(name) ||
     (table.findTargets(name) ?? []).some((target) => isKnownTarget(target, table))
-  if (isKnown && knownNames.size < MAX_NAMES) knownNamesByTable.set(table, knownNames.add(name))
+  if (isKnown && knownNames.size < MAX_CACHED_NAMES) knownNamesByTable.set(table, knownNames.add(name))
   return isKnown
 }
 
 /** Caches known names that were requested, because finding a name's targets takes longer than all other measurement work. */
 const knownNamesByTable = new WeakMap<RouteTable, Set<string>>()
-const MAX_NAMES = 2_000
+const MAX_CACHED_NAMES = 2_000

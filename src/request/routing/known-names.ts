@@ -13,28 +13,28 @@ import type { RouteTable } from './route-table.ts'
  * order in which they are named.
  */
 export function findMissingProviders(model: string, table: RouteTable): string[] {
-  const missing = new Set<string>()
-  const seen = new Set<string>()
-  const rest = [model] // a stack; the last element is the next name
-  for (let name = rest.pop(); name !== undefined && missing.size < 3; name = rest.pop()) {
-    if (seen.has(name)) continue
-    seen.add(name)
+  const missingProviders = new Set<string>()
+  const visitedNames = new Set<string>()
+  const pendingNames = [model] // a stack; the last element is the next name
+  for (let name = pendingNames.pop(); name !== undefined && missingProviders.size < 3; name = pendingNames.pop()) {
+    if (visitedNames.has(name)) continue
+    visitedNames.add(name)
     const combo = table.combos.get(name)
-    const target = table.aliases.get(name)
-    if (combo) rest.push(...combo.entries.map((entry) => entry.name).reverse())
-    else if (target !== undefined) rest.push(target)
+    const aliasTarget = table.aliases.get(name)
+    if (combo) pendingNames.push(...combo.entries.map((entry) => entry.name).reverse())
+    else if (aliasTarget !== undefined) pendingNames.push(aliasTarget)
     else {
       const provider = findMissingProvider(name, table)
-      if (provider !== undefined) missing.add(provider)
+      if (provider !== undefined) missingProviders.add(provider)
     }
   }
-  return [...missing]
+  return [...missingProviders]
 }
 
 /** Finds the provider in a `<provider>/<model>` name if it is known but has no active connection. */
-function findMissingProvider(model: string, { catalog, connections, byName }: RouteTable) {
+function findMissingProvider(model: string, { catalog, connections, namedConnections }: RouteTable) {
   const name = model.slice(0, Math.max(0, model.indexOf('/')))
-  if (name === '' || byName.has(name)) return undefined
+  if (name === '' || namedConnections.has(name)) return undefined
   const providers = [...Object.keys(catalog).map((provider) => ({ provider })), ...connections]
   return providers.find((connection) => {
     const { output, catalog: catalogAlias, id } = getProviderNames(catalog, connection)
@@ -47,22 +47,24 @@ function findMissingProvider(model: string, { catalog, connections, byName }: Ro
  * model list does. A name may occur more than once.
  */
 export async function listKnownNames(table: RouteTable): Promise<string[]> {
-  return [...walkNames(table, await table.customModels())]
+  return [...walkNames(table, await table.loadCustomModels())]
 }
 
 function* walkNames(
-  { catalog, byName, combos, aliases, resolveModel }: RouteTable,
+  { catalog, namedConnections, combos, aliases, resolveModel }: RouteTable,
   customModels: readonly CustomModel[],
 ) {
   yield* combos.keys()
   yield* aliases.keys()
-  if (byName.size === 0) yield* walkCatalogNames(catalog)
-  for (const [name, [first]] of byName) {
-    if (first && getProviderNames(catalog, first).output === name) yield* walkModelNames(first, catalog)
+  if (namedConnections.size === 0) yield* walkCatalogNames(catalog)
+  for (const [name, [firstConnection]] of namedConnections) {
+    if (firstConnection && getProviderNames(catalog, firstConnection).output === name)
+      yield* walkModelNames(firstConnection, catalog)
   }
   for (const { providerAlias, id, type = 'llm' } of customModels) {
-    const [first] = byName.get(providerAlias) ?? []
-    if (first && type === 'llm' && id.trim() !== '') yield `${getProviderNames(catalog, first).output}/${id.trim()}`
+    const [firstConnection] = namedConnections.get(providerAlias) ?? []
+    if (firstConnection && type === 'llm' && id.trim() !== '')
+      yield `${getProviderNames(catalog, firstConnection).output}/${id.trim()}`
   }
   // The operator knows the models in aliases and combos, which may be the only source for a compatible provider.
   const referencedNames = [
@@ -82,9 +84,9 @@ function* walkCatalogNames(catalog: Catalog) {
 
 function* walkModelNames(connection: ConnectionRecord, catalog: Catalog) {
   const names = getProviderNames(catalog, connection)
-  const enabled = connection.providerSpecificData?.enabledModels
-  const ids = enabled?.length
-    ? enabled.map((id) => stripName(id, names))
+  const enabledModels = connection.providerSpecificData?.enabledModels
+  const ids = enabledModels?.length
+    ? enabledModels.map((id) => stripName(id, names))
     : (getDefinition(catalog, connection.provider)?.models ?? []).map((model) => model.id)
   for (const id of ids) if (id.trim() !== '') yield `${names.output}/${id}`
 }

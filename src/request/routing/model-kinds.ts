@@ -28,17 +28,21 @@ export function suggestEndpoint(kind: Kind): string {
   return endpoint ? `. Use POST ${endpoint.path}.` : ", which this gateway doesn't support yet."
 }
 
-export type Model = Pick<RouteTarget, 'connection' | 'provider' | 'model'>
-export type KnownModels = Pick<RouteTable, 'catalog' | 'customModels'>
+export type ModelTarget = Pick<RouteTarget, 'connection' | 'provider' | 'model'>
+export type ModelSources = Pick<RouteTable, 'catalog' | 'loadCustomModels'>
 
-export function findKind(target: Model, catalog: Catalog, custom: readonly CustomModel[]): Kind | undefined {
+export function findKind(
+  target: ModelTarget,
+  catalog: Catalog,
+  customModels: readonly CustomModel[],
+): Kind | undefined {
   const catalogKind = findKindInCatalog(target, catalog)
-  if (catalogKind || custom.length === 0) return catalogKind
+  if (catalogKind || customModels.length === 0) return catalogKind
   const names: string[] = Object.values(getProviderNames(catalog, target.connection))
-  return custom.find(({ id, providerAlias }) => id.trim() === target.model && names.includes(providerAlias))?.type
+  return customModels.find(({ id, providerAlias }) => id.trim() === target.model && names.includes(providerAlias))?.type
 }
 
-function findKindInCatalog(target: Model, catalog: RouteTable['catalog']): Kind | undefined {
+function findKindInCatalog(target: ModelTarget, catalog: RouteTable['catalog']): Kind | undefined {
   const catalogModel = getCatalogModel(catalog, target)
   if (catalogModel) return catalogModel.type ?? 'llm'
   const { searchConfig, fetchConfig } = getDefinition(catalog, target.provider) ?? {}
@@ -48,7 +52,7 @@ function findKindInCatalog(target: Model, catalog: RouteTable['catalog']): Kind 
 
 export type RequestedEndpoint = Pick<Endpoint, 'operation' | 'path'>
 
-export const servesKind = ({ operation }: RequestedEndpoint, kind: Kind): boolean =>
+export const supportsKind = ({ operation }: RequestedEndpoint, kind: Kind): boolean =>
   operation.kind === kind || (operation.alsoServes?.includes(kind) ?? false)
 
 /**
@@ -56,19 +60,19 @@ export const servesKind = ({ operation }: RequestedEndpoint, kind: Kind): boolea
  * respond with images or speech, and the others reject the request.
  */
 export const needsOtherEndpoint = (endpoint: RequestedEndpoint, kind: Kind): boolean =>
-  !servesKind(endpoint, kind) && (findEndpoint(kind) !== undefined || endpoint.operation.kind !== 'llm')
+  !supportsKind(endpoint, kind) && (findEndpoint(kind) !== undefined || endpoint.operation.kind !== 'llm')
 
 /**
  * Throws an `INVALID_REQUEST` that names the right endpoint if the target's model is known to be of a kind that the endpoint doesn't support. Some
  * vendors also offer models of several kinds at their chat endpoint.
  */
 export function requireKind(
-  { call: { endpoint }, table }: { call: { endpoint: Endpoint }; table: KnownModels },
+  { call: { endpoint }, table }: { call: { endpoint: Endpoint }; table: ModelSources },
   target: RouteTarget,
-  custom: readonly CustomModel[],
+  customModels: readonly CustomModel[],
 ): void {
-  const kind = findKind(target, table.catalog, custom)
-  if (kind === undefined || !needsOtherEndpoint(endpoint, kind) || isServedAsChat(endpoint, kind, target)) return
+  const kind = findKind(target, table.catalog, customModels)
+  if (kind === undefined || !needsOtherEndpoint(endpoint, kind) || supportsKindInChat(endpoint, kind, target)) return
   if (kind === 'llm' && endpoint.operation.isServedBy?.(target)) return
   throw gatewayError('INVALID_REQUEST', {
     message: `POST ${endpoint.path} does not serve "${getTargetName(target)}", a model for ${PURPOSE_BY_KIND[kind]}${suggestEndpoint(kind)}`,
@@ -77,7 +81,7 @@ export function requireKind(
 }
 
 /** Returns whether the target supports the kind at its chat endpoint, as Google and resellers of its models do for images and audio. */
-const isServedAsChat = (
+const supportsKindInChat = (
   { operation }: RequestedEndpoint,
   kind: Kind,
   { format, model }: Pick<ProviderTarget, 'format' | 'model'>,

@@ -16,43 +16,43 @@ export function createNamedModels(
   combos: ReadonlyArray<Pick<Combo, 'name' | 'models' | 'sameVectors'>>,
   aliases: ReadonlyArray<{ alias: string; model: string }>,
 ): NamedModels {
-  const byName = new Map(combos.map((combo) => [combo.name, combo]))
-  const meanings = new Map(aliases.map(({ alias, model }) => [alias, model]))
+  const combosByName = new Map(combos.map((combo) => [combo.name, combo]))
+  const aliasTargets = new Map(aliases.map(({ alias, model }) => [alias, model]))
   return {
     findCombo(name) {
-      const combo = byName.get(name)
+      const combo = combosByName.get(name)
       return combo && { models: combo.models.map(getEntryName), sameVectors: combo.sameVectors }
     },
-    findAliasTarget: (name) => meanings.get(name),
+    findAliasTarget: (name) => aliasTargets.get(name),
   }
 }
 
 /** Returns whether a combo resolves to the name, directly or through aliases and nested combos. */
-export function reachesModel(models: readonly string[], requested: string, names: NamedModels): boolean {
-  const seen = new Set<string>()
-  const open = [...models]
-  for (let name = open.pop(); name !== undefined; name = open.pop()) {
-    if (name === requested) return true
-    if (seen.has(name)) continue
-    seen.add(name)
-    open.push(...(names.findCombo(name)?.models ?? [names.findAliasTarget(name) ?? name]))
+export function reachesModel(models: readonly string[], model: string, names: NamedModels): boolean {
+  const visitedNames = new Set<string>()
+  const pendingNames = [...models]
+  for (let name = pendingNames.pop(); name !== undefined; name = pendingNames.pop()) {
+    if (name === model) return true
+    if (visitedNames.has(name)) continue
+    visitedNames.add(name)
+    pendingNames.push(...(names.findCombo(name)?.models ?? [names.findAliasTarget(name) ?? name]))
   }
   return false
 }
 
 /**
- * Finds the chain of names through which `start` leads back to itself. It begins and ends with `start`. `next` contains the names that each name
- * leads to.
+ * Finds the chain of names through which `start` leads back to itself. It begins and ends with `start`. `successors` contains the names that each
+ * name leads to.
  */
-export function findCycle(start: string, next: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+export function findCycle(start: string, successors: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const cameFrom = new Map<string, string>()
-  const open = [start]
-  for (let name = open.pop(); name !== undefined; name = open.pop()) {
-    for (const model of next.get(name) ?? []) {
+  const pendingNames = [start]
+  for (let name = pendingNames.pop(); name !== undefined; name = pendingNames.pop()) {
+    for (const model of successors.get(name) ?? []) {
       if (model === start) return tracePath(name, { start, cameFrom })
       if (cameFrom.has(model)) continue
       cameFrom.set(model, name)
-      open.push(model)
+      pendingNames.push(model)
     }
   }
   return undefined
@@ -65,11 +65,11 @@ export const isDirectModel = (model: string): boolean => /.\/./.test(model)
 export const formatCycle = (cycle: readonly string[]): string => cycle.join(' → ')
 
 function tracePath(
-  last: string,
+  lastName: string,
   { start, cameFrom }: { start: string; cameFrom: ReadonlyMap<string, string> },
 ): string[] {
   const path = [start]
-  for (let name: string | undefined = last; name !== undefined && name !== start; name = cameFrom.get(name))
+  for (let name: string | undefined = lastName; name !== undefined && name !== start; name = cameFrom.get(name))
     path.push(name)
   return [...path, start].reverse()
 }

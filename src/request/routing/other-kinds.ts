@@ -1,20 +1,20 @@
 import type { Kind } from '../../types.ts'
 import {
   findKind,
-  type KnownModels,
-  type Model,
+  type ModelSources,
+  type ModelTarget,
   PURPOSE_BY_KIND,
   type RequestedEndpoint,
-  servesKind,
   suggestEndpoint,
+  supportsKind,
 } from './model-kinds.ts'
 
 /** Returns a sentence for a model that was requested at an endpoint of another kind. Empty for a language model or at the right endpoint. */
 export const describeOtherKind = (name: string, kind: Kind | undefined, endpoint: RequestedEndpoint): string =>
-  kind === undefined || kind === 'llm' || servesKind(endpoint, kind)
+  kind === undefined || kind === 'llm' || supportsKind(endpoint, kind)
     ? ''
     : `"${name}" is a model for ${PURPOSE_BY_KIND[kind]}${suggestEndpoint(kind)}`
 
 /** Returns the kind of a target's model, from the catalog or a custom model, or `undefined` if it is unknown. */
-export const getTargetKind = async (target: Model, table: KnownModels): Promise<Kind | undefined> =>
-  findKind(target, table.catalog, await table.customModels().catch(() => [])) // an unknown kind isn't a reason to fail
+export const getTargetKind = async (target: ModelTarget, table: ModelSources): Promise<Kind | undefined> =>
+  findKind(target, table.catalog, await table.loadCustomModels().catch(() => [])) // an unknown kind isn't a reason to fail

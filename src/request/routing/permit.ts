@@ -6,13 +6,13 @@ import type { HealthTarget } from './health-subject.ts'
 export interface CircuitPermit {
   /** Reports a complete response; for a stream, only that it wasn't cut off. */
   succeed(): void
-  /** Reports the beginning of a stream; `succeed` or `breakOff` follows. */
+  /** Reports the beginning of a stream; `succeed` or `failStream` follows. */
   beginStream(): void
   /**
    * Reports that the stream was cut off after it began. Counts against the model until another response is complete, unless its
    * class specifies otherwise.
    */
-  breakOff(failure: HealthFailure): void
+  failStream(failure: HealthFailure): void
   fail(failure: HealthFailure): void
   /** Releases the permit without an outcome, for example if the client disconnected. */
   drop(): void
@@ -26,27 +26,27 @@ export interface PermittedCall {
   /** The records that the call probes, and the function that ends the probe; `undefined` if the target was healthy when the call began. */
   probe: { records: readonly HealthRecord[]; end(ending: ProbeResult): void } | undefined
   /** Whether the response has begun to stream. */
-  hasBegun: boolean
+  hasStreamBegun: boolean
   /** Whether the call has been counted as a success. */
   isCounted: boolean
 }
 
 /** Applies the outcomes of calls once any target has failed. */
-export interface OutcomeReports {
+export interface OutcomeHandler {
   succeed(call: PermittedCall): void
   beginStream(call: PermittedCall): void
   /** Returns whether streams from the call's target have been cut off, so the beginning of another one isn't a sign of recovery. */
   hasCutStreams(call: PermittedCall): boolean
-  breakOff(call: PermittedCall, failure: HealthFailure): void
+  failStream(call: PermittedCall, failure: HealthFailure): void
   fail(call: PermittedCall, failure: HealthFailure): void
 }
 
 interface PermitOptions {
   countSuccess(target: HealthTarget): void
   /** `undefined` until a call has failed. */
-  getReports(): OutcomeReports | undefined
+  getHandler(): OutcomeHandler | undefined
   /** Calls `report` once the code for failures is loaded. */
-  reportFailure(report: (reports: OutcomeReports) => void): void
+  reportFailure(report: (handler: OutcomeHandler) => void): void
 }
 
 /** Creates the permit for a new call. */
@@ -54,7 +54,7 @@ export const createPermit = (
   target: HealthTarget,
   start: Pick<PermittedCall, 'callNumber' | 'probe'>,
   options: PermitOptions,
-): CircuitPermit => new TargetPermit({ ...start, target, hasBegun: false, isCounted: false }, options)
+): CircuitPermit => new TargetPermit({ ...start, target, hasStreamBegun: false, isCounted: false }, options)
 
 class TargetPermit implements CircuitPermit {
   readonly #call: PermittedCall
@@ -71,24 +71,24 @@ class TargetPermit implements CircuitPermit {
 
   succeed(): void {
     if (!this.#call.isCounted) this.#options.countSuccess(this.#call.target)
-    this.#options.getReports()?.succeed(this.#call)
+    this.#options.getHandler()?.succeed(this.#call)
   }
 
   /** The beginning of a stream is treated as a success, unless earlier streams have been cut off. */
   beginStream(): void {
     const call = this.#call
-    const reports = this.#options.getReports()
-    call.hasBegun = true
-    call.isCounted = !reports?.hasCutStreams(call)
+    const handler = this.#options.getHandler()
+    call.hasStreamBegun = true
+    call.isCounted = !handler?.hasCutStreams(call)
     if (call.isCounted) this.#options.countSuccess(call.target)
-    reports?.beginStream(call)
+    handler?.beginStream(call)
   }
 
-  breakOff(failure: HealthFailure): void {
-    this.#options.reportFailure((reports) => reports.breakOff(this.#call, failure))
+  failStream(failure: HealthFailure): void {
+    this.#options.reportFailure((handler) => handler.failStream(this.#call, failure))
   }
 
   fail(failure: HealthFailure): void {
-    this.#options.reportFailure((reports) => reports.fail(this.#call, failure))
+    this.#options.reportFailure((handler) => handler.fail(this.#call, failure))
   }
 }

@@ -7,10 +7,10 @@ import type { SharedState } from './shared-state.ts'
 export interface RoundRobin {
   /** Takes the next turn. Skips unusable entries, unless all are unusable. */
   take(group: Group, isUsable: (entry: GroupEntry) => boolean): Promise<GroupTurn>
-  /** Returns the turn that `take` would return: the one after `after` or, by default, after the last turn taken. */
+  /** Returns the turn that `take` would return: the one after `previousTurn` or, by default, after the last turn taken. */
   peek(group: Group, isUsable: (entry: GroupEntry) => boolean, after?: GroupTurn): Promise<GroupTurn>
   /** Ends a turn: moves it to the entry that responded, or gives it back if none did, unless another request has taken a turn in the meantime. */
-  settle(group: Group, entry: GroupEntry | undefined, turn: GroupTurn): Promise<void>
+  finishTurn(group: Group, entry: GroupEntry | undefined, turn: GroupTurn): Promise<void>
   /**
    * Joins two turns taken by one request, so that both can be given back as one. Returns only the later one if another request has taken a turn in
    * between.
@@ -39,31 +39,32 @@ const MAX_WAIT_MS = 2_400
 /** Creates round-robin turns on shared state. With a store, all instances share the turns. */
 export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
   const queues = new Map<string, WaitingRequest[]>()
-  const latest = new Map<string, GroupTurn>() // each label's latest known turn
+  const latestTurns = new Map<string, GroupTurn>() // each label's latest known turn
 
-  const readLast = async (label: string) => {
+  const readLastTurn = async (label: string) => {
     const stored = await state.read(getKey(label))
-    return { last: parseTurn(stored?.value), ifVersion: stored?.version ?? null }
+    return { lastTurn: parseTurn(stored?.value), ifVersion: stored?.version ?? null }
   }
 
   /** Takes all waiting requests' turns in one write, so that a slow store doesn't limit throughput. */
-  async function serve(label: string, queue: WaitingRequest[]) {
+  async function drainQueue(label: string, queue: WaitingRequest[]) {
     let retries = 0
     while (queue.length > 0) {
-      const { last, ifVersion } = await readLast(label)
-      const served = [...queue]
+      const { lastTurn, ifVersion } = await readLastTurn(label)
+      const servedRequests = [...queue]
       const turns: GroupTurn[] = []
-      for (const { group, isUsable } of served) turns.push(getNextTurn(turns.at(-1) ?? last, group, isUsable))
+      for (const { group, isUsable } of servedRequests)
+        turns.push(getNextTurn(turns.at(-1) ?? lastTurn, group, isUsable))
       const version = await state.write(getKey(label), serializeTurn(turns.at(-1)), { ifVersion })
       if (version === false && retries++ < MAX_RETRIES) continue
-      const newest = turns.at(-1)
-      if (newest) latest.set(label, newest)
+      const newestTurn = turns.at(-1)
+      if (newestTurn) latestTurns.set(label, newestTurn)
       retries = 0
-      queue.splice(0, served.length)
+      queue.splice(0, servedRequests.length)
       for (const [index, turn] of turns.entries())
-        served[index]?.resolve(
+        servedRequests[index]?.resolve(
           index === turns.length - 1 && version
-            ? { ...turn, version, before: serializeTurn(turns[index - 1] ?? last) }
+            ? { ...turn, version, previousState: serializeTurn(turns[index - 1] ?? lastTurn) }
             : turn,
         )
     }
@@ -74,50 +75,57 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
     take: (group, isUsable) =>
       new Promise((resolve, reject) => {
         const { label } = group
-        const cancel = startDeadline(clock, MAX_WAIT_MS, () => {
-          const turn = getNextTurn(latest.get(label), group, isUsable)
-          latest.set(label, turn)
+        const cancelDeadline = startDeadline(clock, MAX_WAIT_MS, () => {
+          const turn = getNextTurn(latestTurns.get(label), group, isUsable)
+          latestTurns.set(label, turn)
           resolve(turn)
         })
-        const settle =
-          <T>(end: (value: T) => void) =>
+        const cancelThen =
+          <T>(finish: (value: T) => void) =>
           (value: T) => {
-            cancel()
-            end(value)
+            cancelDeadline()
+            finish(value)
           }
-        const waiting = { group, isUsable, resolve: settle(resolve), reject: settle(reject) }
+        const waitingRequest = { group, isUsable, resolve: cancelThen(resolve), reject: cancelThen(reject) }
         const queue = queues.get(label)
-        if (queue) return void queue.push(waiting)
-        const started = [waiting]
-        queues.set(label, started)
-        serve(label, started).catch((error: unknown) => {
+        if (queue) return void queue.push(waitingRequest)
+        const newQueue = [waitingRequest]
+        queues.set(label, newQueue)
+        drainQueue(label, newQueue).catch((error: unknown) => {
           queues.delete(label)
-          for (const request of started) request.reject(error)
+          for (const request of newQueue) request.reject(error)
         })
       }),
-    peek: async (group, isUsable, after) => getNextTurn(after ?? (await readLast(group.label)).last, group, isUsable),
-    async settle(group, entry, { index, version, before = '' }) {
+    peek: async (group, isUsable, previousTurn) =>
+      getNextTurn(previousTurn ?? (await readLastTurn(group.label)).lastTurn, group, isUsable),
+    async finishTurn(group, entry, { index, version, previousState = '' }) {
       if (entry?.index === index || version === undefined) return
-      const text = entry ? serializeTurn({ index: entry.index, times: 1 }) : before
-      await state.write(getKey(group.label), text, { ifVersion: version })
+      const serializedTurn = entry ? serializeTurn({ index: entry.index, times: 1 }) : previousState
+      await state.write(getKey(group.label), serializedTurn, { ifVersion: version })
     },
     join: (earlier, later) =>
-      earlier && later.before === serializeTurn(earlier) ? { ...later, before: earlier.before ?? '' } : later,
+      earlier && later.previousState === serializeTurn(earlier)
+        ? { ...later, previousState: earlier.previousState ?? '' }
+        : later,
     async reset(label) {
-      latest.delete(label)
+      latestTurns.delete(label)
       await state.drop(getKey(label))
     },
   }
 }
 
 /** Returns the turn after the last one: the same entry up to `stickyLimit`, then the next usable one. */
-function getNextTurn(last: GroupTurn | undefined, group: Group, isUsable: (entry: GroupEntry) => boolean): GroupTurn {
+function getNextTurn(
+  lastTurn: GroupTurn | undefined,
+  group: Group,
+  isUsable: (entry: GroupEntry) => boolean,
+): GroupTurn {
   const { entries, stickyLimit } = group
-  const isSticky = last !== undefined && last.times < stickyLimit
-  const start = last === undefined ? 0 : last.index + (isSticky ? 0 : 1)
+  const isSticky = lastTurn !== undefined && lastTurn.times < stickyLimit
+  const start = lastTurn === undefined ? 0 : lastTurn.index + (isSticky ? 0 : 1)
   for (let step = 0; step < entries.length; step++) {
     const entry = entries[(start + step) % entries.length]
-    if (entry && isUsable(entry)) return { index: entry.index, times: isSticky && step === 0 ? last.times + 1 : 1 }
+    if (entry && isUsable(entry)) return { index: entry.index, times: isSticky && step === 0 ? lastTurn.times + 1 : 1 }
   }
   return { index: entries.length > 0 ? start % entries.length : 0, times: 1 }
 }

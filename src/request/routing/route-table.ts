@@ -13,7 +13,7 @@ import type { Group, Resolution, Route, RouteTarget } from './group.ts'
 import { DEFAULT_STRATEGY } from './group.ts'
 
 /** The strategy for a provider's connections. */
-export type ConnectionStrategy = Pick<Group, 'label' | 'edition' | 'strategy' | 'stickyLimit'>
+export type ConnectionStrategy = Pick<Group, 'label' | 'revision' | 'strategy' | 'stickyLimit'>
 
 /** Returns the key for a combo's state, such as its turns. */
 export const getComboLabel = (name: string): string => `combo/${name}`
@@ -24,7 +24,7 @@ const getProviderLabel = (provider: string): string => `provider/${provider}`
 export const toGroup = (combo: ComboRecord): Group => ({
   name: combo.name,
   label: getComboLabel(combo.name),
-  edition: combo.revision,
+  revision: combo.revision,
   strategy: combo.strategy,
   stickyLimit: combo.stickyLimit ?? 1,
   hedge: combo.hedge ?? false,
@@ -37,8 +37,8 @@ export const toGroup = (combo: ComboRecord): Group => ({
   rules: readRules(combo),
   entries: combo.models.map((entry, index) => {
     if (typeof entry === 'string') return { index, name: entry, weight: 1 }
-    const { model: name, weight = 1, ...rest } = entry
-    return { ...rest, index, name, weight }
+    const { model: name, weight = 1, ...otherFields } = entry
+    return { ...otherFields, index, name, weight }
   }),
 })
 
@@ -79,19 +79,19 @@ export const createConnectionGroup = (routes: readonly Route[], strategy: Connec
  */
 export function getConnectionStrategy(
   provider: string,
-  { within, record }: { within: Group | undefined; record: ProviderRecord | undefined },
+  { within: group, record }: { within: Group | undefined; record: ProviderRecord | undefined },
 ): ConnectionStrategy | undefined {
-  const groupStrategy = within?.connectionStrategy
-  const chosen =
-    within && groupStrategy
+  const groupStrategy = group?.connectionStrategy
+  const connectionStrategy =
+    group && groupStrategy
       ? {
-          label: `${within.label}/${provider}`,
-          edition: within.edition,
+          label: `${group.label}/${provider}`,
+          revision: group.revision,
           strategy: groupStrategy,
-          stickyLimit: within.stickyLimit,
+          stickyLimit: group.stickyLimit,
         }
       : record && { label: getProviderLabel(provider), strategy: record.strategy, stickyLimit: record.stickyLimit ?? 1 }
-  return chosen?.strategy === DEFAULT_STRATEGY ? undefined : chosen
+  return connectionStrategy?.strategy === DEFAULT_STRATEGY ? undefined : connectionStrategy
 }
 
 /** Active connections by each of their three names, in the order in which they are used. */
@@ -141,7 +141,7 @@ export interface RouteTable {
   /** Whether a combo has guards. */
   readonly hasGuards: boolean
   /** The active connections by their providers' names. The model list contains the first connection for each name. */
-  readonly byName: NamedConnections
+  readonly namedConnections: NamedConnections
   /** All connections, including inactive ones. */
   readonly connections: readonly ConnectionRecord[]
   /** The gateway's base path, for errors that name an endpoint. */
@@ -155,25 +155,25 @@ export interface RouteTable {
   /** Like `findCombo`, but only returns a combo with its own request rules. */
   findRuledCombo(model: string): Group | undefined
   /** Reads the custom models. Rejects with `STORAGE_FAILED`. */
-  customModels(): Promise<readonly CustomModel[]>
+  loadCustomModels(): Promise<readonly CustomModel[]>
 }
 
 /** Maximum number of model names with cached targets. */
-const MAX_KNOWN = 1_000
+const MAX_CACHED_NAMES = 1_000
 
 /** The dependencies of a route table, in addition to its records. */
 export interface RouteTableDependencies {
   catalog: Catalog
   /** The gateway's base path. Default: none. */
   basePath?: string
-  customModels(): Promise<readonly CustomModel[]>
+  loadCustomModels(): Promise<readonly CustomModel[]>
   code: CodeRecords
 }
 
 /** Creates the route table for the given records. */
 export function createRouteTable(
   routes: RoutingRecords,
-  { catalog, basePath = '', customModels, code }: RouteTableDependencies,
+  { catalog, basePath = '', loadCustomModels, code }: RouteTableDependencies,
 ): RouteTable {
   const aliases = new Map(routes.aliases.map(({ alias, model }) => [alias, model]))
   const usedNames = new Set([...aliases.keys(), ...routes.combos.map(({ name }) => name)])
@@ -181,8 +181,8 @@ export function createRouteTable(
   const providers = new Map(routes.providers.map((record) => [record.provider, record]))
   const connections = groupConnectionsByName(routes.connections, catalog)
   const routesByModel = new Map<string, readonly Route[]>()
-  const priced = routes.customModels.filter(({ prices }) => prices)
-  const areRuled = [...combos.values()].some(({ rules }) => rules)
+  const pricedModels = routes.customModels.filter(({ prices }) => prices)
+  const hasRuledCombos = [...combos.values()].some(({ rules }) => rules)
 
   function resolveModel(model: string, parent?: Group, service = getService(parent)): Resolution {
     let name = model
@@ -197,23 +197,23 @@ export function createRouteTable(
   }
 
   function resolveDirectly(model: string, parent: Group | undefined, service: string | undefined): Resolution {
-    const found =
+    const foundRoutes =
       routesByModel.get(model) ??
       cacheRoutes(model) ??
       (service === undefined ? undefined : cacheRoutes(`${model}/${service}`))
-    const [first] = found ?? []
-    if (!found || !first || found.length === 1) return found
-    const { provider } = first.target
+    const [firstRoute] = foundRoutes ?? []
+    if (!foundRoutes || !firstRoute || foundRoutes.length === 1) return foundRoutes
+    const { provider } = firstRoute.target
     const strategy = getConnectionStrategy(provider, { within: parent, record: providers.get(provider) })
-    return strategy ? createConnectionGroup(found, strategy) : found
+    return strategy ? createConnectionGroup(foundRoutes, strategy) : foundRoutes
   }
 
   function cacheRoutes(model: string): readonly Route[] | undefined {
-    const found = findRoutes(model)
-    if (!found) return undefined
-    evictOldest(routesByModel, MAX_KNOWN)
-    routesByModel.set(model, found)
-    return found
+    const foundRoutes = findRoutes(model)
+    if (!foundRoutes) return undefined
+    evictOldest(routesByModel, MAX_CACHED_NAMES)
+    routesByModel.set(model, foundRoutes)
+    return foundRoutes
   }
 
   function findRoutes(model: string): Route[] | undefined {
@@ -229,9 +229,9 @@ export function createRouteTable(
   }
 
   function findCustomPrice(connection: ConnectionRecord, id: string): Price | undefined {
-    if (priced.length === 0) return undefined
+    if (pricedModels.length === 0) return undefined
     const names: string[] = Object.values(getProviderNames(catalog, connection))
-    return priced.find((model) => model.id.trim() === id && names.includes(model.providerAlias))?.prices
+    return pricedModels.find((model) => model.id.trim() === id && names.includes(model.providerAlias))?.prices
   }
 
   function findCombo(model: string): Group | undefined {
@@ -240,11 +240,11 @@ export function createRouteTable(
   }
 
   function findTargets(model: string): readonly RouteTarget[] | undefined {
-    const meaning = resolveModel(model)
-    if (!meaning || findCombo(model)) return meaning && []
-    return 'strategy' in meaning
-      ? meaning.entries.flatMap(({ target }) => target ?? [])
-      : meaning.map(({ target }) => target)
+    const resolution = resolveModel(model)
+    if (!resolution || findCombo(model)) return resolution && []
+    return 'strategy' in resolution
+      ? resolution.entries.flatMap(({ target }) => target ?? [])
+      : resolution.map(({ target }) => target)
   }
 
   return {
@@ -252,7 +252,7 @@ export function createRouteTable(
     findTargets,
     combos,
     hasGuards: routes.combos.some(({ guards }) => guards),
-    byName: connections,
+    namedConnections: connections,
     catalog,
     code,
     connections: routes.connections,
@@ -261,10 +261,10 @@ export function createRouteTable(
     callableNames: new WeakMap(),
     findCombo,
     findRuledCombo(model) {
-      const combo = areRuled ? findCombo(model) : undefined
+      const combo = hasRuledCombos ? findCombo(model) : undefined
       return combo?.rules && combo
     },
-    customModels,
+    loadCustomModels,
   }
 }
 
@@ -285,19 +285,22 @@ function findCallableName(
   { connection, provider, model }: RouteTarget,
   { catalog, resolveModel }: Pick<RouteTable, 'catalog' | 'resolveModel'>,
 ): string {
-  let best = provider
-  let fewest = Number.POSITIVE_INFINITY
+  let bestName = provider
+  let fewestTargets = Number.POSITIVE_INFINITY
   const { output, catalog: catalogAlias, id } = getProviderNames(catalog, connection)
   for (const name of [id, output, catalogAlias]) {
-    const found = resolveModel(`${name}/${model}`) ?? []
-    const targets = 'strategy' in found ? found.entries.map((entry) => entry.target) : found.map(({ target }) => target)
+    const resolution = resolveModel(`${name}/${model}`) ?? []
+    const targets =
+      'strategy' in resolution
+        ? resolution.entries.map((entry) => entry.target)
+        : resolution.map(({ target }) => target)
     const reachesTarget = targets.some((target) => target?.connection.id === connection.id && target.model === model)
-    if (!reachesTarget || targets.length >= fewest) continue
-    best = name
-    fewest = targets.length
-    if (fewest === 1) break // stops early, because most names lead to only one connection
+    if (!reachesTarget || targets.length >= fewestTargets) continue
+    bestName = name
+    fewestTargets = targets.length
+    if (fewestTargets === 1) break // stops early, because most names lead to only one connection
   }
-  return best
+  return bestName
 }
 
 /**
@@ -306,19 +309,19 @@ function findCallableName(
  */
 export function createModelRouter({
   store,
-  ...shared
+  ...tableOptions
 }: {
   store: Store
   catalog: Catalog
   basePath: string
 }): () => Promise<RouteTable> {
-  const deps = { ...shared, customModels: () => store.customModels.all() }
-  let compiled: { from: RoutingRecords; table: RouteTable } | undefined
-  let last: { reads: readonly unknown[]; table: Promise<RouteTable> } | undefined
+  const dependencies = { ...tableOptions, loadCustomModels: () => store.customModels.all() }
+  let compiled: { records: RoutingRecords; table: RouteTable } | undefined
+  let lastBuild: { reads: readonly unknown[]; table: Promise<RouteTable> } | undefined
 
-  function compile(from: RoutingRecords, code: CodeRecords): RouteTable {
-    if (!compiled || !isSame(Object.values(compiled.from), Object.values(from)))
-      compiled = { from, table: createRouteTable(from, { ...deps, code }) }
+  function compile(records: RoutingRecords, code: CodeRecords): RouteTable {
+    if (!compiled || !hasSameItems(Object.values(compiled.records), Object.values(records)))
+      compiled = { records, table: createRouteTable(records, { ...dependencies, code }) }
     return compiled.table
   }
 
@@ -326,23 +329,23 @@ export function createModelRouter({
     const { connections, combos, aliases, providers, customModels, code } = store
     const { records } = code
     const reads = [connections.all(), combos.all(), aliases.all(), providers.all(), customModels.all()] as const
-    if (last && isSame(last.reads, reads)) return last.table
+    if (lastBuild && hasSameItems(lastBuild.reads, reads)) return lastBuild.table
     const [connectionRecords, comboRecords, aliasRecords, providerRecords, modelRecords] = reads
-    const priced = modelRecords.catch(() => NO_MODELS) // requests continue without custom prices, and the next one reads them again
+    const pricedModels = modelRecords.catch(() => NO_MODELS) // requests continue without custom prices, and the next one reads them again
     const table = trackValue(
-      Promise.all([connectionRecords, comboRecords, aliasRecords, providerRecords, priced]).then(
+      Promise.all([connectionRecords, comboRecords, aliasRecords, providerRecords, pricedModels]).then(
         ([connections, combos, aliases, providers, customModels]) =>
           code.records === records // otherwise, some records may have been read before a reload
             ? compile({ connections, combos, aliases, providers, customModels }, records)
             : getTable(),
       ),
     )
-    last = { reads, table }
+    lastBuild = { reads, table }
     return table
   }
 }
 
 const NO_MODELS: readonly CustomModel[] = []
 
-const isSame = (some: readonly unknown[], others: readonly unknown[]) =>
-  some.every((item, index) => item === others[index])
+const hasSameItems = (items: readonly unknown[], otherItems: readonly unknown[]) =>
+  items.every((item, index) => item === otherItems[index])

@@ -9,18 +9,18 @@ export interface RequestFacts {
   /** The model name that the client sent. */
   model: string
   bytes: number
-  stream: boolean
+  isStreaming: boolean
   /** Returns whether the request has tools. */
-  tools(): boolean
+  hasTools(): boolean
   /** Returns whether the request contains images. */
-  images(): boolean
+  hasImages(): boolean
   /** Returns the body's `metadata`. */
-  metadata(): Readonly<Record<string, unknown>>
+  getMetadata(): Readonly<Record<string, unknown>>
   header(name: string): string | undefined
   /** The owner of the session (`Caller.owner`). */
   owner: string
   /** Returns the session, which is the same for all requests in a conversation. */
-  session(): string
+  getSession(): string
   /** The combos' functions. Absent if no combo has any. */
   readonly functions: EntryFunctions | undefined
 }
@@ -28,7 +28,7 @@ export interface RequestFacts {
 /** The functions of combos defined in code, for one request. */
 export interface EntryFunctions {
   /** The entries that functions have excluded so far. */
-  readonly excluded: ReadonlySet<GroupEntry>
+  readonly excludedEntries: ReadonlySet<GroupEntry>
   /** Calls a group's functions. Rejects with `ROUTE_FAILED`. */
   evaluate(group: Group): Promise<void>
 }
@@ -38,26 +38,26 @@ export interface EntryFunctions {
  * all parts.
  */
 export const findUnmetPart = (facts: RequestFacts, entry: GroupEntry): string | undefined =>
-  facts.functions?.excluded.has(entry) ? 'function' : entry.when && findUnmetCondition(facts, entry.when)
+  facts.functions?.excludedEntries.has(entry) ? 'function' : entry.when && findUnmetCondition(facts, entry.when)
 
 /**
  * Finds the first part of the condition that a request doesn't meet, such as `tools` or `headers.x-team`. Returns `undefined` if it meets all parts.
  */
 function findUnmetCondition(facts: RequestFacts, condition: Condition): string | undefined {
   const { model, bytes, stream, tools, images, headers, metadata } = condition
-  if (model !== undefined && !matches(facts.model, model)) return 'model'
+  if (model !== undefined && !matchesCondition(facts.model, model)) return 'model'
   if (bytes && (facts.bytes < (bytes.min ?? 0) || facts.bytes > (bytes.max ?? Number.POSITIVE_INFINITY))) return 'bytes'
-  if (stream !== undefined && facts.stream !== stream) return 'stream'
-  if (tools !== undefined && facts.tools() !== tools) return 'tools'
-  if (images !== undefined && facts.images() !== images) return 'images'
+  if (stream !== undefined && facts.isStreaming !== stream) return 'stream'
+  if (tools !== undefined && facts.hasTools() !== tools) return 'tools'
+  if (images !== undefined && facts.hasImages() !== images) return 'images'
   for (const [name, pattern] of Object.entries(headers ?? {}))
-    if (!matches(facts.header(name.toLowerCase()), pattern)) return `headers.${name}`
+    if (!matchesCondition(facts.header(name.toLowerCase()), pattern)) return `headers.${name}`
   for (const [name, pattern] of Object.entries(metadata ?? {}))
-    if (!matches(getText(facts.metadata(), name), pattern)) return `metadata.${name}`
+    if (!matchesCondition(getMetadataText(facts.getMetadata(), name), pattern)) return `metadata.${name}`
   return undefined
 }
 
-function matches(value: string | undefined, pattern: Pattern): boolean {
+function matchesCondition(value: string | undefined, pattern: Pattern): boolean {
   if (typeof pattern === 'boolean') return pattern === (value !== undefined)
   if (value === undefined) return false
   return typeof pattern === 'string'
@@ -70,20 +70,20 @@ function matches(value: string | undefined, pattern: Pattern): boolean {
  * expression could take exponential time.
  */
 export function matchesPattern(value: string, pattern: string): boolean {
-  const [start = '', ...pieces] = pattern.split('*')
-  const end = pieces.pop()
-  if (end === undefined) return value === start
-  if (!value.startsWith(start)) return false
-  let position = start.length
-  for (const piece of pieces) {
-    const found = value.indexOf(piece, position)
-    if (found < 0) return false
-    position = found + piece.length
+  const [prefix = '', ...infixes] = pattern.split('*')
+  const suffix = infixes.pop()
+  if (suffix === undefined) return value === prefix
+  if (!value.startsWith(prefix)) return false
+  let position = prefix.length
+  for (const infix of infixes) {
+    const matchIndex = value.indexOf(infix, position)
+    if (matchIndex < 0) return false
+    position = matchIndex + infix.length
   }
-  return value.length - position >= end.length && value.endsWith(end)
+  return value.length - position >= suffix.length && value.endsWith(suffix)
 }
 
-function getText(metadata: Readonly<Record<string, unknown>>, name: string): string | undefined {
+function getMetadataText(metadata: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = Object.hasOwn(metadata, name) ? metadata[name] : undefined
   return value === undefined || typeof value === 'object' ? undefined : String(value)
 }

@@ -9,10 +9,10 @@ export interface Representatives {
 }
 
 /** Lookups for a group's entries. */
-export interface GroupReach extends Representatives {
+export interface EntryLookup extends Representatives {
   /** Lists the targets that the entry can resolve to, if they are found within a hundred steps. */
   listTargets(entry: GroupEntry): Iterable<RouteTarget>
 }
 
 /** Orders a group's entries for one request. `previous` is the path to the group. */
-export type Select = (group: Group, groupReach: GroupReach, previous?: GroupChoice) => Promise<GroupOrder>
+export type Select = (group: Group, entryLookup: EntryLookup, previous?: GroupChoice) => Promise<GroupOrder>

@@ -53,11 +53,11 @@ export function createServedSessions(clock: Clock): ServedSessions {
 }
 
 /**
- * Returns a session's key in a group. It contains the group's edition, so that a change to the group ends moved sessions. It contains only hashes of
+ * Returns a session's key in a group. It contains the group's revision, so that a change to the group ends moved sessions. It contains only hashes of
  * the session and its owner, because sessions may be long and may identify people.
  */
-const getKey = ({ label, edition = '' }: Group, { owner, session }: OwnedSession) =>
-  `pins/${encodeURIComponent(label)}/${edition}/${toHash(session)}${owner && `-${toHash(owner)}`}`
+const getKey = ({ label, revision = '' }: Group, { owner, session }: OwnedSession) =>
+  `pins/${encodeURIComponent(label)}/${revision}/${toHash(session)}${owner && `-${toHash(owner)}`}`
 
 const toHash = (text: string) => `${hashText(text).toString(36)}-${hashText(text, SECOND_FACTOR).toString(36)}`
 

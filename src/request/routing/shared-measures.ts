@@ -45,23 +45,23 @@ export function createSharedMeasures(
   { state, clock }: { state: SharedState; clock: Clock },
 ): Measures {
   const instanceKey = `${MEASURES_PREFIX}/${crypto.randomUUID()}`
-  const picks = { load: new Map<string, RouteTarget>(), average: new Map<string, RouteTarget>() }
+  const sharedTargets = { load: new Map<string, RouteTarget>(), average: new Map<string, RouteTarget>() }
   let published: PublishedMeasures | undefined
   let othersPublished: PublishedMeasures[] = []
   let readAt = Number.NEGATIVE_INFINITY
-  let reading: Promise<void> | undefined
+  let pendingRead: Promise<void> | undefined
 
   /** Starts publishing a target's measure, because a strategy uses it. Returns the target's key. */
-  function share(target: RouteTarget, measure: MeasureName): string {
+  function startPublishing(target: RouteTarget, measure: MeasureName): string {
     const key = getStatsKey(target)
-    if (picks[measure].has(key)) return key
-    evictOldest(picks[measure], MAX_TARGETS)
-    picks[measure].set(key, target)
+    if (sharedTargets[measure].has(key)) return key
+    evictOldest(sharedTargets[measure], MAX_TARGETS)
+    sharedTargets[measure].set(key, target)
     return key
   }
 
-  function measure(target: RouteTarget): PublishedTarget {
-    const getAverage = (stream: boolean) => stats.getAverage(target, stream)
+  function measureTarget(target: RouteTarget): PublishedTarget {
+    const getAverage = (isStreaming: boolean) => stats.getAverage(target, isStreaming)
     return { load: stats.getLoad(target), streams: getAverage(true), answers: getAverage(false) }
   }
 
@@ -69,8 +69,8 @@ export function createSharedMeasures(
     async () => {
       const targets: PublishedMeasures['targets'] = {}
       // Targets picked only by their average publish no load, because a change in their load wouldn't be published.
-      for (const [key, target] of picks.average) targets[key] = { ...measure(target), load: 0 }
-      for (const [key, target] of picks.load) targets[key] = measure(target)
+      for (const [key, target] of sharedTargets.average) targets[key] = { ...measureTarget(target), load: 0 }
+      for (const [key, target] of sharedTargets.load) targets[key] = measureTarget(target)
       published = { at: clock.now(), targets }
       await state.write(instanceKey, JSON.stringify(published), { ttlMs: TTL_MS })
       return Object.values(targets).some(({ load }) => load > 0)
@@ -78,23 +78,23 @@ export function createSharedMeasures(
     { clock, pauseMs: PAUSE_MS, heartbeatMs: HEARTBEAT_MS },
   )
 
-  function isUnpublished(key: string, measureName: MeasureName): boolean {
-    const target = picks[measureName].get(key)
+  function needsPublishing(key: string, measureName: MeasureName): boolean {
+    const target = sharedTargets[measureName].get(key)
     if (!target || measureName === 'load' || !published) return target !== undefined
-    const { streams, answers } = measure(target)
+    const { streams, answers } = measureTarget(target)
     const previous = published.targets[key]
-    const isOld = clock.now() - published.at > MAX_AVERAGE_AGE_MS
-    return isOld || hasChanged(previous?.streams, streams) || hasChanged(previous?.answers, answers)
+    const isStale = clock.now() - published.at > MAX_AVERAGE_AGE_MS
+    return isStale || hasChanged(previous?.streams, streams) || hasChanged(previous?.answers, answers)
   }
 
   stats.watch((key, measure) => {
-    if (isUnpublished(key, measure)) publisher.schedule()
+    if (needsPublishing(key, measure)) publisher.schedule()
   })
 
-  async function read() {
+  async function readOthers() {
     const entries = await state.list(MEASURES_PREFIX)
     othersPublished = entries.flatMap(({ key, value }) => (key === instanceKey ? [] : parsePublished(value)))
-    reading = undefined
+    pendingRead = undefined
   }
 
   return {
@@ -103,17 +103,17 @@ export function createSharedMeasures(
       const now = clock.now()
       if (now - readAt >= PAUSE_MS) {
         readAt = now
-        reading ??= read()
+        pendingRead ??= readOthers()
       }
-      await reading
+      await pendingRead
     },
-    getAverage(target, stream) {
-      const key = share(target, 'average')
-      const averages = othersPublished.map(({ targets }) => targets[key]?.[stream ? 'streams' : 'answers'])
-      return getMean([stats.getAverage(target, stream), ...averages])
+    getAverage(target, isStreaming) {
+      const key = startPublishing(target, 'average')
+      const averages = othersPublished.map(({ targets }) => targets[key]?.[isStreaming ? 'streams' : 'answers'])
+      return getMean([stats.getAverage(target, isStreaming), ...averages])
     },
     getLoad(target) {
-      const key = share(target, 'load')
+      const key = startPublishing(target, 'load')
       let load = stats.getLoad(target)
       for (const { at, targets } of othersPublished)
         if (clock.now() - at < MAX_LOAD_AGE_MS) load += targets[key]?.load ?? 0
@@ -126,8 +126,8 @@ export function createSharedMeasures(
   }
 }
 
-const hasChanged = (previous: number | undefined, now: number | undefined) =>
-  now !== undefined && (previous === undefined || Math.abs(now - previous) > MIN_CHANGE * previous)
+const hasChanged = (previous: number | undefined, current: number | undefined) =>
+  current !== undefined && (previous === undefined || Math.abs(current - previous) > MIN_CHANGE * previous)
 
 function getMean(values: ReadonlyArray<number | undefined>): number | undefined {
   const numbers = values.filter((value) => value !== undefined)

@@ -19,12 +19,12 @@ const MAX_KEYS = 10_000
 
 /** Creates state in this instance's memory. */
 export function createLocalState(clock: Clock): SharedState {
-  const values = new Map<string, Stored & { endsAt: number }>()
-  let writes = 0
+  const values = new Map<string, Stored & { expiresAt: number }>()
+  let writeCount = 0
 
   function find(key: string) {
     const stored = values.get(key)
-    if (stored && stored.endsAt > clock.now()) return stored
+    if (stored && stored.expiresAt > clock.now()) return stored
     values.delete(key)
     return undefined
   }
@@ -34,16 +34,16 @@ export function createLocalState(clock: Clock): SharedState {
     async write(key, value, { ifVersion, ttlMs = Number.POSITIVE_INFINITY }) {
       if (ifVersion !== undefined && (find(key)?.version ?? null) !== ifVersion) return false
       if (!values.has(key)) evictOldest(values, MAX_KEYS)
-      const version = String(++writes)
-      values.set(key, { value, version, endsAt: clock.now() + ttlMs })
+      const version = String(++writeCount)
+      values.set(key, { value, version, expiresAt: clock.now() + ttlMs })
       return version
     },
     async drop(key) {
       for (const value of values.keys()) if (value === key || value.startsWith(`${key}/`)) values.delete(value)
     },
     async list(key) {
-      const below = [...values].filter(([entryKey]) => entryKey.startsWith(`${key}/`))
-      return below.map(([key, { value }]) => ({ key, value }))
+      const nestedEntries = [...values].filter(([entryKey]) => entryKey.startsWith(`${key}/`))
+      return nestedEntries.map(([key, { value }]) => ({ key, value }))
     },
   }
 }
@@ -61,9 +61,9 @@ export function createStoredState(
   const localState = createLocalState(clock)
   let pausedUntil = Number.NEGATIVE_INFINITY
 
-  async function attempt<T>(work: () => Promise<T>, fallback: () => Promise<T>): Promise<T> {
+  async function runOrFallBack<T>(work: () => Promise<T>, fallback: () => Promise<T>): Promise<T> {
     try {
-      return await limitWait(work(), clock)
+      return await withTimeout(work(), clock)
     } catch (error) {
       pausedUntil = clock.now() + PAUSE_MS
       onError(error)
@@ -76,20 +76,24 @@ export function createStoredState(
   return {
     read(key) {
       const fallBack = () => localState.read(key)
-      return isPaused() ? fallBack() : attempt(() => storage.get(ROUTING_PREFIX + key), fallBack)
+      return isPaused() ? fallBack() : runOrFallBack(() => storage.get(ROUTING_PREFIX + key), fallBack)
     },
     write(key, value, options) {
       if (isPaused()) return localState.write(key, value, options)
       const { ttlMs } = options // omits `ifVersion`, because the storage's versions have no meaning in memory
       const fallBack = () => localState.write(key, value, ttlMs === undefined ? {} : { ttlMs })
-      return attempt(() => storage.set(ROUTING_PREFIX + key, value, { ...options, durability: 'relaxed' }), fallBack)
+      return runOrFallBack(
+        () => storage.set(ROUTING_PREFIX + key, value, { ...options, durability: 'relaxed' }),
+        fallBack,
+      )
     },
     async drop(key) {
       await localState.drop(key)
-      await attempt(
+      await runOrFallBack(
         async () => {
           await storage.delete(ROUTING_PREFIX + key)
-          for (const below of await storage.list(`${ROUTING_PREFIX}${key}/`)) await storage.delete(below.key)
+          for (const nestedEntry of await storage.list(`${ROUTING_PREFIX}${key}/`))
+            await storage.delete(nestedEntry.key)
         },
         async () => {},
       )
@@ -97,15 +101,15 @@ export function createStoredState(
     list(key) {
       const fallBack = () => localState.list(key)
       if (isPaused()) return fallBack()
-      return attempt(async () => {
-        const below = await storage.list(`${ROUTING_PREFIX}${key}/`)
-        return below.map(({ key, value }) => ({ key: key.slice(ROUTING_PREFIX.length), value }))
+      return runOrFallBack(async () => {
+        const nestedEntries = await storage.list(`${ROUTING_PREFIX}${key}/`)
+        return nestedEntries.map(({ key, value }) => ({ key: key.slice(ROUTING_PREFIX.length), value }))
       }, fallBack)
     },
   }
 }
 
-function limitWait<T>(work: Promise<T>, clock: Clock): Promise<T> {
+function withTimeout<T>(work: Promise<T>, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancelDeadline = startDeadline(clock, MAX_WAIT_MS, () =>
       reject(

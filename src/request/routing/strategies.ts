@@ -3,63 +3,63 @@ import type { Strategy } from '../../types.ts'
 import { DEFAULT_STRATEGY, type GroupChoice, type GroupEntry, type GroupOrder, type StrategyInputs } from './group.ts'
 
 /** Returns all entries in the order in which to try them, without changing the list itself. */
-export type Order = (entries: readonly GroupEntry[], inputs: StrategyInputs) => readonly GroupEntry[]
+export type OrderEntries = (entries: readonly GroupEntry[], inputs: StrategyInputs) => readonly GroupEntry[]
 
 /** A strategy's definition. To add one, add a line to the table below. */
 export interface StrategyDefinition {
-  order: Order
+  order: OrderEntries
   /** The inputs that the choice needs in addition to the entries: the group's turn, the request's session, or target measurements. */
   needs?: 'turn' | 'session' | 'measures'
   /** Whether a choice counts as load immediately. Otherwise, all requests in a burst would find the same target idle. */
   reservesLoad?: true
   /** Explains an entry's position in a few words. */
-  reason(entry: GroupEntry, position: number, chosen: GroupOrder): string
+  explain(entry: GroupEntry, position: number, chosen: GroupOrder): string
 }
 
-const keepOrder: Order = (entries) => entries
+const keepOrder: OrderEntries = (entries) => entries
 
-const explainListed: StrategyDefinition['reason'] = ({ index }) => `listed ${toOrdinal(index)}`
+const explainListed: StrategyDefinition['explain'] = ({ index }) => `listed ${toOrdinal(index)}`
 
 /** The definition of each strategy. */
 export const strategies: Readonly<Record<Strategy, StrategyDefinition>> = {
-  fallback: { order: keepOrder, reason: explainListed },
+  fallback: { order: keepOrder, explain: explainListed },
 
   /** Keeps the listed order. Under every strategy, entries whose `when` doesn't match are excluded beforehand. */
-  conditional: { order: keepOrder, reason: explainListed },
+  conditional: { order: keepOrder, explain: explainListed },
 
   /** Keeps the listed order, starting at the entry whose turn it is. */
   'round-robin': {
-    order: (entries, { turn }) => [
-      ...entries.filter(({ index }) => index >= turn),
-      ...entries.filter(({ index }) => index < turn),
+    order: (entries, { turnIndex }) => [
+      ...entries.filter(({ index }) => index >= turnIndex),
+      ...entries.filter(({ index }) => index < turnIndex),
     ],
     needs: 'turn',
-    reason: (_, position) => (position === 0 ? 'its turn' : `${position} after the entry whose turn it is`),
+    explain: (_, position) => (position === 0 ? 'its turn' : `${position} after the entry whose turn it is`),
   },
 
   /** Uses weighted random order. Entries with weight 0 come last, as listed. */
   weighted: {
     order: orderByWeight,
-    reason: ({ weight }, position, { entries }) =>
+    explain: ({ weight }, position, { entries }) =>
       `drawn ${toOrdinal(position)}, weight ${weight} of ${entries.reduce((sum, { weight }) => sum + weight, 0)}`,
   },
 
   /** Shuffles uniformly. */
   random: {
     order(entries, { random }) {
-      const remaining = [...entries]
-      return entries.flatMap(() => remaining.splice(Math.floor(random() * remaining.length), 1))
+      const remainingEntries = [...entries]
+      return entries.flatMap(() => remainingEntries.splice(Math.floor(random() * remainingEntries.length), 1))
     },
-    reason: (_, position) => `drawn ${toOrdinal(position)}`,
+    explain: (_, position) => `drawn ${toOrdinal(position)}`,
   },
 
   /** Puts the fastest entries first, with ties as listed, and unmeasured entries before all others. */
-  'least-latency': { order: orderByLatency, needs: 'measures', reason: explainLatency },
+  'least-latency': { order: orderByLatency, needs: 'measures', explain: explainLatency },
 
   /** Puts the cheapest entries first, with ties as listed, and entries with an unknown price last. */
   'least-cost': {
     order: (entries, { getCost }) => sortByFigure(entries, getCost),
-    reason(entry, _, { inputs }) {
+    explain(entry, _, { inputs }) {
       const cost = inputs.getCost(entry)
       return cost === undefined ? 'price unknown' : `$${Number(cost.toFixed(4))} per million tokens, input and output`
     },
@@ -70,13 +70,13 @@ export const strategies: Readonly<Record<Strategy, StrategyDefinition>> = {
     order: (entries, { getLoad }) => sortByFigure(entries, getLoad),
     needs: 'measures',
     reservesLoad: true,
-    reason(entry, _, { inputs }) {
+    explain(entry, _, { inputs }) {
       const load = inputs.getLoad(entry)
       return `${load} ${load === 1 ? 'request' : 'requests'} in flight`
     },
   },
 
-  sticky: { order: orderBySession, needs: 'session', reason: explainSession },
+  sticky: { order: orderBySession, needs: 'session', explain: explainSession },
 }
 
 /** Returns a strategy's definition. For a strategy that only a later version supports, returns the default strategy's definition. */
@@ -85,7 +85,7 @@ export const getStrategy = (strategy: Strategy): StrategyDefinition =>
 
 /** Explains an entry's position in its group. */
 export const explainChoice = ({ group, order, entry }: GroupChoice): string =>
-  getStrategy(group.strategy).reason(entry, order.entries.indexOf(entry), order)
+  getStrategy(group.strategy).explain(entry, order.entries.indexOf(entry), order)
 
 /** Sorts entries by their figure, smallest first, with ties as listed. Entries without a figure come last. */
 function sortByFigure(
@@ -99,13 +99,14 @@ function sortByFigure(
 }
 
 function orderByWeight(entries: readonly GroupEntry[], { random }: StrategyInputs): readonly GroupEntry[] {
-  const remaining = entries.filter(({ weight }) => weight > 0)
-  const drawn: GroupEntry[] = []
-  while (remaining.length > 0) drawn.push(...remaining.splice(draw(remaining, random()), 1))
-  return [...drawn, ...entries.filter(({ weight }) => weight === 0)]
+  const remainingEntries = entries.filter(({ weight }) => weight > 0)
+  const drawnEntries: GroupEntry[] = []
+  while (remainingEntries.length > 0)
+    drawnEntries.push(...remainingEntries.splice(drawIndex(remainingEntries, random()), 1))
+  return [...drawnEntries, ...entries.filter(({ weight }) => weight === 0)]
 }
 
-function draw(entries: readonly GroupEntry[], random: number): number {
+function drawIndex(entries: readonly GroupEntry[], random: number): number {
   let point = random * entries.reduce((sum, { weight }) => sum + weight, 0)
   const index = entries.findIndex(({ weight }) => {
     point -= weight
@@ -118,18 +119,18 @@ function draw(entries: readonly GroupEntry[], random: number): number {
 const EXPLORATION_RATE = 0.05
 
 function orderByLatency(entries: readonly GroupEntry[], { getLatency, random }: StrategyInputs): readonly GroupEntry[] {
-  const ordered = sortByFigure(entries, (entry) => getLatency(entry) ?? -1)
-  if (ordered.length < 2 || random() >= EXPLORATION_RATE) return ordered
-  const [other] = ordered.splice(1 + Math.floor(random() * (ordered.length - 1)), 1)
-  return other ? [other, ...ordered] : ordered
+  const sortedEntries = sortByFigure(entries, (entry) => getLatency(entry) ?? -1)
+  if (sortedEntries.length < 2 || random() >= EXPLORATION_RATE) return sortedEntries
+  const [exploredEntry] = sortedEntries.splice(1 + Math.floor(random() * (sortedEntries.length - 1)), 1)
+  return exploredEntry ? [exploredEntry, ...sortedEntries] : sortedEntries
 }
 
 function explainLatency(entry: GroupEntry, position: number, { entries, inputs: { getLatency } }: GroupOrder): string {
-  const next = position === 0 ? entries[1] : undefined
-  const ms = getLatency(entry)
-  if (ms === undefined) return 'latency not measured yet'
-  const isExplored = next && (getLatency(next) ?? -1) < ms
-  return `${Math.round(ms)} ms on average${isExplored ? ', occasionally tried first to see whether it has become faster' : ''}`
+  const nextEntry = position === 0 ? entries[1] : undefined
+  const latencyMs = getLatency(entry)
+  if (latencyMs === undefined) return 'latency not measured yet'
+  const isExplored = nextEntry && (getLatency(nextEntry) ?? -1) < latencyMs
+  return `${Math.round(latencyMs)} ms on average${isExplored ? ', occasionally tried first to see whether it has become faster' : ''}`
 }
 
 /**
@@ -139,14 +140,17 @@ function explainLatency(entry: GroupEntry, position: number, { entries, inputs: 
  */
 function orderBySession(
   entries: readonly GroupEntry[],
-  { session, label, pin }: StrategyInputs,
+  { session, label, pinnedEntryName }: StrategyInputs,
 ): readonly GroupEntry[] {
   if (session === '') return entries
   const seed = `${label}\n${hashText(session)}\n` // hashed once, because sessions may be long
-  const drawn = entries
-    .map((entry) => ({ entry, score: entry.name === pin ? Number.POSITIVE_INFINITY : getScore(entry, seed) }))
+  const scoredEntries = entries
+    .map((entry) => ({
+      entry,
+      score: entry.name === pinnedEntryName ? Number.POSITIVE_INFINITY : getScore(entry, seed),
+    }))
     .sort((a, b) => Number(a.score < b.score) - Number(a.score > b.score))
-  return drawn.map(({ entry }) => entry)
+  return scoredEntries.map(({ entry }) => entry)
 }
 
 function getScore({ name, weight }: GroupEntry, seed: string): number {
@@ -157,10 +161,10 @@ function getScore({ name, weight }: GroupEntry, seed: string): number {
 function explainSession(
   { name, index }: GroupEntry,
   position: number,
-  { inputs: { session, pin } }: GroupOrder,
+  { inputs: { session, pinnedEntryName } }: GroupOrder,
 ): string {
   if (session === '') return `listed ${toOrdinal(index)}; the request has no session`
-  if (name === pin) return 'the session was re-pinned here'
+  if (name === pinnedEntryName) return 'the session was re-pinned here'
   return position === 0 ? 'the session is assigned here' : `${toOrdinal(position)} for this session`
 }
 

@@ -13,7 +13,7 @@ import type { CooldownState, FailureTerms, UnhealthyTargets } from './unhealthy-
 export interface TargetHealth {
   /** Returns the target's cooldown, or `undefined` if it may be used. */
   getCooldown(target: HealthTarget): CooldownState | undefined
-  begin(target: HealthTarget): CircuitPermit
+  beginCall(target: HealthTarget): CircuitPermit
   /**
    * For a request without another target, returns a permit when its turn comes, or the target's cooldown if another request has failed there.
    * `disconnected` settles when the client disconnects.
@@ -45,34 +45,34 @@ export const loadFailureCode = once(async () => {
 /** Creates a gateway's health, without failures, under the default rules. `random` returns a number in [0, 1). */
 export function createHealth({ clock, random }: { clock: Clock; random: () => number }): Health {
   const windows = createCallWindows(() => clock.now())
-  let order = 0 // orders calls and cooldowns, because several may have the same time
-  const getNextOrder = () => ++order
-  let unhealthy: UnhealthyTargets | undefined
+  let latestNumber = 0 // orders calls and cooldowns, because several may have the same time
+  const getNextNumber = () => ++latestNumber
+  let unhealthyTargets: UnhealthyTargets | undefined
 
   function withSettings(terms: ScopedHealthSettings): TargetHealth {
-    let failures: FailureTerms | undefined
-    const getFailures = () => (failures ??= unhealthy?.withTerms(terms))
+    let failureTerms: FailureTerms | undefined
+    const getFailureTerms = () => (failureTerms ??= unhealthyTargets?.withTerms(terms))
     const permitOptions = {
       countSuccess: (target: HealthTarget) => windows.recordAtAllLevels(target, terms),
-      getReports: getFailures,
-      reportFailure(report: (failures: FailureTerms) => void) {
-        function reportTo({ createUnhealthyTargets }: typeof FailureCode) {
-          unhealthy ??= createUnhealthyTargets({ clock, random, windows, nextOrder: getNextOrder })
-          failures ??= unhealthy.withTerms(terms)
-          report(failures)
+      getHandler: getFailureTerms,
+      reportFailure(handle: (handler: FailureTerms) => void) {
+        function handleWith({ createUnhealthyTargets }: typeof FailureCode) {
+          unhealthyTargets ??= createUnhealthyTargets({ clock, random, windows, nextOrder: getNextNumber })
+          failureTerms ??= unhealthyTargets.withTerms(terms)
+          handle(failureTerms)
         }
-        if (failureCode) reportTo(failureCode)
-        else void loadFailureCode().then(reportTo, () => {})
+        if (failureCode) handleWith(failureCode)
+        else void loadFailureCode().then(handleWith, () => {})
       },
     }
-    const begin = (target: HealthTarget) =>
-      createPermit(target, { callNumber: getNextOrder(), probe: getFailures()?.startProbe(target) }, permitOptions)
+    const beginCall = (target: HealthTarget) =>
+      createPermit(target, { callNumber: getNextNumber(), probe: getFailureTerms()?.startProbe(target) }, permitOptions)
 
     return {
-      getCooldown: (target) => getFailures()?.getCooldown(target),
-      begin,
+      getCooldown: (target) => getFailureTerms()?.getCooldown(target),
+      beginCall,
       takeTurn: async (target, disconnected) =>
-        getFailures()?.takeTurn(target, { left: disconnected, begin }) ?? begin(target),
+        getFailureTerms()?.takeTurn(target, { disconnected, beginCall }) ?? beginCall(target),
     }
   }
 
@@ -80,10 +80,10 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     ...withSettings(defaultHealthTerms),
     withSettings,
     get facts() {
-      return { windows, records: unhealthy?.records, now: () => clock.now() }
+      return { windows, records: unhealthyTargets?.records, now: () => clock.now() }
     },
     reset(connectionId) {
-      unhealthy?.records.reset(connectionId)
+      unhealthyTargets?.records.reset(connectionId)
       windows.reset(connectionId)
     },
   }

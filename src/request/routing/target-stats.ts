@@ -4,13 +4,13 @@ import type { RouteTarget } from './group.ts'
 /** The targets' speed and load, as this instance measures them. */
 export interface TargetStats {
   /** Counts a request to the target as in flight until `end` is called. */
-  begin(target: RouteTarget, stream: boolean): RunningCall
+  begin(target: RouteTarget, isStreaming: boolean): RunningCall
   /**
    * Returns the decaying average time in ms to the first event of a stream, or to the complete response, or `undefined` before the first measurement.
    */
-  getAverage(target: RouteTarget, stream: boolean): number | undefined
+  getAverage(target: RouteTarget, isStreaming: boolean): number | undefined
   /** Returns the time in ms within which 95% of the target's latest responses arrived, or `undefined` before there are enough of them. */
-  getP95(target: RouteTarget, stream: boolean): number | undefined
+  getP95(target: RouteTarget, isStreaming: boolean): number | undefined
   /** Returns the number of in-flight requests. */
   getLoad(target: RouteTarget): number
   /** Calls `onChange` with the key of each target with a new measurement. Replaces the previous listener. */
@@ -31,13 +31,13 @@ interface Measure {
   average: number | undefined
   /** The latest samples, in a ring buffer. */
   samples: number[]
-  count: number
+  sampleCount: number
 }
 
 interface TargetRecord {
   load: number
   streams: Measure
-  answers: Measure
+  responses: Measure
 }
 
 /** The newest response's weight in the average. */
@@ -50,67 +50,67 @@ const MAX_RECORDS = 10_000
 /** Creates empty statistics for at most 10,000 targets. */
 export function createTargetStats(): TargetStats {
   const records = new Map<string, TargetRecord>()
-  let onChanged: (key: string, measure: MeasureName) => void = () => {}
-  const report: typeof onChanged = (key, measure) => onChanged(key, measure)
+  let listener: (key: string, measure: MeasureName) => void = () => {}
+  const report: typeof listener = (key, measure) => listener(key, measure)
 
   function getRecord(key: string): TargetRecord {
     const existing = records.get(key)
     if (existing) return existing
     evictOldest(records, MAX_RECORDS)
-    const record = { load: 0, streams: measure(), answers: measure() }
+    const record = { load: 0, streams: createMeasure(), responses: createMeasure() }
     records.set(key, record)
     return record
   }
 
-  const getMeasure = (target: RouteTarget, stream: boolean) =>
-    records.get(getStatsKey(target))?.[stream ? 'streams' : 'answers']
+  const getMeasure = (target: RouteTarget, isStreaming: boolean) =>
+    records.get(getStatsKey(target))?.[isStreaming ? 'streams' : 'responses']
 
   return {
-    begin(target, stream) {
+    begin(target, isStreaming) {
       const key = getStatsKey(target)
-      return new MeasuredCall(key, { record: getRecord(key), stream, report })
+      return new MeasuredCall(key, { record: getRecord(key), isStreaming, report })
     },
-    getAverage: (target, stream) => getMeasure(target, stream)?.average,
-    getP95(target, stream) {
-      const { samples = [] } = getMeasure(target, stream) ?? {}
+    getAverage: (target, isStreaming) => getMeasure(target, isStreaming)?.average,
+    getP95(target, isStreaming) {
+      const { samples = [] } = getMeasure(target, isStreaming) ?? {}
       if (samples.length < MIN_SAMPLES) return undefined
       return [...samples].sort((a, b) => a - b)[Math.ceil(samples.length * 0.95) - 1]
     },
     getLoad: (target) => records.get(getStatsKey(target))?.load ?? 0,
     watch(onChange) {
-      onChanged = onChange
+      listener = onChange
     },
   }
 }
 
-interface Measuring {
+interface CallMeasurement {
   record: TargetRecord
-  stream: boolean
+  isStreaming: boolean
   report(key: string, measure: MeasureName): void
 }
 
 class MeasuredCall implements RunningCall {
   readonly #key: string
-  readonly #measuring: Measuring
-  #over = false
+  readonly #measurement: CallMeasurement
+  #hasEnded = false
 
-  constructor(key: string, measuring: Measuring) {
+  constructor(key: string, measurement: CallMeasurement) {
     this.#key = key
-    this.#measuring = measuring
-    measuring.record.load += 1
-    measuring.report(key, 'load')
+    this.#measurement = measurement
+    measurement.record.load += 1
+    measurement.report(key, 'load')
   }
 
   recordLatency(ms: number): void {
-    const { record, stream, report } = this.#measuring
-    add(stream ? record.streams : record.answers, ms)
+    const { record, isStreaming, report } = this.#measurement
+    addSample(isStreaming ? record.streams : record.responses, ms)
     report(this.#key, 'average')
   }
 
   end(): void {
-    const { record, report } = this.#measuring
-    if (this.#over) return
-    this.#over = true
+    const { record, report } = this.#measurement
+    if (this.#hasEnded) return
+    this.#hasEnded = true
     record.load -= 1
     report(this.#key, 'load')
   }
@@ -119,12 +119,12 @@ class MeasuredCall implements RunningCall {
 /** Returns the key for a target's measurements. */
 export const getStatsKey = memoizeByObject(({ connection, model }: RouteTarget) => `${connection.id} ${model}`)
 
-const measure = (): Measure => ({ average: undefined, samples: [], count: 0 })
+const createMeasure = (): Measure => ({ average: undefined, samples: [], sampleCount: 0 })
 
-function add(measure: Measure, ms: number): void {
+function addSample(measure: Measure, ms: number): void {
   measure.average = measure.average === undefined ? ms : measure.average + NEWEST_WEIGHT * (ms - measure.average)
-  measure.samples[measure.count % MAX_SAMPLES] = ms
-  measure.count += 1
+  measure.samples[measure.sampleCount % MAX_SAMPLES] = ms
+  measure.sampleCount += 1
 }
 
 /** The targets' speed and load, which strategies use to choose. */

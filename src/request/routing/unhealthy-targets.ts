@@ -1,6 +1,12 @@
 import { startDeadline } from '../../lib/deadline.ts'
 import type { Clock } from '../../types.ts'
-import { type CooldownDependencies, createCooldowns, type HealthFailure, isConclusive, isNewer } from './cooldowns.ts'
+import {
+  type CooldownDependencies,
+  createCooldowns,
+  type HealthFailure,
+  isConclusive,
+  isNewerThanCall,
+} from './cooldowns.ts'
 import { type FailureClass, failureRules, type ScopedHealthSettings } from './failure-class.ts'
 import {
   createHealthRecords,
@@ -11,7 +17,7 @@ import {
   startProbe,
 } from './health-records.ts'
 import type { HealthTarget } from './health-subject.ts'
-import type { CircuitPermit, OutcomeReports, PermittedCall } from './permit.ts'
+import type { CircuitPermit, OutcomeHandler, PermittedCall } from './permit.ts'
 
 /** Why a target is skipped, and when that ends (epoch ms; infinite while another request probes it). */
 export interface CooldownState {
@@ -35,11 +41,11 @@ export interface UnhealthyTargets {
 }
 
 /** The effects of failures on requests with the same terms. */
-export interface FailureTerms extends OutcomeReports {
+export interface FailureTerms extends OutcomeHandler {
   getCooldown(target: HealthTarget): CooldownState | undefined
   /** Returns the probe that a call to the target starts, or `undefined` if the target is healthy. */
   startProbe(target: HealthTarget): PermittedCall['probe']
-  /** See `TargetHealth`. `begin` creates the permit. */
+  /** See `TargetHealth`. `beginCall` creates the permit. */
   takeTurn(target: HealthTarget, options: TurnOptions): Promise<CircuitPermit | CooldownState>
 }
 
@@ -64,7 +70,7 @@ function createFailureTerms(terms: ScopedHealthSettings, dependencies: CooldownD
     for (const { level, retryAt: dueAt, isProbing, reason, isRequestedWait } of records.findRecords(target, combo)) {
       if (dueAt === undefined || (dueAt <= now && !isProbing)) continue
       const retryAt = isProbing ? Number.POSITIVE_INFINITY : dueAt
-      const isMandatory = isRequestedWait === true || failureRules[reason].isLasting === true
+      const isMandatory = isRequestedWait === true || failureRules[reason].isPersistent === true
       const cooldown = { level, class: reason, retryAt, dueAt, isMandatory }
       if (!worst || isMoreSevere(cooldown, worst)) worst = cooldown
     }
@@ -73,11 +79,13 @@ function createFailureTerms(terms: ScopedHealthSettings, dependencies: CooldownD
 
   /** Lists the records that began before the call. */
   const listOlderRecords = ({ target, callNumber }: PermittedCall): readonly HealthRecord[] =>
-    records.isEmpty() ? NONE : records.findRecords(target, combo).filter((record) => !isNewer(record, callNumber))
+    records.isEmpty()
+      ? NO_RECORDS
+      : records.findRecords(target, combo).filter((record) => !isNewerThanCall(record, callNumber))
 
   /** Clears a record's failures, unless it has newer ones. */
   function endFailures(record: HealthRecord, { target, callNumber }: PermittedCall): void {
-    if (isNewer(record, callNumber)) return
+    if (isNewerThanCall(record, callNumber)) return
     if (record.level === 'model' && isSporadic(record.reason)) delete record.retryAt
     else cooldowns.forget(record, target)
   }
@@ -85,39 +93,39 @@ function createFailureTerms(terms: ScopedHealthSettings, dependencies: CooldownD
   return {
     getCooldown,
     startProbe(target) {
-      const unhealthy = records.isEmpty() ? NONE : records.findRecords(target, combo).filter(isInCooldown)
-      if (unhealthy.length === 0) return undefined
+      const coolingRecords = records.isEmpty() ? NO_RECORDS : records.findRecords(target, combo).filter(isInCooldown)
+      if (coolingRecords.length === 0) return undefined
       const now = clock.now()
-      const probed = listDue(unhealthy, now)
-      return { records: probed, end: startProbe({ unhealthy, probed, now }) }
+      const probedRecords = listDueRecords(coolingRecords, now)
+      return { records: probedRecords, end: startProbe({ coolingRecords, probedRecords, now }) }
     },
     takeTurn: (target, options) => takeTurn(target, { ...options, clock, combo, records, getCooldown }),
-    hasCutStreams: (call) => listOlderRecords(call).some(({ isCut }) => isCut),
+    hasCutStreams: (call) => listOlderRecords(call).some(({ hasCutStreams }) => hasCutStreams),
     succeed(call) {
       call.probe?.end('answered')
       for (const record of listOlderRecords(call))
-        if (!call.hasBegun || record.isCut) cooldowns.forget(record, call.target)
+        if (!call.hasStreamBegun || record.hasCutStreams) cooldowns.forget(record, call.target)
     },
     beginStream(call) {
       call.probe?.end('answered')
       for (const record of listOlderRecords(call)) {
-        if (record.isCut) delete record.retryAt
+        if (record.hasCutStreams) delete record.retryAt
         else cooldowns.forget(record, call.target)
       }
     },
-    breakOff({ target, callNumber, isCounted }, failure) {
+    failStream({ target, callNumber, isCounted }, failure) {
       const { cooldown } = failureRules[failure.class]
-      const failed = { ...failure, began: callNumber, isCounted }
-      if (cooldown?.starts === 'at-once') cooldowns.fail(target, failed, cooldown)
-      else if (cooldown) cooldowns.breakOff(target, failed)
+      const failedCall = { ...failure, callNumber, isCounted }
+      if (cooldown?.starts === 'at-once') cooldowns.fail(target, failedCall, cooldown)
+      else if (cooldown) cooldowns.failStream(target, failedCall)
     },
     fail(call, failure) {
       const { target, callNumber, probe } = call
       const { cooldown, fault } = failureRules[failure.class]
       if (failure.isOwnCredential && fault === 'account') return probe?.end('dropped')
       probe?.end(getProbeResult(failure, cooldown !== undefined))
-      if (cooldown) cooldowns.fail(target, { ...failure, began: callNumber }, cooldown)
-      else for (const record of probe?.records ?? NONE) endFailures(record, call)
+      if (cooldown) cooldowns.fail(target, { ...failure, callNumber }, cooldown)
+      else for (const record of probe?.records ?? NO_RECORDS) endFailures(record, call)
     },
   }
 }
@@ -127,10 +135,11 @@ function getProbeResult(failure: HealthFailure, affectsHealth: boolean): ProbeRe
   return isConclusive(failure) ? 'failed' : 'dropped'
 }
 
-const NONE: readonly HealthRecord[] = []
+const NO_RECORDS: readonly HealthRecord[] = []
 
 const isInCooldown = ({ retryAt }: HealthRecord) => retryAt !== undefined
-const listDue = (unhealthy: readonly HealthRecord[], now: number) => unhealthy.filter((record) => isDue(record, now))
+const listDueRecords = (coolingRecords: readonly HealthRecord[], now: number) =>
+  coolingRecords.filter((record) => isDue(record, now))
 const isDue = ({ retryAt, isProbing }: HealthRecord, now: number) =>
   retryAt !== undefined && retryAt <= now && !isProbing
 
@@ -138,16 +147,16 @@ const isDue = ({ retryAt, isProbing }: HealthRecord, now: number) =>
 const isSporadic = (reason: FailureClass) => failureRules[reason].cooldown?.starts === 'by-share'
 
 /** Returns whether the first cooldown is worse: mandatory ones are worse than others, and longer ones are worse than shorter ones. */
-const isMoreSevere = (one: CooldownState, other: CooldownState) =>
-  one.isMandatory === other.isMandatory ? one.retryAt > other.retryAt : one.isMandatory
+const isMoreSevere = (first: CooldownState, second: CooldownState) =>
+  first.isMandatory === second.isMandatory ? first.retryAt > second.retryAt : first.isMandatory
 
 /** The longest time that other requests wait for a call's outcome. */
 const MAX_WAIT_MS = 5_000
 
 interface TurnOptions {
   /** Settles when the client disconnects. */
-  left: Promise<unknown>
-  begin(target: HealthTarget): CircuitPermit
+  disconnected: Promise<unknown>
+  beginCall(target: HealthTarget): CircuitPermit
 }
 
 interface TurnDependencies extends TurnOptions {
@@ -166,45 +175,49 @@ interface TurnDependencies extends TurnOptions {
  */
 async function takeTurn(
   target: HealthTarget,
-  { left, clock, combo, records, getCooldown, begin }: TurnDependencies,
+  { disconnected, clock, combo, records, getCooldown, beginCall }: TurnDependencies,
 ): Promise<CircuitPermit | CooldownState> {
-  const since = clock.now()
+  const startedAt = clock.now()
   let hasDisconnected = false
-  void left.then(() => {
+  void disconnected.then(() => {
     hasDisconnected = true
   })
-  const probeCall = () => records.findRecords(target, combo).find((record) => record.probeCall)?.probeCall
+  const findProbe = () => records.findRecords(target, combo).find((record) => record.probeCall)?.probeCall
   for (;;) {
     const cooldown = getCooldown(target)
-    const current = cooldown?.isMandatory && probeCall()
-    if (!current) return begin(target)
+    const currentProbe = cooldown?.isMandatory && findProbe()
+    if (!currentProbe) return beginCall(target)
     const now = clock.now()
-    if (now - since >= MAX_WAIT_MS) {
-      if (now - current.since < MAX_WAIT_MS) return cooldown
-      records.release(target, combo)
-      return begin(target)
+    if (now - startedAt >= MAX_WAIT_MS) {
+      if (now - currentProbe.startedAt < MAX_WAIT_MS) return cooldown
+      records.endProbe(target, combo)
+      return beginCall(target)
     }
-    const ending = await waitForProbe(since + MAX_WAIT_MS - now, { ended: current.result, left, clock })
+    const result = await waitForProbe(startedAt + MAX_WAIT_MS - now, {
+      result: currentProbe.result,
+      disconnected,
+      clock,
+    })
     if (hasDisconnected) return cooldown
-    const after = ending === 'failed' ? getCooldown(target) : undefined
-    if (after) return after
+    const newCooldown = result === 'failed' ? getCooldown(target) : undefined
+    if (newCooldown) return newCooldown
   }
 }
 
 interface ProbeWait {
-  ended: Probe['result']
-  left: Promise<unknown>
+  result: Probe['result']
+  disconnected: Promise<unknown>
   clock: Clock
 }
 
-function waitForProbe(ms: number, { ended, left, clock }: ProbeWait): Promise<ProbeResult> {
+function waitForProbe(timeoutMs: number, { result, disconnected, clock }: ProbeWait): Promise<ProbeResult> {
   return new Promise((resolve) => {
-    const cancelDeadline = startDeadline(clock, ms, () => resolve('dropped'))
-    function settle(ending: ProbeResult) {
+    const cancelDeadline = startDeadline(clock, timeoutMs, () => resolve('dropped'))
+    function finish(ending: ProbeResult) {
       cancelDeadline()
       resolve(ending)
     }
-    void ended.then(settle)
-    void left.then(() => settle('dropped'))
+    void result.then(finish)
+    void disconnected.then(() => finish('dropped'))
   })
 }

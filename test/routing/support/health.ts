@@ -30,10 +30,10 @@ export function open(random = () => 0) {
     listHealthEntries(connections, bare.facts)
   const health = { ...bare, list }
   const fail = (label: FailureClass, at = target(), retryAfterMs?: number) =>
-    health.begin(at).fail(failure(label, retryAfterMs))
+    health.beginCall(at).fail(failure(label, retryAfterMs))
   /** Records a failure of a connection with an unreachable URL. */
   const failAddress = (at = target()) =>
-    health.begin(at).fail({ ...failure('network'), level: 'connection', isCertain: true })
+    health.beginCall(at).fail({ ...failure('network'), level: 'connection', isCertain: true })
   const waitOf = (at = target()) => {
     const standing = health.getCooldown(at)
     return standing && standing.retryAt - nowMs

@@ -74,7 +74,7 @@ function createOperations(store: WritableStore, clock: Clock) {
   } satisfies { [Name in keyof RouteTable]?: unknown }
   const routes = async () => table as unknown as RouteTable
   const rotation = { reset: async () => {} }
-  const health = { reset: () => {}, facts: { now: clock.now, records: { currentRecords: () => [] } } }
+  const health = { reset: () => {}, facts: { now: clock.now, records: { listCurrentRecords: () => [] } } }
   return {
     keys: createKeyOperations({
       store,
