@@ -28,11 +28,11 @@ export function suggestEndpoint(kind: Kind): string {
   return endpoint ? `. Use POST ${endpoint.path}.` : ", which this gateway doesn't support yet."
 }
 
-export type ModelTarget = Pick<RouteTarget, 'connection' | 'provider' | 'model'>
+export type TargetModel = Pick<RouteTarget, 'connection' | 'provider' | 'model'>
 export type ModelSources = Pick<RouteTable, 'catalog' | 'loadCustomModels'>
 
 export function findKind(
-  target: ModelTarget,
+  target: TargetModel,
   catalog: Catalog,
   customModels: readonly CustomModel[],
 ): Kind | undefined {
@@ -42,7 +42,7 @@ export function findKind(
   return customModels.find(({ id, providerAlias }) => id.trim() === target.model && names.includes(providerAlias))?.type
 }
 
-function findKindInCatalog(target: ModelTarget, catalog: RouteTable['catalog']): Kind | undefined {
+function findKindInCatalog(target: TargetModel, catalog: RouteTable['catalog']): Kind | undefined {
   const catalogModel = getCatalogModel(catalog, target)
   if (catalogModel) return catalogModel.type ?? 'llm'
   const { searchConfig, fetchConfig } = getDefinition(catalog, target.provider) ?? {}
