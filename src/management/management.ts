@@ -23,7 +23,7 @@ import { createLimitOperations } from '../features/limits/limit-operations.ts'
 import type { LookupCache } from '../features/listing/model-lookup.ts'
 import type { PromptCachingFeature } from '../features/prompt-caching/prompt-caching-feature.ts'
 import type { TokenService } from '../features/tokens/tokens.ts'
-import { createKeyUsage } from '../features/usage/operations/key-usage.ts'
+import { createKeyUsageReader } from '../features/usage/operations/key-usage.ts'
 import { addFilterWarnings } from '../features/usage/operations/usage-filters.ts'
 import { createUsageOperations } from '../features/usage/operations/usage-operations.ts'
 import type { UsageStore } from '../features/usage/usage.ts'
@@ -105,7 +105,7 @@ export function createManagement(dependencies: ManagementDependencies): { api: M
     )
   const usage = {
     ...addFilterWarnings(createUsageOperations({ ...deps, accounts: names }), { ...deps, accounts: names }),
-    keys: createKeyUsage({ ...deps, getLimits: limits.keys.get }),
+    keys: createKeyUsageReader({ ...deps, getLimits: limits.keys.get }),
   }
   const health = createHealthOperations(deps)
   const guards = createGuardOperations(deps)

@@ -116,9 +116,17 @@ const open = stores[values.store]
 if (!open) throw new Error(`--store must be one of ${Object.keys(stores).join(', ')}`)
 const { storage, size, close } = await open()
 
-const days = async () => ({ requests: 400, totals: 800 })
+const readRetention = async () => ({ requests: 400, totals: 800 })
 const onError = (error: unknown) => console.error(error)
-const keeper = new Keeper({ storage, clock, instanceId: 'bench', days, maxCharacters: 600_000, nextTurn, onError })
+const keeper = new Keeper({
+  storage,
+  clock,
+  instanceId: 'bench',
+  readRetention,
+  maxCharacters: 600_000,
+  nextTurn,
+  onError,
+})
 const BATCH = 250
 const FOLD_EVERY = 40
 
@@ -142,7 +150,7 @@ for (let done = 0; done < requests; done += BATCH) {
   making += performance.now() - before
   now = Math.floor(start + ((end - start) * (done + BATCH)) / requests)
   await keeper.write({ number: done / BATCH + 1, requests: batch, unlisted: new Map() })
-  if (done % (FOLD_EVERY * BATCH) === 0) await keeper.tidy() // a gateway aggregates every two minutes; doing it less often here is faster and has the same result
+  if (done % (FOLD_EVERY * BATCH) === 0) await keeper.foldIfDue() // a gateway aggregates every two minutes; doing it less often here is faster and has the same result
 }
 await keeper.close()
 const wroteMs = performance.now() - startedAt - making
@@ -152,12 +160,12 @@ console.log(
 )
 
 now = end
-const reader = new UsageReader({ storage, clock, queue: { batches: [] }, instanceId: 'reader', days })
+const reader = new UsageReader({ storage, clock, queue: { batches: [] }, instanceId: 'reader', readRetention })
 const usage = {
   storeRequest() {},
   streamRequests: () => Promise.reject(new Error()),
-  async followOthers() {},
-  reader: async () => reader,
+  async followOtherInstances() {},
+  getReader: async () => reader,
   async close() {},
 }
 const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })

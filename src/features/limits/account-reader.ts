@@ -186,7 +186,7 @@ async function readRecordedSpending(
   const windows = (['day', 'week', 'month', 'total'] as const).map(
     (window) => [window, getWindowStart(window, minute) * 60_000] as const,
   )
-  const reader = await usage.reader()
+  const reader = await usage.getReader()
   await reader.sumUsage({ keyId: id }, { from: 0, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ sums }, startMs) => {
     for (const [window, start] of windows) if (startMs >= start) nano[window] += sums.nano
   })

@@ -66,21 +66,22 @@ async function addToTotals(
 ): Promise<void> {
   const key = storage.atomic ? baseKey : `${baseKey}/${instanceId}` // without conditional writes, each instance has its own totals
   await retryOnConflict(async () => {
-    const stored = await storage.get(key)
-    const decoded = stored && decodeTotals(stored.value)
-    if (stored && !decoded) onError(new Error(`The usage totals stored under "${key}" are damaged and will be reset.`))
-    if (stored && stored.value.length > MAX_BATCH_CHARACTERS) await nextTurn()
-    const totals = decoded ?? new Totals()
-    const lastIncluded = totals.through[instanceId] ?? 0
-    const pendingBatches = batches.filter(({ last }) => last > lastIncluded)
-    if (pendingBatches.some(({ first }) => first <= lastIncluded)) throw new PartialWriteError()
-    const last = pendingBatches.at(-1)
-    if (!last) return true
+    const storedEntry = await storage.get(key)
+    const decodedTotals = storedEntry && decodeTotals(storedEntry.value)
+    if (storedEntry && !decodedTotals)
+      onError(new Error(`The usage totals stored under "${key}" are damaged and will be reset.`))
+    if (storedEntry && storedEntry.value.length > MAX_BATCH_CHARACTERS) await nextTurn()
+    const totals = decodedTotals ?? new Totals()
+    const lastIncludedNumber = totals.through[instanceId] ?? 0
+    const pendingBatches = batches.filter(({ last }) => last > lastIncludedNumber)
+    if (pendingBatches.some(({ first }) => first <= lastIncludedNumber)) throw new PartialWriteError()
+    const lastBatch = pendingBatches.at(-1)
+    if (!lastBatch) return true
     for (const { rows } of pendingBatches) for (const row of rows) totals.add(totals.dropDimensions(row))
-    totals.through[instanceId] = last.last
+    totals.through[instanceId] = lastBatch.last
     if (totals.size > MAX_BATCH_CHARACTERS / ROW_CHARACTERS) await nextTurn()
     return storage.set(key, totals.encode(maxCharacters), {
-      ifVersion: stored?.version ?? null,
+      ifVersion: storedEntry?.version ?? null,
       ttlMs,
       durability: 'relaxed',
     })
@@ -96,22 +97,27 @@ export async function addTotalsByHour(
   const now = options.clock.now()
   const entries = new Map<string, { end: number; days: number; sums: BatchTotals[] }>()
 
-  function add(baseKey: string, end: number, keptDays: number, { first, last, rows }: BatchTotals): void {
-    const entry = entries.get(baseKey) ?? { end, days: keptDays, sums: [] }
+  function addRows(
+    baseKey: string,
+    periodEnd: number,
+    retentionDays: number,
+    { first, last, rows }: BatchTotals,
+  ): void {
+    const entry = entries.get(baseKey) ?? { end: periodEnd, days: retentionDays, sums: [] }
     entries.set(baseKey, entry)
-    const previous = entry.sums.at(-1)
-    if (previous?.last === last) previous.rows = [...previous.rows, ...rows]
+    const previousSums = entry.sums.at(-1)
+    if (previousSums?.last === last) previousSums.rows = [...previousSums.rows, ...rows]
     else entry.sums.push({ first, last, rows })
   }
 
   for (const { first, last, sums } of batches) {
     for (const { shard, hour, totals } of sums.hours.values())
       for (const period of ['hour', 'day'] as const satisfies Period[]) {
-        const end = (Math.floor(hour / PERIOD_MS[period]) + 1) * PERIOD_MS[period]
-        add(getTotalsKey(period, shard, hour), end, days.totals, { first, last, rows: [...totals.rows()] })
+        const periodEnd = (Math.floor(hour / PERIOD_MS[period]) + 1) * PERIOD_MS[period]
+        addRows(getTotalsKey(period, shard, hour), periodEnd, days.totals, { first, last, rows: [...totals.rows()] })
       }
     for (const [time, totals] of sums.unlisted)
-      add(getUnlistedKey(time), time + MINUTE_MS, days.requests, { first, last, rows: [...totals.rows()] })
+      addRows(getUnlistedKey(time), time + MINUTE_MS, days.requests, { first, last, rows: [...totals.rows()] })
   }
   for (const [baseKey, { end, days: keptDays, sums }] of entries) {
     const ttlMs = Math.min(end + keptDays * DAY_MS - now, MAX_TTL_MS)

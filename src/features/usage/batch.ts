@@ -9,7 +9,7 @@ export type UnlistedByTime = ReadonlyMap<number, Totals>
 /** The contents of a journal batch. */
 export interface JournalBatch {
   /** Write time in epoch ms. */
-  at: number
+  writtenAt: number
   requests: StoredRequest[]
   unlisted: UnlistedByTime
 }
@@ -23,20 +23,20 @@ export function encodeBatch(parts: readonly string[], unlisted: UnlistedByTime, 
 /** Decodes a batch in the current format or an earlier one, optionally only one key's requests. Returns `undefined` if the batch is damaged. */
 export function decodeBatch(text: string, keyId?: string): JournalBatch | undefined {
   if (keyId && !text.includes(JSON.stringify(keyId)) && !text.includes('"unlisted"'))
-    return { at: 0, requests: [], unlisted: new Map() }
-  const stored = tryParseJson(text)
-  if (!isObject(stored)) return undefined
+    return { writtenAt: 0, requests: [], unlisted: new Map() }
+  const storedBatch = tryParseJson(text)
+  if (!isObject(storedBatch)) return undefined
   const requests: StoredRequest[] = []
-  for (const part of Array.isArray(stored.parts) ? stored.parts : [stored]) {
-    const decoded = readRows(part, keyId)
-    if (!decoded) return undefined
-    for (const request of decoded) requests.push(request)
+  for (const part of Array.isArray(storedBatch.parts) ? storedBatch.parts : [storedBatch]) {
+    const partRequests = readRows(part, keyId)
+    if (!partRequests) return undefined
+    for (const request of partRequests) requests.push(request)
   }
   const unlisted = new Map<number, Totals>()
-  for (const [time, sums] of (stored.unlisted ?? []) as Array<[number, unknown]>) {
+  for (const [time, sums] of (storedBatch.unlisted ?? []) as Array<[number, unknown]>) {
     const totals = readTotals(sums)
     if (!totals) return undefined
     unlisted.set(time, totals)
   }
-  return { at: Number(stored.at), requests, unlisted }
+  return { writtenAt: Number(storedBatch.at), requests, unlisted }
 }

@@ -4,14 +4,14 @@ import { decodeBatch } from './batch.ts'
 import type { KeeperOptions } from './keeper.ts'
 import {
   DAY_MS,
-  getHour,
   getJournalPrefix,
+  getRequestHour,
   getRequestsKey,
   getShard,
   parseJournalKey,
   type TimeSpan,
 } from './layout.ts'
-import { MAX_REQUESTS } from './open-value.ts'
+import { MAX_REQUESTS_PER_VALUE } from './open-value.ts'
 import type { StoredRequest } from './request-record.ts'
 import { encodeRequests } from './usage-codec.ts'
 
@@ -25,11 +25,11 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
   const { storage, clock, maxCharacters, nextTurn, onError } = options
 
   function encodeParts(requests: readonly StoredRequest[]): Array<{ text: string; span: TimeSpan; count: number }> {
-    const half = requests.length >> 1
-    const encodeHalves = () => [...encodeParts(requests.slice(0, half)), ...encodeParts(requests.slice(half))]
-    if (requests.length > MAX_REQUESTS) return encodeHalves()
+    const middle = requests.length >> 1
+    const encodeHalves = () => [...encodeParts(requests.slice(0, middle)), ...encodeParts(requests.slice(middle))]
+    if (requests.length > MAX_REQUESTS_PER_VALUE) return encodeHalves()
     const text = encodeRequests(requests, clock.now())
-    if (half > 0 && text.length > maxCharacters) return encodeHalves()
+    if (middle > 0 && text.length > maxCharacters) return encodeHalves()
     const times = requests.map(({ id }) => getRequestTime(id))
     return [{ text, count: requests.length, span: { first: Math.min(...times), last: Math.max(...times) } }]
   }
@@ -38,10 +38,10 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
     const groups = new Map<string, { shard: string; groupRequests: StoredRequest[] }>()
     for (const request of requests) {
       const shard = getShard(request)
-      const name = `${shard}/${getHour(request.id)}`
-      const group = groups.get(name)
+      const groupKey = `${shard}/${getRequestHour(request.id)}`
+      const group = groups.get(groupKey)
       if (group) group.groupRequests.push(request)
-      else groups.set(name, { shard, groupRequests: [request] })
+      else groups.set(groupKey, { shard, groupRequests: [request] })
     }
     for (const { shard, groupRequests } of groups.values()) {
       for (const { text, span, count } of encodeParts(groupRequests)) {
@@ -53,20 +53,20 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
     }
   }
 
-  return async (instanceId: string, through = Number.POSITIVE_INFINITY): Promise<void> => {
+  return async (instanceId: string, maxNumber = Number.POSITIVE_INFINITY): Promise<void> => {
     for (let after = getJournalPrefix(instanceId); ; ) {
       const page = await storage.list(getJournalPrefix(instanceId), { after, limit: PAGE_SIZE })
-      const duePages = page.filter(({ key }) => parseJournalKey(key).number <= through)
-      const last = duePages.at(-1)
-      if (!last) return
+      const duePages = page.filter(({ key }) => parseJournalKey(key).number <= maxNumber)
+      const lastEntry = duePages.at(-1)
+      if (!lastEntry) return
       const batches: Array<{ first: number; last: number; sums: TotalsByHour }> = []
-      const all: StoredRequest[] = []
+      const allRequests: StoredRequest[] = []
       for (const { key, value } of duePages) {
         const { number } = parseJournalKey(key)
         const batch = decodeBatch(value)
         if (!batch) onError(new Error(`The usage data stored under "${key}" is damaged and was skipped.`))
         const { requests = [], unlisted = [] } = batch ?? {}
-        for (const request of requests) all.push(request)
+        for (const request of requests) allRequests.push(request)
         const sums = new TotalsByHour()
         for (const request of requests)
           sums.getTotals(getShard(request), getRequestTime(request.id)).addRequest(request)
@@ -74,12 +74,12 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
         batches.push({ first: number, last: number, sums })
         await nextTurn()
       }
-      const days = await options.days()
-      await storeRequests(all, days.requests)
+      const days = await options.readRetention()
+      await storeRequests(allRequests, days.requests)
       await addTotalsByHour(options, { instanceId, days }, batches)
       await Promise.all(duePages.map(({ key }) => storage.delete(key)))
       if (page.length < PAGE_SIZE) return
-      after = last.key
+      after = lastEntry.key
     }
   }
 }

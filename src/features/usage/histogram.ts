@@ -16,7 +16,7 @@ const getBucket = (ms: number) => (ms < 1 ? 0 : 1 + Math.floor(Math.log(Math.min
 const getBucketTime = (bucket: number) => (bucket === 0 ? 0 : Math.round(BUCKET_GROWTH ** (bucket - 0.5)))
 
 const CODE_BEFORE_A = 64
-const Z = 90
+const CODE_OF_Z = 90
 const SKIP_BASE = 25
 const ZERO_BASE = 48
 
@@ -35,7 +35,7 @@ export class Histogram {
   #text: string | undefined
   /** Counts by bucket, starting with bucket `#first`. `undefined` until the string is decoded. */
   #counts: number[] | undefined = undefined
-  #first = 0
+  #firstBucket = 0
 
   /** `text` is an encoded histogram. Default: empty. */
   constructor(text = '') {
@@ -54,14 +54,14 @@ export class Histogram {
     if (this.#text !== undefined) return this.#text
     const counts = this.#counts ?? []
     let text = ''
-    let skipped = this.#first
+    let skippedBuckets = this.#firstBucket
     for (let index = 0; index < counts.length; index++) {
       const count = counts[index] ?? 0
-      if (count === 0) skipped++
+      if (count === 0) skippedBuckets++
       else {
-        text += encodePosition(skipped)
+        text += encodePosition(skippedBuckets)
         if (count > 1) text += count
-        skipped = 0
+        skippedBuckets = 0
       }
     }
     this.#text = text
@@ -75,27 +75,27 @@ export class Histogram {
       this.#counts = undefined
       return
     }
-    this.#read()
+    this.#decode()
     this.#addText(other.text)
     this.#text = undefined
   }
 
   /** Computes the percentiles; all are 0 if the histogram is empty. */
   getPercentiles(): Percentiles {
-    const counts = this.#read()
+    const counts = this.#decode()
     const total = counts.reduce((sum, count) => sum + count, 0)
-    const getPercentile = (share: number) => {
-      let countSoFar = 0
+    const getPercentile = (fraction: number) => {
+      let cumulativeCount = 0
       for (const [index, count] of counts.entries()) {
-        countSoFar += count
-        if (countSoFar >= total * share) return getBucketTime(this.#first + index)
+        cumulativeCount += count
+        if (cumulativeCount >= total * fraction) return getBucketTime(this.#firstBucket + index)
       }
       return 0
     }
     return { p50: getPercentile(0.5), p95: getPercentile(0.95), p99: getPercentile(0.99) }
   }
 
-  #read(): number[] {
+  #decode(): number[] {
     if (!this.#counts) {
       this.#counts = []
       this.#addText(this.#text ?? '')
@@ -106,12 +106,12 @@ export class Histogram {
   #addText(text: string): void {
     let bucket = -1
     for (let index = 0; index < text.length; ) {
-      const letter = text.charCodeAt(index++)
-      if (letter === Z) {
+      const code = text.charCodeAt(index++)
+      if (code === CODE_OF_Z) {
         bucket += SKIP_BASE
         continue
       }
-      bucket += letter - CODE_BEFORE_A
+      bucket += code - CODE_BEFORE_A
       let count = 0
       for (; index < text.length && text.charCodeAt(index) < CODE_BEFORE_A; index++)
         count = count * 10 + text.charCodeAt(index) - ZERO_BASE
@@ -121,14 +121,16 @@ export class Histogram {
 
   #add(bucket: number, count: number): void {
     const counts = this.#counts ?? []
-    if (counts.length === 0) this.#first = bucket
-    for (; bucket < this.#first; this.#first--) counts.unshift(0)
-    const index = bucket - this.#first
+    if (counts.length === 0) this.#firstBucket = bucket
+    for (; bucket < this.#firstBucket; this.#firstBucket--) counts.unshift(0)
+    const index = bucket - this.#firstBucket
     while (counts.length <= index) counts.push(0)
     counts[index] = (counts[index] ?? 0) + count
   }
 }
 
 /** Encodes a bucket's position: the number of empty buckets before it. */
-const encodePosition = (skipped: number): string =>
-  skipped < SKIP_BASE ? String.fromCharCode(CODE_BEFORE_A + 1 + skipped) : `Z${encodePosition(skipped - SKIP_BASE)}`
+const encodePosition = (skippedBuckets: number): string =>
+  skippedBuckets < SKIP_BASE
+    ? String.fromCharCode(CODE_BEFORE_A + 1 + skippedBuckets)
+    : `Z${encodePosition(skippedBuckets - SKIP_BASE)}`

@@ -28,7 +28,7 @@ export interface KeeperOptions {
   /** This instance's unique name in storage. */
   instanceId: string
   /** Returns the retention periods. Rejects if the settings can't be read. */
-  days(): Promise<RetentionDays>
+  readRetention(): Promise<RetentionDays>
   /** Maximum number of characters in a value. */
   maxCharacters: number
   /** Yields to the event loop so other work can run. */
@@ -41,18 +41,18 @@ const FOLD_BATCHES = 100
 const FOLD_REQUESTS = 10_000
 const FOLD_MS = 2 * 60 * 1_000
 /** Age, in ms, at which a batch's instance is assumed to have been killed. Other instances then fold the batch. */
-const LOST_MS = 10 * 60 * 1_000
+const LOST_AFTER_MS = 10 * 60 * 1_000
 /** How often an instance looks for batches of killed instances, in ms. */
 const LOST_CHECK_MS = 5 * 60 * 1_000
 /** Maximum numbers of requests and batches to keep in memory until they are folded. If there are more, they are read back from the journal. */
-const MAX_HELD = 4 * FOLD_REQUESTS
-const MAX_HELD_BATCHES = 4 * FOLD_BATCHES
+const MAX_UNFOLDED_REQUESTS = 4 * FOLD_REQUESTS
+const MAX_UNFOLDED_BATCHES = 4 * FOLD_BATCHES
 const MAX_CONCURRENT_WRITES = 8
 
 /** The request values and totals that the next fold writes. */
 class UnfoldedJournal {
-  batches = 0
-  requests = 0
+  batchCount = 0
+  requestCount = 0
   readonly values = new Set<OpenValue>()
   readonly sums = new TotalsByHour()
 }
@@ -81,12 +81,12 @@ export class Keeper implements BatchWriter {
   #isClosing = false
   /** `undefined` if the batches must be read back because a fold failed or because there are too many to keep in memory. */
   #unfolded: UnfoldedJournal | undefined = new UnfoldedJournal()
-  #names = 0
-  #numbers: number[] = []
-  #requests = 0
-  #firstAt = 0
-  #lastCheckAt = Number.NEGATIVE_INFINITY
-  #folding: Promise<void> | undefined = undefined
+  #nameCount = 0
+  #batchNumbers: number[] = []
+  #requestCount = 0
+  #firstWrittenAt = 0
+  #lastCheckedAt = Number.NEGATIVE_INFINITY
+  #pendingFold: Promise<void> | undefined = undefined
   readonly #foldJournal: ReturnType<typeof createJournalFold>
 
   constructor(options: KeeperOptions) {
@@ -96,35 +96,35 @@ export class Keeper implements BatchWriter {
   }
 
   async write(batch: Pick<Batch, 'number' | 'requests' | 'unlisted'>): Promise<void> {
-    const { storage, clock, instanceId, days } = this.#options
+    const { storage, clock, instanceId, readRetention } = this.#options
     const { number, requests } = batch
     const now = clock.now()
-    const ttlMs = (await days()).totals * DAY_MS
+    const ttlMs = (await readRetention()).totals * DAY_MS
     if (this.#preparedBatch?.number !== number) {
-      const placedRows = this.#openValues.place(requests)
-      const parts = placedRows.map(({ value, rows }) => encodeRows(value.table.takeUsed(), rows))
+      const placedRows = this.#openValues.encodeRows(requests)
+      const parts = placedRows.map(({ value, rows }) => encodeRows(value.stringTable.takeUsedTexts(), rows))
       this.#preparedBatch = { number, placedRows, text: encodeBatch(parts, batch.unlisted, now) }
     }
     const { text, placedRows } = this.#preparedBatch
     await storage.set(getJournalKey(instanceId, number), text, { ttlMs, durability: 'relaxed' })
     this.#preparedBatch = undefined
-    if (this.#numbers.push(number) === 1) this.#firstAt = now
-    this.#requests += requests.length
-    this.#add(batch.unlisted, placedRows)
+    if (this.#batchNumbers.push(number) === 1) this.#firstWrittenAt = now
+    this.#requestCount += requests.length
+    this.#addUnfolded(batch.unlisted, placedRows)
   }
 
-  #add(unlisted: UnlistedByTime, placedRows: readonly PlacedRows[]): void {
+  #addUnfolded(unlisted: UnlistedByTime, placedRows: readonly PlacedRows[]): void {
     const unfolded = this.#unfolded
     if (!unfolded) return
-    if (unfolded.requests > MAX_HELD || unfolded.batches > MAX_HELD_BATCHES) {
+    if (unfolded.requestCount > MAX_UNFOLDED_REQUESTS || unfolded.batchCount > MAX_UNFOLDED_BATCHES) {
       this.#discardUnfolded()
       return
     }
     const { values, sums } = unfolded
-    unfolded.batches++
+    unfolded.batchCount++
     for (const { value, rows, span, requests } of placedRows) {
       value.add(rows, span)
-      unfolded.requests += rows.length
+      unfolded.requestCount += rows.length
       values.add(value)
       const totals = sums.getTotals(value.shard, value.hour)
       for (const request of requests) totals.addRequest(request)
@@ -138,30 +138,31 @@ export class Keeper implements BatchWriter {
   }
 
   /** Folds this instance's batches if they are due, and batches of killed instances. Never rejects. */
-  tidy(): Promise<void> {
-    this.#folding ??= this.#tidy()
+  foldIfDue(): Promise<void> {
+    this.#pendingFold ??= this.#foldIfDue()
       .catch(this.#options.onError)
       .finally(() => {
-        this.#folding = undefined
+        this.#pendingFold = undefined
       })
-    return this.#folding
+    return this.#pendingFold
   }
 
-  async #tidy(): Promise<void> {
+  async #foldIfDue(): Promise<void> {
     const now = this.#options.clock.now()
-    const isFull = this.#numbers.length >= FOLD_BATCHES || this.#requests >= FOLD_REQUESTS
-    if (isFull || (this.#numbers.length > 0 && Math.abs(now - this.#firstAt) >= FOLD_MS)) await this.#foldOwnBatches()
-    if (Math.abs(now - this.#lastCheckAt) >= LOST_CHECK_MS) {
-      this.#lastCheckAt = now
+    const isFull = this.#batchNumbers.length >= FOLD_BATCHES || this.#requestCount >= FOLD_REQUESTS
+    if (isFull || (this.#batchNumbers.length > 0 && Math.abs(now - this.#firstWrittenAt) >= FOLD_MS))
+      await this.#foldOwnBatches()
+    if (Math.abs(now - this.#lastCheckedAt) >= LOST_CHECK_MS) {
+      this.#lastCheckedAt = now
       await this.#foldLostInstances(now)
     }
   }
 
   /** Folds all of this instance's batches. Rejects if writing to storage fails. */
   async close(): Promise<void> {
-    await this.#folding
+    await this.#pendingFold
     this.#isClosing = true
-    if (this.#numbers.length > 0) await this.#foldOwnBatches()
+    if (this.#batchNumbers.length > 0) await this.#foldOwnBatches()
     await this.#deleteOutdated()
   }
 
@@ -173,31 +174,33 @@ export class Keeper implements BatchWriter {
   async #foldOwnBatches(): Promise<void> {
     const { storage, instanceId, clock } = this.#options
     const unfolded = this.#unfolded
-    const numbers = [...this.#numbers] // more batches may be written in the meantime
-    const requests = this.#requests
+    const batchNumbers = [...this.#batchNumbers] // more batches may be written in the meantime
+    const requestCount = this.#requestCount
     this.#unfolded = new UnfoldedJournal()
     try {
-      if (unfolded && (await this.#foldUnfolded(unfolded, numbers))) {
-        await Promise.all(numbers.map((number) => storage.delete(getJournalKey(instanceId, number)))) // a single commit in the file store
-      } else await this.#foldJournal(instanceId, numbers.at(-1))
+      if (unfolded && (await this.#foldUnfolded(unfolded, batchNumbers))) {
+        await Promise.all(batchNumbers.map((number) => storage.delete(getJournalKey(instanceId, number)))) // a single commit in the file store
+      } else await this.#foldJournal(instanceId, batchNumbers.at(-1))
     } catch (error) {
       this.#discardUnfolded()
       throw error
     }
-    this.#numbers.splice(0, numbers.length)
-    this.#requests -= requests
-    this.#firstAt = clock.now()
+    this.#batchNumbers.splice(0, batchNumbers.length)
+    this.#requestCount -= requestCount
+    this.#firstWrittenAt = clock.now()
     await removeOldest(this.#options)
   }
 
   /** Resolves to `false` if another instance folded some of the batches while this one was suspended. */
   async #foldUnfolded({ values, sums }: UnfoldedJournal, numbers: readonly number[]): Promise<boolean> {
     const { instanceId } = this.#options
-    const retention = await this.#options.days()
+    const retention = await this.#options.readRetention()
     await this.#deleteOutdated()
-    const due = [...values]
-    while (due.length > 0) {
-      await Promise.all(due.splice(0, MAX_CONCURRENT_WRITES).map((value) => this.#writeValue(value, retention)))
+    const pendingValues = [...values]
+    while (pendingValues.length > 0) {
+      await Promise.all(
+        pendingValues.splice(0, MAX_CONCURRENT_WRITES).map((value) => this.#writeValue(value, retention)),
+      )
       await this.#options.nextTurn()
     }
     const batches = [{ first: numbers[0] ?? 0, last: numbers.at(-1) ?? 0, sums }]
@@ -207,8 +210,8 @@ export class Keeper implements BatchWriter {
       if (error instanceof PartialWriteError) return false
       throw error
     }
-    const newest = Math.max(...Array.from(sums.hours.values(), ({ hour }) => hour))
-    this.#openValues.closeBefore(newest - HOUR_MS)
+    const newestHour = Math.max(...Array.from(sums.hours.values(), ({ hour }) => hour))
+    this.#openValues.closeBefore(newestHour - HOUR_MS)
     return true
   }
 
@@ -218,16 +221,16 @@ export class Keeper implements BatchWriter {
     const ttlMs = Math.min(value.span.last + retention.requests * DAY_MS - now, MAX_TTL_MS)
     if (ttlMs < 1) return // the retention period has ended
     const previousWrite = value.lastWrite
-    const omitted = this.#isClosing ? (previousWrite?.rows ?? 0) : 0 // no later fold will delete the old value
-    const rows = value.rows.length
-    const key = getRequestsKey(value.shard, value.span, rows - omitted, this.#createName())
-    await storage.set(key, value.encode(now, omitted), { ttlMs, durability: 'relaxed' })
-    value.lastWrite = { key, rows }
-    if (previousWrite && omitted === 0) this.#outdatedKeys.push(previousWrite.key)
+    const omittedCount = this.#isClosing ? (previousWrite?.rows ?? 0) : 0 // no later fold will delete the old value
+    const rowCount = value.rows.length
+    const key = getRequestsKey(value.shard, value.span, rowCount - omittedCount, this.#createName())
+    await storage.set(key, value.encode(now, omittedCount), { ttlMs, durability: 'relaxed' })
+    value.lastWrite = { key, rows: rowCount }
+    if (previousWrite && omittedCount === 0) this.#outdatedKeys.push(previousWrite.key)
   }
 
   #createName(): string {
-    return `${this.#options.instanceId}-${++this.#names}`
+    return `${this.#options.instanceId}-${++this.#nameCount}`
   }
 
   async #foldLostInstances(now: number): Promise<void> {
@@ -236,8 +239,9 @@ export class Keeper implements BatchWriter {
       const [first] = await storage.list(JOURNAL_PREFIX, { after, limit: 1 })
       if (!first) return
       const { instanceId } = parseJournalKey(first.key)
-      const batchTime = decodeBatch(first.value)?.at ?? 0
-      if (instanceId !== ownInstanceId && now - batchTime > LOST_MS) await this.#foldJournal(instanceId).catch(onError) // continue with the other instances
+      const batchTime = decodeBatch(first.value)?.writtenAt ?? 0
+      if (instanceId !== ownInstanceId && now - batchTime > LOST_AFTER_MS)
+        await this.#foldJournal(instanceId).catch(onError) // continue with the other instances
       after = `${getJournalPrefix(instanceId)}~`
     }
   }

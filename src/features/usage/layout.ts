@@ -110,4 +110,4 @@ export const getRequestsCursor = (shard: string, time: number): string =>
   getRequestsPrefix(shard) + encodeReversed(Math.min(MAX_TIME, Math.ceil(time / HOUR_MS) * HOUR_MS))
 
 /** Returns the start of a request's hour, in epoch ms. */
-export const getHour = (id: string): number => Math.floor(getRequestTime(id) / HOUR_MS) * HOUR_MS
+export const getRequestHour = (id: string): number => Math.floor(getRequestTime(id) / HOUR_MS) * HOUR_MS

@@ -1,24 +1,24 @@
 import { getRequestTime } from '../../lib/request-id.ts'
-import { getHour, getShard, type TimeSpan } from './layout.ts'
+import { getRequestHour, getShard, type TimeSpan } from './layout.ts'
 import type { StoredRequest } from './request-record.ts'
 import { encodeRow, encodeRows, StringTable } from './usage-codec.ts'
 
 /** Maximum requests per value. */
-export const MAX_REQUESTS = 250
+export const MAX_REQUESTS_PER_VALUE = 250
 
 /** A value that still has room, with requests from one shard and hour. */
 export class OpenValue {
   readonly shard: string
   /** The start of the hour, in epoch ms. */
   readonly hour: number
-  readonly table = new StringTable()
+  readonly stringTable = new StringTable()
   /** Rows whose batch is in the journal. */
   readonly rows: string[] = []
   readonly span: TimeSpan = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY }
   /** The key of the last write and the number of rows that it contained. */
   lastWrite: { key: string; rows: number } | undefined = undefined
   /** The number of rows encoded for this value so far. */
-  placedCount = 0
+  encodedCount = 0
   #size = 0
 
   constructor(shard: string, hour: number) {
@@ -27,14 +27,14 @@ export class OpenValue {
   }
 
   encodeRow(request: StoredRequest): string {
-    const row = encodeRow(request, this.table)
-    this.placedCount++
+    const row = encodeRow(request, this.stringTable)
+    this.encodedCount++
     this.#size += row.length
     return row
   }
 
   hasRoom(maxCharacters: number): boolean {
-    return this.placedCount < MAX_REQUESTS && this.#size + this.table.size < maxCharacters / 2
+    return this.encodedCount < MAX_REQUESTS_PER_VALUE && this.#size + this.stringTable.size < maxCharacters / 2
   }
 
   /** Adds rows. Call this once their batch is in the journal. */
@@ -45,8 +45,8 @@ export class OpenValue {
   }
 
   /** Encodes the value. `omitted` is the number of leading rows to omit. */
-  encode(time: number, omitted: number): string {
-    return encodeRows(this.table.texts, this.rows.slice(omitted), time)
+  encode(time: number, omittedCount: number): string {
+    return encodeRows(this.stringTable.texts, this.rows.slice(omittedCount), time)
   }
 }
 
@@ -69,22 +69,23 @@ export class OpenValues {
   }
 
   /** Encodes each request for a value with room, without adding it to the value yet. */
-  place(requests: readonly StoredRequest[]): PlacedRows[] {
-    const placedCount = new Map<OpenValue, PlacedRows>()
+  encodeRows(requests: readonly StoredRequest[]): PlacedRows[] {
+    const rowsByValue = new Map<OpenValue, PlacedRows>()
     for (const request of requests) {
       const value = this.#getValue(request)
       const row = value.encodeRow(request)
       const time = getRequestTime(request.id)
-      const count = placedCount.get(value)
-      if (!count) placedCount.set(value, { value, requests: [request], rows: [row], span: { first: time, last: time } })
+      const placedRows = rowsByValue.get(value)
+      if (!placedRows)
+        rowsByValue.set(value, { value, requests: [request], rows: [row], span: { first: time, last: time } })
       else {
-        count.requests.push(request)
-        count.rows.push(row)
-        count.span.first = Math.min(count.span.first, time)
-        count.span.last = Math.max(count.span.last, time)
+        placedRows.requests.push(request)
+        placedRows.rows.push(row)
+        placedRows.span.first = Math.min(placedRows.span.first, time)
+        placedRows.span.last = Math.max(placedRows.span.last, time)
       }
     }
-    return [...placedCount.values()]
+    return [...rowsByValue.values()]
   }
 
   /** Closes all values. */
@@ -99,13 +100,13 @@ export class OpenValues {
 
   #getValue(request: StoredRequest): OpenValue {
     const shard = getShard(request)
-    const hour = getHour(request.id)
-    const hours = this.#values.get(hour) ?? new Map<string, OpenValue>()
-    this.#values.set(hour, hours)
-    const existing = hours.get(shard)
-    if (existing?.hasRoom(this.#maxCharacters)) return existing
+    const hour = getRequestHour(request.id)
+    const valuesByShard = this.#values.get(hour) ?? new Map<string, OpenValue>()
+    this.#values.set(hour, valuesByShard)
+    const openValue = valuesByShard.get(shard)
+    if (openValue?.hasRoom(this.#maxCharacters)) return openValue
     const value = new OpenValue(shard, hour)
-    hours.set(shard, value)
+    valuesByShard.set(shard, value)
     return value
   }
 }

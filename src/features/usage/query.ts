@@ -34,8 +34,8 @@ export interface TimeRange {
 /** Returns whether a row of totals matches the filter. */
 export function matchesRow(filter: UsageFilter, dimensions: Dimensions): boolean {
   for (const name of FILTER_DIMENSIONS) {
-    const requested = filter[name]
-    if (requested !== undefined && requested !== dimensions[name]) return false
+    const filterValue = filter[name]
+    if (filterValue !== undefined && filterValue !== dimensions[name]) return false
   }
   return true
 }
@@ -54,14 +54,14 @@ const FILTER_DIMENSIONS = [
 /** Returns whether a request matches the filter. A request that called several targets matches each of them. */
 export function matchesRequest(filter: RequestFilter, request: StoredRequest): boolean {
   for (const name of COMPARED_FIELDS) {
-    const requested = filter[name]
-    if (requested !== undefined && requested !== (request[name] ?? '')) return false
+    const filterValue = filter[name]
+    if (filterValue !== undefined && filterValue !== (request[name] ?? '')) return false
   }
   if (filter.status !== undefined && filter.status !== request.status) return false
   const { provider, targetModel, connectionId } = filter
   if (provider === undefined && targetModel === undefined && connectionId === undefined) return true
-  const called = request.attempts.length > 0 ? request.attempts : [NO_TARGET]
-  return called.some(
+  const calledTargets = request.attempts.length > 0 ? request.attempts : [NO_TARGET]
+  return calledTargets.some(
     (target) =>
       (provider === undefined || provider === target.provider) &&
       (targetModel === undefined || targetModel === target.model) &&

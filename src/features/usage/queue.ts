@@ -16,15 +16,15 @@ export interface Batch {
   /** The approximate size of the requests, in characters. */
   size: number
   /** Resolves when the write has succeeded or failed. */
-  readonly settled: Promise<void>
-  reportSettled(): void
+  readonly finished: Promise<void>
+  markFinished(): void
 }
 
 /** Writes batches to storage. */
 export interface BatchWriter {
   write(batch: Pick<Batch, 'number' | 'requests' | 'unlisted'>): Promise<void>
   /** Called after each written batch. Must not reject. */
-  tidy(): Promise<void>
+  foldIfDue(): Promise<void>
 }
 
 interface QueueOptions {
@@ -32,7 +32,7 @@ interface QueueOptions {
   /** Starts a timer that doesn't keep the process alive. */
   startTimer(ms: number, onTime: () => void): CancelDeadline
   /** Loads this instance's writer. */
-  writer(): Promise<BatchWriter>
+  getWriter(): Promise<BatchWriter>
   /** Maximum characters in a batch. */
   maxCharacters: number
 }
@@ -42,12 +42,12 @@ const BATCH_MS = 1_000
 /** A batch of this size is written immediately. While the previous batch is being written, it keeps growing, so a slow storage can keep up. */
 const BATCH_REQUESTS = 250
 /** Maximum number of waiting requests and their total characters. Requests beyond that are only added to the totals. */
-const MAX_WAITING = 10_000
+const MAX_WAITING_REQUESTS = 10_000
 const MAX_WAITING_SIZE = 8_000_000
 /** Maximum delay between write attempts, in ms. */
-const MAX_PAUSE_MS = 30_000
+const MAX_BACKOFF_MS = 30_000
 /** Time limit for writing waiting requests when the gateway closes, in ms. */
-const CLOSE_MS = 5_000
+const CLOSE_TIMEOUT_MS = 5_000
 
 const NO_UNLISTED: UnlistedByTime = new Map()
 
@@ -60,21 +60,21 @@ export class RequestQueue {
   readonly #options: QueueOptions
   readonly #batches: Batch[] = [] // the last batch may still be open
   readonly #listeners: Array<(request: StoredRequest) => void> = []
-  #isLastOpen = false
-  #number = 0
-  #waiting = 0
+  #hasOpenBatch = false
+  #lastNumber = 0
+  #waitingCount = 0
   #waitingSize = 0
   /** Loaded when the queue is half full. */
   #unlisted: UnlistedTotals | undefined = undefined
-  #loading: Promise<void> | undefined = undefined
+  #pendingLoad: Promise<void> | undefined = undefined
   /** The number of requests without a record that have been written since the queue was last full. */
-  #unlistedWritten = 0
+  #writtenUnlistedCount = 0
   #isOverflowing = false
-  #failures = 0
+  #failureCount = 0
   #isClosing = false
   #hasGivenUp = false
-  #writing: Promise<void> | undefined = undefined
-  #cleanup: Promise<void> | undefined = undefined
+  #pendingWrite: Promise<void> | undefined = undefined
+  #pendingFold: Promise<void> | undefined = undefined
   #cancelTimer: CancelDeadline | undefined = undefined
 
   constructor(options: QueueOptions) {
@@ -84,7 +84,7 @@ export class RequestQueue {
   /** The batches that haven't been written yet, in order. The last one contains the totals of requests without a record, if any. */
   get batches(): ReadonlyArray<Pick<Batch, 'number' | 'requests' | 'unlisted'>> {
     if (!this.#unlisted?.count) return this.#batches
-    return [...this.#batches, { number: this.#number + 1, requests: [], unlisted: this.#unlisted.byTime }]
+    return [...this.#batches, { number: this.#lastNumber + 1, requests: [], unlisted: this.#unlisted.byTime }]
   }
 
   /** Queues a finished request. Never throws. `waitUntil` keeps the platform running until the request is written. */
@@ -102,17 +102,17 @@ export class RequestQueue {
     const size = estimateSize(request)
     batch.requests.push(request)
     batch.size += size
-    this.#waiting++
+    this.#waitingCount++
     this.#waitingSize += size
-    waitUntil?.(batch.settled)
-    if (this.#isFilled(0.5)) this.#loading ??= this.#loadUnlisted()
-    const isDue = batch.requests.length >= BATCH_REQUESTS && !this.#writing
-    if (isDue || batch.size >= this.#options.maxCharacters) this.#close()
+    waitUntil?.(batch.finished)
+    if (this.#isFilled(0.5)) this.#pendingLoad ??= this.#loadUnlisted()
+    const isDue = batch.requests.length >= BATCH_REQUESTS && !this.#pendingWrite
+    if (isDue || batch.size >= this.#options.maxCharacters) this.#closeBatch()
   }
 
   /** Returns whether the queue has reached this share of its maximum requests or characters. */
-  #isFilled(share: number): boolean {
-    return this.#waiting >= share * MAX_WAITING || this.#waitingSize >= share * MAX_WAITING_SIZE
+  #isFilled(fraction: number): boolean {
+    return this.#waitingCount >= fraction * MAX_WAITING_REQUESTS || this.#waitingSize >= fraction * MAX_WAITING_SIZE
   }
 
   async #loadUnlisted(): Promise<void> {
@@ -123,39 +123,39 @@ export class RequestQueue {
   #addUnlisted(request: StoredRequest, unlisted: UnlistedTotals): void {
     if (!this.#isOverflowing)
       this.#options.logger.warn(
-        `${this.#waiting} usage records are waiting to be written because the storage is ${this.#failures > 0 ? 'unavailable' : 'too slow'}. Until it catches up, further requests are counted in the usage totals but get no individual record.`,
+        `${this.#waitingCount} usage records are waiting to be written because the storage is ${this.#failureCount > 0 ? 'unavailable' : 'too slow'}. Until it catches up, further requests are counted in the usage totals but get no individual record.`,
       )
     this.#isOverflowing = true
     unlisted.add(request)
   }
 
   /** Registers a listener for finished requests. */
-  listen(listener: (request: StoredRequest) => void): void {
+  subscribe(listener: (request: StoredRequest) => void): void {
     this.#listeners.push(listener)
   }
 
   /** Writes all waiting requests. Resolves when the write has succeeded or failed. */
   async flush(): Promise<void> {
-    this.#failures = 0
-    this.#close()
-    while (this.#writing !== undefined) await this.#writing // batches that are closed in the meantime are written next
-    await this.#cleanup
+    this.#failureCount = 0
+    this.#closeBatch()
+    while (this.#pendingWrite !== undefined) await this.#pendingWrite // batches that are closed in the meantime are written next
+    await this.#pendingFold
   }
 
   /**
-   * Writes all waiting requests once, then calls `last`. Resolves within 5 s. Requests that can't be written by then are lost, and their number is
+   * Writes all waiting requests once, then calls `afterFlush`. Resolves within 5 s. Requests that can't be written by then are lost, and their number is
    * logged. Also writes requests that finish later, unless any were lost.
    */
-  async close(last: () => Promise<void>): Promise<void> {
+  async close(afterFlush: () => Promise<void>): Promise<void> {
     this.#isClosing = true
     let cancel: CancelDeadline | undefined
     const timeout = new Promise<void>((resolve) => {
-      cancel = this.#options.startTimer(CLOSE_MS, () => {
-        if (this.#waiting > 0 || this.#unlisted?.count) this.#giveUp()
+      cancel = this.#options.startTimer(CLOSE_TIMEOUT_MS, () => {
+        if (this.#waitingCount > 0 || this.#unlisted?.count) this.#giveUp()
         resolve()
       })
     })
-    await Promise.race([this.flush().then(last), timeout])
+    await Promise.race([this.flush().then(afterFlush), timeout])
     cancel?.()
   }
 
@@ -163,47 +163,47 @@ export class RequestQueue {
     this.#hasGivenUp = true
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    this.#isLastOpen = false
-    let lost = this.#waiting + (this.#unlisted?.count ?? 0)
-    for (const { reportSettled: settle, unlistedCount } of this.#batches.splice(0)) {
-      settle()
-      lost += unlistedCount
+    this.#hasOpenBatch = false
+    let lostCount = this.#waitingCount + (this.#unlisted?.count ?? 0)
+    for (const { markFinished, unlistedCount } of this.#batches.splice(0)) {
+      markFinished()
+      lostCount += unlistedCount
     }
-    this.#unlisted?.take(Number.POSITIVE_INFINITY)
-    this.#waiting = 0
+    this.#unlisted?.drain(Number.POSITIVE_INFINITY)
+    this.#waitingCount = 0
     this.#waitingSize = 0
-    this.#logDroppedRecords(lost)
+    this.#logDroppedRecords(lostCount)
   }
 
-  #logDroppedRecords(requests: number): void {
-    if (requests > 0)
+  #logDroppedRecords(requestCount: number): void {
+    if (requestCount > 0)
       this.#options.logger.error(
-        `Usage was lost because the gateway closed while the storage was unavailable: ${requests}.`,
+        `Usage was lost because the gateway closed while the storage was unavailable: ${requestCount}.`,
       )
   }
 
   #getOpenBatch(): Batch {
-    const last = this.#batches.at(-1)
-    if (last && this.#isLastOpen) return last
+    const lastBatch = this.#batches.at(-1)
+    if (lastBatch && this.#hasOpenBatch) return lastBatch
     const batch = this.#addBatch()
-    this.#isLastOpen = true
-    if (this.#failures === 0) this.#startTimer(BATCH_MS)
+    this.#hasOpenBatch = true
+    if (this.#failureCount === 0) this.#startTimer(BATCH_MS)
     return batch
   }
 
   #addBatch(unlisted = NO_UNLISTED, unlistedCount = 0): Batch {
-    let settle = () => {}
-    const settled = new Promise<void>((resolve) => {
-      settle = resolve
+    let markFinished = () => {}
+    const finished = new Promise<void>((resolve) => {
+      markFinished = resolve
     })
     const batch: Batch = {
-      number: ++this.#number,
+      number: ++this.#lastNumber,
       requests: [],
       unlisted,
       unlistedCount,
       size: 0,
-      settled,
-      reportSettled: settle,
+      finished,
+      markFinished,
     }
     this.#batches.push(batch)
     return batch
@@ -213,21 +213,21 @@ export class RequestQueue {
     this.#cancelTimer?.()
     this.#cancelTimer = this.#options.startTimer(ms, () => {
       this.#cancelTimer = undefined
-      this.#close()
+      this.#closeBatch()
     })
   }
 
-  #close(): void {
-    this.#isLastOpen = false
-    if (this.#writing || this.#batches.length === 0) return
+  #closeBatch(): void {
+    this.#hasOpenBatch = false
+    if (this.#pendingWrite || this.#batches.length === 0) return
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    this.#writing = this.#write().then((hasSucceeded) => {
-      this.#writing = undefined
+    this.#pendingWrite = this.#write().then((hasSucceeded) => {
+      this.#pendingWrite = undefined
       if (!hasSucceeded && this.#isClosing) this.#giveUp()
-      else if (!hasSucceeded) this.#startTimer(Math.min(MAX_PAUSE_MS, BATCH_MS * 2 ** this.#failures))
-      else if (!this.#isLastOpen || (this.#batches.at(-1)?.requests.length ?? 0) >= BATCH_REQUESTS)
-        this.#close() // another batch is closed or full
+      else if (!hasSucceeded) this.#startTimer(Math.min(MAX_BACKOFF_MS, BATCH_MS * 2 ** this.#failureCount))
+      else if (!this.#hasOpenBatch || (this.#batches.at(-1)?.requests.length ?? 0) >= BATCH_REQUESTS)
+        this.#closeBatch() // another batch is closed or full
       else if (!this.#cancelTimer) this.#startTimer(BATCH_MS)
     })
   }
@@ -236,21 +236,21 @@ export class RequestQueue {
   async #write(): Promise<boolean> {
     for (let batch = this.#getClosedBatch(); batch; batch = this.#getClosedBatch()) {
       try {
-        const writer = await this.#options.writer()
+        const writer = await this.#options.getWriter()
         await writer.write(batch)
         if (this.#hasGivenUp) return false
         this.#batches.shift()
         this.#onWritten(batch)
-        this.#cleanup = writer.tidy().finally(batch.reportSettled)
+        this.#pendingFold = writer.foldIfDue().finally(batch.markFinished)
       } catch (error) {
-        if (this.#failures++ === 0)
+        if (this.#failureCount++ === 0)
           this.#options.logger.warn(
             'Usage cannot be written to the storage. It is kept in memory until the storage works again.',
             {
               error: error instanceof Error ? error.message : String(error),
             },
           )
-        for (const { reportSettled: settle } of this.#batches) settle()
+        for (const { markFinished } of this.#batches) markFinished()
         return false
       }
     }
@@ -258,28 +258,28 @@ export class RequestQueue {
   }
 
   #getClosedBatch(): Batch | undefined {
-    if (this.#failures === 0) this.#queueUnlisted()
-    return this.#isLastOpen && this.#batches.length === 1 ? undefined : this.#batches[0]
+    if (this.#failureCount === 0) this.#queueUnlisted()
+    return this.#hasOpenBatch && this.#batches.length === 1 ? undefined : this.#batches[0]
   }
 
   /** Queues batches with the totals of requests without a record, unless such a batch is already waiting. */
   #queueUnlisted(): void {
     if (!this.#unlisted?.count || this.#batches.some(({ unlistedCount }) => unlistedCount > 0)) return
-    this.#isLastOpen = false // batches are written in numeric order
-    for (const { unlisted, count } of this.#unlisted.take(this.#options.maxCharacters)) this.#addBatch(unlisted, count)
+    this.#hasOpenBatch = false // batches are written in numeric order
+    for (const { unlisted, count } of this.#unlisted.drain(this.#options.maxCharacters)) this.#addBatch(unlisted, count)
   }
 
   #onWritten({ requests, size, unlistedCount }: Batch): void {
-    this.#failures = 0
-    this.#waiting -= requests.length
+    this.#failureCount = 0
+    this.#waitingCount -= requests.length
     this.#waitingSize -= size
-    this.#unlistedWritten += unlistedCount
-    if (this.#unlistedWritten === 0 || this.#waiting > MAX_WAITING / 2) return
+    this.#writtenUnlistedCount += unlistedCount
+    if (this.#writtenUnlistedCount === 0 || this.#waitingCount > MAX_WAITING_REQUESTS / 2) return
     if (this.#unlisted?.count || this.#batches.some((batch) => batch.unlistedCount > 0)) return
     this.#options.logger.warn(
-      `Usage has been written. ${this.#unlistedWritten} requests are counted in the totals but have no individual record.`,
+      `Usage has been written. ${this.#writtenUnlistedCount} requests are counted in the totals but have no individual record.`,
     )
-    this.#unlistedWritten = 0
+    this.#writtenUnlistedCount = 0
     this.#isOverflowing = false
   }
 }

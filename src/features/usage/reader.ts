@@ -3,8 +3,8 @@ import type { Clock, Storage } from '../../types.ts'
 import type { RetentionDays } from './keeper.ts'
 import {
   DAY_MS,
-  getHour,
   getPeriodCursor,
+  getRequestHour,
   getRequestsCursor,
   getRequestsPrefix,
   getShard,
@@ -33,7 +33,7 @@ interface ReaderOptions {
   clock: Clock
   queue: Pick<RequestQueue, 'batches'>
   instanceId: string
-  days(): Promise<RetentionDays>
+  readRetention(): Promise<RetentionDays>
 }
 
 /** A page's time range, cursor, and maximum length. */
@@ -57,8 +57,8 @@ export interface RequestPage {
 type OnTotals = (row: { dimensions: Dimensions; sums: Readonly<RowTotals> }, time: number) => void
 
 /** Maximum number of requests to check for a page. Beyond that, a page ends even if it isn't full. */
-const MAX_CHECKED = 200_000
-const FIRST_PAGE = 4
+const MAX_CHECKED_REQUESTS = 200_000
+const FIRST_PAGE_SIZE = 4
 const PAGE_SIZE = 50
 
 /** Reads request records and totals, including those that this process hasn't written yet. Methods reject if storage can't be read. */
@@ -76,31 +76,31 @@ export class UsageReader {
     if (time < (await this.getOldestTime())) return undefined
     for (const { requests } of await this.#readTail())
       for (const request of requests) if (request.id === id) return request
-    const found = await Promise.all(SHARDS.map((shard) => findRequest(storage, shard, id)))
-    return found.find((request) => request !== undefined)
+    const matches = await Promise.all(SHARDS.map((shard) => findRequest(storage, shard, id)))
+    return matches.find((request) => request !== undefined)
   }
 
   /** Returns up to `limit` requests, newest first. */
-  async requests(filter: RequestFilter, page: PageRange): Promise<RequestPage> {
+  async listRequests(filter: RequestFilter, page: PageRange): Promise<RequestPage> {
     const tail = await this.#readTail(filter.keyId)
-    const found = await this.#requests(filter, page, tail)
+    const requestPage = await this.#listRequests(filter, page, tail)
     const missing = page.countsMissing ? await this.#countMissing(filter, page, tail) : 0
-    return missing > 0 ? { ...found, missing } : found
+    return missing > 0 ? { ...requestPage, missing } : requestPage
   }
 
   /** Returns the arrival time of each key's latest request within the key's time range, in epoch ms by key ID. Omits keys without requests. */
   async findLatestTimes(ranges: ReadonlyMap<string, TimeRange>): Promise<Map<string, number>> {
     const tail = await this.#readTail()
-    const found = new Map<string, number>()
-    const work = Array.from(ranges, async ([keyId, range]) => {
-      const [latest] = (await this.#requests({ keyId }, { ...range, limit: 1 }, tail)).requests
-      if (latest) found.set(keyId, getRequestTime(latest.id))
+    const latestTimes = new Map<string, number>()
+    const lookups = Array.from(ranges, async ([keyId, range]) => {
+      const [latest] = (await this.#listRequests({ keyId }, { ...range, limit: 1 }, tail)).requests
+      if (latest) latestTimes.set(keyId, getRequestTime(latest.id))
     })
-    await Promise.all(work)
-    return found
+    await Promise.all(lookups)
+    return latestTimes
   }
 
-  async #requests(
+  async #listRequests(
     filter: RequestFilter,
     { from, to, before, limit }: PageRange,
     tail: readonly TailBatch[],
@@ -112,17 +112,17 @@ export class UsageReader {
       keyId: filter.keyId,
       matches: (request: StoredRequest) => matchesRequest(filter, request),
     }
-    const shards = this.#createScans(filter, scan, tail)
+    const shardScans = this.#createScans(filter, scan, tail)
     const requests: StoredRequest[] = []
     for (;;) {
-      const next = await this.#findNewest(shards)
-      if (typeof next === 'number') return { requests, before: getIdAfter(next) }
-      if (!next) return { requests }
-      const last = requests.at(-1)
-      const request = next.newest
-      next.take()
-      if (!request || request.id === last?.id) continue // a request may be stored twice
-      if (requests.length === limit) return { requests, ...(last && { before: last.id }) }
+      const newestScan = await this.#findNewest(shardScans)
+      if (typeof newestScan === 'number') return { requests, before: getIdAfter(newestScan) }
+      if (!newestScan) return { requests }
+      const lastRequest = requests.at(-1)
+      const request = newestScan.newest
+      newestScan.removeNewest()
+      if (!request || request.id === lastRequest?.id) continue // a request may be stored twice
+      if (requests.length === limit) return { requests, ...(lastRequest && { before: lastRequest.id }) }
       requests.push(request)
     }
   }
@@ -137,7 +137,8 @@ export class UsageReader {
         else requestsByShard.set(shard, [request])
       }
     return listShards(filter).map(
-      (shard) => new ShardScan(this.#options.storage, shard, { scan, found: requestsByShard.get(shard) ?? [] }),
+      (shard) =>
+        new ShardScan(this.#options.storage, shard, { scan, journalRequests: requestsByShard.get(shard) ?? [] }),
     )
   }
 
@@ -145,21 +146,21 @@ export class UsageReader {
    * Returns the scan with the newest remaining request, or `undefined` if none remain. If too many requests have been checked, returns a time
    * instead: all matching requests after it have been found.
    */
-  async #findNewest(shards: readonly ShardScan[]): Promise<ShardScan | number | undefined> {
+  async #findNewest(shardScans: readonly ShardScan[]): Promise<ShardScan | number | undefined> {
     for (;;) {
-      let newest: ShardScan | undefined
+      let newestScan: ShardScan | undefined
       let readCount = 0
-      for (const shard of shards) {
+      for (const shard of shardScans) {
         readCount += shard.readCount
-        if (shard.newest && (!newest?.newest || shard.newest.id > newest.newest.id)) newest = shard
+        if (shard.newest && (!newestScan?.newest || shard.newest.id > newestScan.newest.id)) newestScan = shard
       }
-      const time = newest?.newest ? getRequestTime(newest.newest.id) : Number.NEGATIVE_INFINITY
-      const unread = shards.filter(({ position }) => position > Number.NEGATIVE_INFINITY && position >= time)
-      if (unread.length === 0) return newest
-      const furthest = Math.max(...unread.map(({ position }) => position))
-      if (readCount > MAX_CHECKED && furthest < Number.POSITIVE_INFINITY) return furthest
-      const unfinished = unread.filter(({ position }) => position >= furthest - HOUR_MS)
-      await Promise.all(unfinished.map((shard) => shard.advance()))
+      const time = newestScan?.newest ? getRequestTime(newestScan.newest.id) : Number.NEGATIVE_INFINITY
+      const unreadScans = shardScans.filter(({ position }) => position > Number.NEGATIVE_INFINITY && position >= time)
+      if (unreadScans.length === 0) return newestScan
+      const furthestPosition = Math.max(...unreadScans.map(({ position }) => position))
+      if (readCount > MAX_CHECKED_REQUESTS && furthestPosition < Number.POSITIVE_INFINITY) return furthestPosition
+      const nextScans = unreadScans.filter(({ position }) => position >= furthestPosition - HOUR_MS)
+      await Promise.all(nextScans.map((shard) => shard.advance()))
     }
   }
 
@@ -174,15 +175,15 @@ export class UsageReader {
     onTotals: OnTotals,
   ): Promise<TimeRange & { isApproximate: boolean }> {
     const { clock } = this.#options
-    const { totals } = await this.#options.days()
-    const oldest = await this.getOldestTime()
+    const { totals } = await this.#options.readRetention()
+    const oldestTime = await this.getOldestTime()
     const nextHour = (Math.floor(clock.now() / HOUR_MS) + 1) * HOUR_MS
     const range = {
       from: Math.max(from, clock.now() - totals * DAY_MS),
       to: Math.max(Math.min(to, nextHour), 0),
     }
-    if (range.from < oldest || range.from < 0) range.from = Math.max(0, Math.floor(range.from / HOUR_MS) * HOUR_MS) // older requests are deleted; only hourly totals remain
-    if (range.to < oldest) range.to = Math.ceil(range.to / HOUR_MS) * HOUR_MS
+    if (range.from < oldestTime || range.from < 0) range.from = Math.max(0, Math.floor(range.from / HOUR_MS) * HOUR_MS) // older requests are deleted; only hourly totals remain
+    if (range.to < oldestTime) range.to = Math.ceil(range.to / HOUR_MS) * HOUR_MS
     const fullHours = { from: Math.ceil(range.from / HOUR_MS) * HOUR_MS, to: Math.floor(range.to / HOUR_MS) * HOUR_MS }
     let isApproximate = false
     if (fullHours.from <= fullHours.to) {
@@ -197,10 +198,10 @@ export class UsageReader {
     if (from >= to) return
     await this.#sumUnlisted(filter, { from, to, tail: await this.#readTail(filter.keyId) }, onTotals)
     for (let before: string | undefined; ; ) {
-      const page = await this.requests(filter, { from, to, before, limit: 5_000 })
+      const page = await this.listRequests(filter, { from, to, before, limit: 5_000 })
       for (const request of page.requests)
         for (const row of getTotalsRows(request))
-          if (matchesRow(filter, row.dimensions)) onTotals(row, getHour(request.id))
+          if (matchesRow(filter, row.dimensions)) onTotals(row, getRequestHour(request.id))
       if (page.before === undefined) return
       before = page.before
     }
@@ -212,16 +213,16 @@ export class UsageReader {
     onTotals: OnTotals,
   ): Promise<boolean> {
     const tail = await this.#readTail(filter.keyId) // read this before the totals, which record the batches that they include
-    const parts = splitIntoPeriods({ from, to }, unit)
+    const periodRanges = splitIntoPeriods({ from, to }, unit)
     const results = await Promise.all(
       listShards(filter).flatMap((shard) =>
-        parts.map((part) => this.#sumPart({ ...part, shard, filter, tail }, onTotals)),
+        periodRanges.map((periodRange) => this.#sumPeriodRange({ ...periodRange, shard, filter, tail }, onTotals)),
       ),
     )
     return results.some((isApproximate) => isApproximate)
   }
 
-  async #sumPart(
+  async #sumPeriodRange(
     { from, to, period, shard, filter, tail }: PeriodRange & { shard: string; filter: UsageFilter; tail: TailBatch[] },
     onTotals: OnTotals,
   ): Promise<boolean> {
@@ -242,7 +243,7 @@ export class UsageReader {
         }
         const totals = decodeTotals(value)
         if (!totals) continue
-        isApproximate ||= totals.leftOut > 0
+        isApproximate ||= totals.droppedCount > 0
         includedBatches.set(periodStart, [...(includedBatches.get(periodStart) ?? []), totals.through])
         for (const row of totals.rows()) if (matchesRow(filter, row.dimensions)) onTotals(row, periodStart)
       }
@@ -258,16 +259,16 @@ export class UsageReader {
     onTotals: OnTotals,
   ): void {
     for (const { instanceId, number, requests, unlisted } of tail) {
-      const isDue = (time: number) =>
+      const isPending = (time: number) =>
         !includedBatches.get(time)?.some((through) => (through[instanceId] ?? 0) >= number)
       const getPeriod = (time: number) => Math.floor(time / PERIOD_MS[period]) * PERIOD_MS[period]
       for (const request of requests) {
         const time = getRequestTime(request.id)
-        if (time < from || time >= to || getShard(request) !== shard || !isDue(getPeriod(time))) continue
+        if (time < from || time >= to || getShard(request) !== shard || !isPending(getPeriod(time))) continue
         for (const row of getTotalsRows(request)) if (matchesRow(filter, row.dimensions)) onTotals(row, getPeriod(time))
       }
       for (const [time, totals] of unlisted)
-        if (time >= from && time < to && isDue(getPeriod(time)))
+        if (time >= from && time < to && isPending(getPeriod(time)))
           for (const row of totals.rows())
             if (getShard(row.dimensions) === shard && matchesRow(filter, row.dimensions)) onTotals(row, getPeriod(time))
     }
@@ -289,7 +290,7 @@ export class UsageReader {
   ): Promise<void> {
     const { storage } = this.#options
     const includedBatches = new Map<number, Array<Record<string, number>>>()
-    const add = (totals: Totals, time: number) => {
+    const addRows = (totals: Totals, time: number) => {
       for (const row of totals.rows())
         if (matchesRow(filter, row.dimensions)) onTotals(row, Math.floor(time / HOUR_MS) * HOUR_MS)
     }
@@ -303,7 +304,7 @@ export class UsageReader {
         if (time >= to) isLastPage = true
         if (time < from || time >= to || !totals) continue
         includedBatches.set(time, [...(includedBatches.get(time) ?? []), totals.through])
-        add(totals, time)
+        addRows(totals, time)
       }
     }
     for (const { instanceId, number, unlisted } of tail)
@@ -313,7 +314,7 @@ export class UsageReader {
           time < to &&
           !includedBatches.get(time)?.some((through) => (through[instanceId] ?? 0) >= number)
         )
-          add(totals, time)
+          addRows(totals, time)
   }
 
   #readTail(keyId?: string): Promise<TailBatch[]> {
@@ -322,9 +323,9 @@ export class UsageReader {
 
   /** Returns a stored request's earliest possible arrival time, in epoch ms. */
   async getOldestTime(): Promise<number> {
-    const { storage, clock, days } = this.#options
-    const oldest = clock.now() - (await days()).requests * DAY_MS
-    return storage.usageRecordLimit ? Math.max(oldest, await readRemovedTime(storage)) : oldest
+    const { storage, clock, readRetention } = this.#options
+    const oldestTime = clock.now() - (await readRetention()).requests * DAY_MS
+    return storage.usageRecordLimit ? Math.max(oldestTime, await readRemovedTime(storage)) : oldestTime
   }
 }
 
@@ -350,15 +351,15 @@ const listShards = ({ keyId }: UsageFilter): readonly string[] => (keyId ? [getS
 async function findRequest(storage: Storage, shard: string, id: string): Promise<StoredRequest | undefined> {
   const time = getRequestTime(id)
   for (let after = getRequestsCursor(shard, time + 1); ; ) {
-    const page = await storage.list(getRequestsPrefix(shard), { after, limit: FIRST_PAGE })
+    const page = await storage.list(getRequestsPrefix(shard), { after, limit: FIRST_PAGE_SIZE })
     for (const { key, value } of page) {
       after = key
       const { first, last } = parseTimeSpan(key)
       if (last < time) return undefined
       if (first > time || !value.includes(id)) continue
-      const found = decodeRequests(value)?.find((request) => request.id === id)
-      if (found) return found
+      const request = decodeRequests(value)?.find((request) => request.id === id)
+      if (request) return request
     }
-    if (page.length < FIRST_PAGE) return undefined
+    if (page.length < FIRST_PAGE_SIZE) return undefined
   }
 }

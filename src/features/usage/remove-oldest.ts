@@ -15,29 +15,29 @@ export async function removeOldest({ storage, nextTurn }: RemoveOptions): Promis
   const limit = storage.usageRecordLimit
   if (!limit) return
   const values: Array<{ key: string; last: number; count: number; bytes: number }> = []
-  let records = 0
-  let bytes = 0
+  let recordCount = 0
+  let totalBytes = 0
   for (const shard of SHARDS) {
     for (const { key, value } of await storage.list(getRequestsPrefix(shard))) {
       const count = parseRequestCount(key) ?? decodeRequests(value)?.length ?? 0
       const entry = { key, last: parseTimeSpan(key).last, count, bytes: value.length + ROW_BYTES }
       values.push(entry)
-      records += entry.count
-      bytes += entry.bytes
+      recordCount += entry.count
+      totalBytes += entry.bytes
     }
     await nextTurn()
   }
-  if (records <= limit.records && bytes <= limit.bytes) return
-  const removed = []
+  if (recordCount <= limit.records && totalBytes <= limit.bytes) return
+  const removedValues = []
   for (const value of values.sort((a, b) => a.last - b.last)) {
-    if (records <= limit.records && bytes <= limit.bytes) break
-    records -= value.count
-    bytes -= value.bytes
-    removed.push(value)
+    if (recordCount <= limit.records && totalBytes <= limit.bytes) break
+    recordCount -= value.count
+    totalBytes -= value.bytes
+    removedValues.push(value)
   }
-  const through = Math.max(removed.at(-1)?.last ?? 0, await readRemovedTime(storage))
-  await storage.set(REMOVED_KEY, String(through + 1)) // must be readable before the records are removed
-  await Promise.all(removed.map(({ key }) => storage.delete(key)))
+  const removedUntil = Math.max(removedValues.at(-1)?.last ?? 0, await readRemovedTime(storage))
+  await storage.set(REMOVED_KEY, String(removedUntil + 1)) // must be readable before the records are removed
+  await Promise.all(removedValues.map(({ key }) => storage.delete(key)))
 }
 
 /** Returns the time, in epoch ms, since which no records have been removed early. */

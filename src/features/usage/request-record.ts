@@ -146,11 +146,11 @@ export function sumUsageCosts(attempts: readonly UsageCost[]): UsageCost & { tok
   }
   if (!sum) return { tokens: { ...NO_TOKENS }, costUsd: 0 }
   const { tokens, units, costUsd, costSource } = sum
-  const spent: UsageCost & { tokens: Tokens } = { tokens: tokens ?? { ...NO_TOKENS } }
-  if (units) spent.units = units
-  if (costUsd !== undefined) spent.costUsd = costUsd
-  if (costSource) spent.costSource = costSource
-  return spent
+  const totalCost: UsageCost & { tokens: Tokens } = { tokens: tokens ?? { ...NO_TOKENS } }
+  if (units) totalCost.units = units
+  if (costUsd !== undefined) totalCost.costUsd = costUsd
+  if (costSource) totalCost.costSource = costSource
+  return totalCost
 }
 
 function addUsageCost(a: UsageCost, b: UsageCost): UsageCost {
@@ -169,18 +169,18 @@ function addUsageCost(a: UsageCost, b: UsageCost): UsageCost {
 export const NO_TOKENS: Readonly<Tokens> = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
 
 /** Adds `added` to `sum` and returns `sum`. */
-export function addTokens(sum: Tokens, added: Readonly<Tokens> = NO_TOKENS): Tokens {
-  sum.input += added.input
-  sum.output += added.output
-  sum.cacheRead += added.cacheRead
-  sum.cacheWrite += added.cacheWrite
-  sum.reasoning += added.reasoning
-  return addOptionalCounts(sum, listOptionalCounts(added))
+export function addTokens(sum: Tokens, addition: Readonly<Tokens> = NO_TOKENS): Tokens {
+  sum.input += addition.input
+  sum.output += addition.output
+  sum.cacheRead += addition.cacheRead
+  sum.cacheWrite += addition.cacheWrite
+  sum.reasoning += addition.reasoning
+  return addOptionalCounts(sum, listOptionalCounts(addition))
 }
 
 /** Adds `added` to `sum` and returns `sum`. */
-export function addUnits(sum: UsedUnits, added: Readonly<UsedUnits> = {}): UsedUnits {
-  for (const [unit, count] of Object.entries(added) as Array<[PricedUnit, number]>) // `UsedUnits` has no other keys
+export function addUnits(sum: UsedUnits, addition: Readonly<UsedUnits> = {}): UsedUnits {
+  for (const [unit, count] of Object.entries(addition) as Array<[PricedUnit, number]>) // `UsedUnits` has no other keys
     sum[unit] = (sum[unit] ?? 0) + count
   return sum
 }

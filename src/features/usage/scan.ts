@@ -24,8 +24,8 @@ interface ListedValue {
 }
 
 /** The number of values on the first page and the maximum on later pages. */
-const FIRST_PAGE = 2
-const MAX_PAGE = 32
+const FIRST_PAGE_SIZE = 2
+const MAX_PAGE_SIZE = 32
 
 /**
  * Iterates over a shard's matching requests, newest first. `advance` reads more from storage; `position` is the time that the scan has reached.
@@ -35,61 +35,66 @@ export class ShardScan {
   readonly #shard: string
   readonly #scan: Scan
   /** Decoded requests that haven't been taken yet, newest first. */
-  #found: StoredRequest[]
+  #foundRequests: StoredRequest[]
   #listedValues: ListedValue[] = []
   #after: string
-  #pageSize = FIRST_PAGE
-  #isListed = false
+  #pageSize = FIRST_PAGE_SIZE
+  #isFullyListed = false
   /** The number of values and requests that the scan has decoded. */
   readCount = 0
 
-  /** `found` contains the shard's requests that may not be in the stored values yet. */
-  constructor(storage: Storage, shard: string, { scan, found }: { scan: Scan; found: readonly StoredRequest[] }) {
+  /** `journalRequests` contains the shard's requests that may not be in the stored values yet. */
+  constructor(
+    storage: Storage,
+    shard: string,
+    { scan, journalRequests }: { scan: Scan; journalRequests: readonly StoredRequest[] },
+  ) {
     this.#storage = storage
     this.#shard = shard
     this.#scan = scan
-    this.#found = this.#filter(found).sort(compareNewestFirst)
+    this.#foundRequests = this.#filter(journalRequests).sort(compareNewestFirst)
     this.#after = getRequestsCursor(shard, scan.to)
   }
 
   /** The newest decoded request that hasn't been taken yet. */
   get newest(): StoredRequest | undefined {
-    return this.#found[0]
+    return this.#foundRequests[0]
   }
 
   /** The time, in epoch ms, since which all requests have been read. `-Infinity` at the end. */
   get position(): number {
-    const [next] = this.#listedValues
-    return next ? next.last : this.#isListed ? Number.NEGATIVE_INFINITY : this.#nextPosition
+    const [nextValue] = this.#listedValues
+    return nextValue ? nextValue.last : this.#isFullyListed ? Number.NEGATIVE_INFINITY : this.#nextPosition
   }
 
   #nextPosition = Number.POSITIVE_INFINITY
 
-  take(): void {
-    this.#found.shift()
+  removeNewest(): void {
+    this.#foundRequests.shift()
   }
 
   /** Decodes the next value, or lists another page of values. */
   async advance(): Promise<void> {
-    const next = this.#listedValues.shift()
-    if (!next) return this.#list()
-    const requests = decodeRequests(next.value, this.#scan.keyId) ?? []
+    const nextValue = this.#listedValues.shift()
+    if (!nextValue) return this.#list()
+    const requests = decodeRequests(nextValue.value, this.#scan.keyId) ?? []
     this.readCount += 1 + requests.length
-    const matching = this.#filter(requests)
-    if (matching.length > 0) this.#found = [...this.#found, ...matching].sort(compareNewestFirst)
+    const matchingRequests = this.#filter(requests)
+    if (matchingRequests.length > 0)
+      this.#foundRequests = [...this.#foundRequests, ...matchingRequests].sort(compareNewestFirst)
   }
 
   async #list(): Promise<void> {
     const { from, to } = this.#scan
     const limit = this.#pageSize
     const page = await this.#storage.list(getRequestsPrefix(this.#shard), { after: this.#after, limit })
-    this.#pageSize = Math.min(limit * 2, MAX_PAGE)
-    this.#isListed = page.length < limit
+    this.#pageSize = Math.min(limit * 2, MAX_PAGE_SIZE)
+    this.#isFullyListed = page.length < limit
     for (const { key, value } of page) {
       const span = parseTimeSpan(key)
       this.#after = key
       this.#nextPosition = span.last
-      if (span.last < from) this.#isListed = true
+      if (span.last < from) this.#isFullyListed = true
       else if (span.first < to) this.#listedValues.push({ value, ...span })
     }
   }

@@ -11,10 +11,10 @@ import {
   sumUsageCosts,
 } from './request-record.ts'
 
-const MAX_LISTED = 20
-const MAX_MESSAGE = 200
-const MAX_REASON = 300
-const MAX_NAME = 512
+const MAX_LIST_LENGTH = 20
+const MAX_MESSAGE_LENGTH = 200
+const MAX_REASON_LENGTH = 300
+const MAX_NAME_LENGTH = 512
 
 /** Creates a request's record. It contains nothing from prompts or responses. */
 export function createStoredRequest(log: RequestLog, ending: RequestEnding & { durationMs: number }): StoredRequest {
@@ -28,16 +28,16 @@ export function createStoredRequest(log: RequestLog, ending: RequestEnding & { d
   let promptCache: StoredRequest['promptCache']
   for (const step of steps) {
     if (!('outcome' in step)) {
-      if (skipped.length < MAX_LISTED) skipped.push(createStoredSkip(step))
+      if (skipped.length < MAX_LIST_LENGTH) skipped.push(createStoredSkip(step))
       continue
     }
     message = step.message ?? message
     promptCache = step.promptCache ?? promptCache
     if (step.outcome === 'answered') firstByteMs = step.startedAt - startedAt + step.durationMs
     // List every attempt with usage, because the request's usage is the sum of its attempts.
-    if (step.usage || attempts.length < MAX_LISTED) attempts.push(createStoredAttempt(step, startedAt))
+    if (step.usage || attempts.length < MAX_LIST_LENGTH) attempts.push(createStoredAttempt(step, startedAt))
   }
-  const spent = sumUsageCosts(attempts)
+  const totalCost = sumUsageCosts(attempts)
   const request: StoredRequest = {
     id: log.id,
     time: formatIsoTime(startedAt),
@@ -48,11 +48,11 @@ export function createStoredRequest(log: RequestLog, ending: RequestEnding & { d
     durationMs,
     status,
     end,
-    tokens: spent.tokens,
+    tokens: totalCost.tokens,
   }
-  if (spent.units) request.units = spent.units
-  if (spent.costUsd !== undefined) request.costUsd = spent.costUsd
-  if (spent.costSource) request.costSource = spent.costSource
+  if (totalCost.units) request.units = totalCost.units
+  if (totalCost.costUsd !== undefined) request.costUsd = totalCost.costUsd
+  if (totalCost.costSource) request.costSource = totalCost.costSource
   if (key) {
     request.keyId = key.id
     if (key.group) request.groupId = key.group.id
@@ -65,7 +65,7 @@ export function createStoredRequest(log: RequestLog, ending: RequestEnding & { d
   if (tags) request.tags = tags
   if (key?.metadata ?? account?.metadata) request.metadata = { ...account?.metadata, ...key?.metadata }
   if (log.user !== undefined) request.user = log.user
-  if (model !== undefined) request.model = truncate(model, MAX_NAME)
+  if (model !== undefined) request.model = truncate(model, MAX_NAME_LENGTH)
   const target = getTarget(log, attempts)
   if (target) request.target = target
   if (skipped.length > 0) request.skipped = skipped
@@ -73,14 +73,14 @@ export function createStoredRequest(log: RequestLog, ending: RequestEnding & { d
   if (error) request.error = error
   if (end !== 'complete' && end !== 'aborted') {
     const reason = error ? getReason(ending) : message
-    if (reason !== undefined) request.reason = truncate(reason, MAX_REASON)
+    if (reason !== undefined) request.reason = truncate(reason, MAX_REASON_LENGTH)
   }
   if (log.chargedUsd !== undefined) request.costUsd = request.chargedUsd = fromNanoUsd(toNanoUsd(log.chargedUsd))
   const { guards, guardUsd } = log.addedFields
   if (guards) request.guards = guards
   if (guardUsd !== undefined) request.guardUsd = guardUsd
   if (warnings.length > 0)
-    request.warnings = warnings.slice(0, MAX_LISTED).map((warning) => truncate(warning, MAX_MESSAGE))
+    request.warnings = warnings.slice(0, MAX_LIST_LENGTH).map((warning) => truncate(warning, MAX_MESSAGE_LENGTH))
   if (promptCache) request.promptCache = promptCache
   if (log.servedBy !== getDefaultServedBy(attempts)) request.servedBy = log.servedBy
   return request
@@ -92,7 +92,7 @@ const getReason = ({ error, reason }: RequestEnding) =>
 
 /** Creates the record of a skipped target or entry. */
 export function createStoredSkip(step: Exclude<StepRecord, AttemptRecord>): StoredSkip {
-  if ('entry' in step) return { entry: truncate(step.entry, MAX_NAME), skipped: step.skipped }
+  if ('entry' in step) return { entry: truncate(step.entry, MAX_NAME_LENGTH), skipped: step.skipped }
   const { provider, model, connectionId, skipped } = step
   return { provider, model, connectionId, skipped }
 }
@@ -102,7 +102,7 @@ export function createStoredAttempt(record: AttemptRecord, startedAt: number): S
   const { provider, model, connectionId, outcome, status, durationMs, message, usage, costUsd, costSource } = record
   const startMs = record.startedAt - startedAt
   const attempt: StoredAttempt = { provider, model, connectionId, outcome, status, startMs, durationMs }
-  if (message !== undefined) attempt.message = truncate(message, MAX_MESSAGE)
+  if (message !== undefined) attempt.message = truncate(message, MAX_MESSAGE_LENGTH)
   if (!usage) return attempt
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0, units } = usage
   attempt.tokens = {
@@ -126,8 +126,10 @@ export function createStoredAttempt(record: AttemptRecord, startedAt: number): S
 /** Returns the target whose response the client received, or otherwise the last target called. */
 function getTarget({ target }: RequestLog, attempts: readonly StoredAttempt[]): StoredRequest['target'] {
   if (target) return { provider: target.provider, model: target.model, connectionId: target.connection.id }
-  const last = attempts.at(-1)
-  return last && { provider: last.provider, model: last.model, connectionId: last.connectionId }
+  const lastAttempt = attempts.at(-1)
+  return (
+    lastAttempt && { provider: lastAttempt.provider, model: lastAttempt.model, connectionId: lastAttempt.connectionId }
+  )
 }
 
 const truncate = (text: string, max: number) => (text.length > max ? `${text.slice(0, max - 1)}…` : text)

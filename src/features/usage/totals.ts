@@ -73,7 +73,7 @@ export const createRowTotals = (): RowTotals => ({
   firstByteMs: undefined,
 })
 
-const MEASURED_FIELDS = ['durationMs', 'firstByteMs'] as const
+const HISTOGRAM_FIELDS = ['durationMs', 'firstByteMs'] as const
 
 export function addRowTotals(sum: RowTotals, addition: Readonly<RowTotals>): void {
   sum.requests += addition.requests
@@ -84,7 +84,7 @@ export function addRowTotals(sum: RowTotals, addition: Readonly<RowTotals>): voi
   addUnits(sum.units, addition.units)
   sum.nano += addition.nano
   sum.cacheSavedNano += addition.cacheSavedNano
-  for (const name of MEASURED_FIELDS) {
+  for (const name of HISTOGRAM_FIELDS) {
     const times = addition[name]
     if (!times) continue
     sum[name] ??= new Histogram()
@@ -188,7 +188,7 @@ interface StoredTotals {
 /** The totals for one period and shard. They record the last included batch of each instance, so no batch is added twice. */
 export class Totals {
   through: Record<string, number> = {}
-  leftOut = 0
+  droppedCount = 0
   readonly #rows = new Map<string, TotalsRow>()
 
   /** The number of rows. */
@@ -221,27 +221,27 @@ export class Totals {
 
   #encode(): string {
     const table = new StringTable()
-    const index = (text: string) => table.getIndex(text || undefined)
+    const getIndex = (text: string) => table.getIndex(text || undefined)
     const rows = Array.from(this.#rows.values(), ({ dimensions, sums }): StoredRow => {
       const { input, output, cacheRead, cacheWrite, reasoning } = sums.tokens
-      const media = listOptionalCounts(sums.tokens)
-      const account = index(dimensions.account)
-      const saved = sums.cacheSavedNano
-      const trailingSums: [] | [number[]] | [number[], number] | [number[], number, number] = saved
-        ? [media ?? [], account, saved]
+      const mediaCounts = listOptionalCounts(sums.tokens)
+      const account = getIndex(dimensions.account)
+      const savedNano = sums.cacheSavedNano
+      const trailingSums: [] | [number[]] | [number[], number] | [number[], number, number] = savedNano
+        ? [mediaCounts ?? [], account, savedNano]
         : account
-          ? [media ?? [], account]
-          : media
-            ? [media]
+          ? [mediaCounts ?? [], account]
+          : mediaCounts
+            ? [mediaCounts]
             : []
       return [
-        index(dimensions.keyId),
-        index(dimensions.groupId),
-        index(dimensions.model),
-        index(dimensions.provider),
-        index(dimensions.targetModel),
-        index(dimensions.connectionId),
-        index(dimensions.user),
+        getIndex(dimensions.keyId),
+        getIndex(dimensions.groupId),
+        getIndex(dimensions.model),
+        getIndex(dimensions.provider),
+        getIndex(dimensions.targetModel),
+        getIndex(dimensions.connectionId),
+        getIndex(dimensions.user),
         sums.requests,
         sums.failed,
         sums.refused,
@@ -258,15 +258,15 @@ export class Totals {
         ...trailingSums,
       ]
     })
-    const { through, leftOut } = this
+    const { through, droppedCount: leftOut } = this
     return JSON.stringify({ through, leftOut, texts: table.texts, rows } satisfies StoredTotals)
   }
 
   /** Drops the next dimension and merges rows that no longer differ. Returns `false` if no dimension is left to drop. */
   dropNextDimension(): boolean {
-    const dimension = DROPPABLE_DIMENSIONS[this.leftOut]
+    const dimension = DROPPABLE_DIMENSIONS[this.droppedCount]
     if (dimension === undefined) return false
-    this.leftOut++
+    this.droppedCount++
     const previousRows = [...this.#rows.values()]
     this.#rows.clear()
     for (const { dimensions, sums } of previousRows) this.add({ dimensions: { ...dimensions, [dimension]: '' }, sums })
@@ -275,9 +275,9 @@ export class Totals {
 
   /** Clears a row's dropped dimensions, as `add` requires. */
   dropDimensions(row: TotalsRow): TotalsRow {
-    if (this.leftOut === 0) return row
+    if (this.droppedCount === 0) return row
     const dimensions = { ...row.dimensions }
-    for (const dimension of DROPPABLE_DIMENSIONS.slice(0, this.leftOut)) dimensions[dimension] = ''
+    for (const dimension of DROPPABLE_DIMENSIONS.slice(0, this.droppedCount)) dimensions[dimension] = ''
     return { dimensions, sums: row.sums }
   }
 }
@@ -292,7 +292,7 @@ export function readTotals(stored: unknown): Totals | undefined {
   const { through, leftOut, texts, rows } = stored as unknown as StoredTotals // only `encode` writes such values
   const totals = new Totals()
   totals.through = through
-  totals.leftOut = leftOut
+  totals.droppedCount = leftOut
   for (const row of rows) totals.add(parseRow(row, texts))
   return totals
 }
@@ -301,17 +301,17 @@ function parseRow(row: StoredRow, texts: readonly string[]): TotalsRow {
   const [keyId, groupId, model, provider, targetModel, connectionId, user, requests, failed, rejected, unpriced] = row
   const { 11: input, 12: output, 13: cacheRead, 14: cacheWrite, 15: reasoning, 16: nano } = row
   const { 17: units = {}, 18: durationMs, 19: firstByteMs, 20: media, 21: account = 0, 22: cacheSavedNano = 0 } = row
-  const text = (index: number) => texts[index - 1] ?? ''
+  const getText = (index: number) => texts[index - 1] ?? ''
   return {
     dimensions: {
-      keyId: text(keyId),
-      groupId: text(groupId),
-      model: text(model),
-      provider: text(provider),
-      targetModel: text(targetModel),
-      connectionId: text(connectionId),
-      user: text(user),
-      account: text(account),
+      keyId: getText(keyId),
+      groupId: getText(groupId),
+      model: getText(model),
+      provider: getText(provider),
+      targetModel: getText(targetModel),
+      connectionId: getText(connectionId),
+      user: getText(user),
+      account: getText(account),
     },
     sums: {
       requests,

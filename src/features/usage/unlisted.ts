@@ -16,10 +16,10 @@ const COARSENING_STEPS = [HOUR_MS, 'dimension', 'dimension', 'dimension', 'dimen
  */
 export class UnlistedTotals {
   #byTime = new Map<number, Totals>()
-  #rows = 0
+  #rowCount = 0
   #unitMs = MINUTE_MS
-  #steps = 0
-  #dimensionsLeft = 0
+  #stepCount = 0
+  #droppedCount = 0
   /** The number of requests. */
   count = 0
 
@@ -32,54 +32,54 @@ export class UnlistedTotals {
     const totals = this.#getTotals(getRequestTime(request.id))
     const previousSize = totals.size
     totals.addRequest(request)
-    this.#rows += totals.size - previousSize
-    if (this.#rows > MAX_ROWS && this.#steps < COARSENING_STEPS.length) this.#coarsen() // each step blocks the event loop for milliseconds
+    this.#rowCount += totals.size - previousSize
+    if (this.#rowCount > MAX_ROWS && this.#stepCount < COARSENING_STEPS.length) this.#coarsen() // each step blocks the event loop for milliseconds
   }
 
   /** Removes and returns all totals, in parts of about `maxCharacters`. */
-  take(maxCharacters: number): Array<{ unlisted: UnlistedByTime; count: number }> {
+  drain(maxCharacters: number): Array<{ unlisted: UnlistedByTime; count: number }> {
     const parts: Array<{ unlisted: Map<number, Totals>; count: number }> = []
-    let remaining = 0
+    let remainingCharacters = 0
     for (const [time, totals] of this.#byTime)
       for (const row of totals.rows()) {
         const size = BYTES_PER_ROW + Object.values(row.dimensions).reduce((sum, text) => sum + text.length, 0)
-        if (remaining < size) {
+        if (remainingCharacters < size) {
           parts.push({ unlisted: new Map(), count: 0 })
-          remaining = maxCharacters
+          remainingCharacters = maxCharacters
         }
-        remaining -= size
+        remainingCharacters -= size
         const part = parts.at(-1)
         if (!part) break
         part.count += row.sums.requests
         getTotals(part.unlisted, time).add(row)
       }
     this.#byTime = new Map()
-    this.#rows = 0
+    this.#rowCount = 0
     this.#unitMs = MINUTE_MS
-    this.#steps = 0
-    this.#dimensionsLeft = 0
+    this.#stepCount = 0
+    this.#droppedCount = 0
     this.count = 0
     return parts
   }
 
   #getTotals(time: number): Totals {
     const totals = getTotals(this.#byTime, Math.floor(time / this.#unitMs) * this.#unitMs)
-    while (totals.leftOut < this.#dimensionsLeft && totals.dropNextDimension());
+    while (totals.droppedCount < this.#droppedCount && totals.dropNextDimension());
     return totals
   }
 
   #coarsen(): void {
-    const step = COARSENING_STEPS[this.#steps++] ?? 'dimension'
-    if (step === 'dimension') this.#dimensionsLeft++
+    const step = COARSENING_STEPS[this.#stepCount++] ?? 'dimension'
+    if (step === 'dimension') this.#droppedCount++
     else this.#unitMs = step
-    const previous = this.#byTime
+    const previousByTime = this.#byTime
     this.#byTime = new Map()
-    this.#rows = 0
-    for (const [time, formerTotals] of previous) {
+    this.#rowCount = 0
+    for (const [time, previousTotals] of previousByTime) {
       const totals = this.#getTotals(time)
       const size = totals.size
-      for (const row of formerTotals.rows()) totals.add(totals.dropDimensions(row))
-      this.#rows += totals.size - size
+      for (const row of previousTotals.rows()) totals.add(totals.dropDimensions(row))
+      this.#rowCount += totals.size - size
     }
   }
 }

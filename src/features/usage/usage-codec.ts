@@ -46,10 +46,10 @@ export class StringTable {
   }
 
   /** Returns the strings at their indexes, with 0 in place of those that haven't been used since the last call. */
-  takeUsed(): Array<string | 0> {
-    const used = this.texts.map((text, nth) => (this.#lastUses[nth] === this.#round ? text : 0))
+  takeUsedTexts(): Array<string | 0> {
+    const usedTexts = this.texts.map((text, index) => (this.#lastUses[index] === this.#round ? text : 0))
     this.#round++
-    return used
+    return usedTexts
   }
 }
 
@@ -156,19 +156,20 @@ const ROWS_SEPARATOR = '],"rows":['
  */
 function decodeRequestsOfKey(text: string, keyId: string): StoredRequest[] | undefined {
   if (!text.includes(JSON.stringify(keyId))) return []
-  const end = text.indexOf(ROWS_SEPARATOR)
-  const texts = tryParseJson(text.slice(text.indexOf('"texts":') + '"texts":'.length, end + 1))
-  if (end < 0 || !Array.isArray(texts)) return undefined
+  const textsEnd = text.indexOf(ROWS_SEPARATOR)
+  const texts = tryParseJson(text.slice(text.indexOf('"texts":') + '"texts":'.length, textsEnd + 1))
+  if (textsEnd < 0 || !Array.isArray(texts)) return undefined
   const index = texts.indexOf(keyId) + 1
   if (index === 0) return []
   const rows: string[] = []
-  for (let position = end + ROWS_SEPARATOR.length; ; ) {
-    const next = text.indexOf(',["', position)
-    let field = position
-    for (let nth = 0; nth < KEY_ID_INDEX; nth++) field = text.indexOf(',', field) + 1
-    if (text.startsWith(`${index},`, field)) rows.push(text.slice(position, next < 0 ? text.lastIndexOf(']}') : next))
-    if (next < 0) break
-    position = next + 1
+  for (let position = textsEnd + ROWS_SEPARATOR.length; ; ) {
+    const nextRowStart = text.indexOf(',["', position)
+    let fieldStart = position
+    for (let nth = 0; nth < KEY_ID_INDEX; nth++) fieldStart = text.indexOf(',', fieldStart) + 1
+    if (text.startsWith(`${index},`, fieldStart))
+      rows.push(text.slice(position, nextRowStart < 0 ? text.lastIndexOf(']}') : nextRowStart))
+    if (nextRowStart < 0) break
+    position = nextRowStart + 1
   }
   return readRows({ texts, rows: tryParseJson(`[${rows.join(',')}]`) })
 }
@@ -189,19 +190,19 @@ export function readRows(stored: unknown, keyId?: string): StoredRequest[] | und
 
 function toRequestRow(request: StoredRequest, table: StringTable): RequestRow {
   const { metadata, target, attempts, skipped = [], warnings = [] } = request
-  const index = (text: string | undefined) => table.getIndex(text)
+  const getIndex = (text: string | undefined) => table.getIndex(text)
   const row: RequestRow = [
     request.id,
-    index(request.endpoint),
-    index(request.format),
-    index(request.model),
-    index(request.keyId),
-    index(request.groupId),
-    index(metadata && JSON.stringify(metadata)),
-    index(request.user),
-    index(request.end),
-    index(request.error),
-    index(request.reason),
+    getIndex(request.endpoint),
+    getIndex(request.format),
+    getIndex(request.model),
+    getIndex(request.keyId),
+    getIndex(request.groupId),
+    getIndex(metadata && JSON.stringify(metadata)),
+    getIndex(request.user),
+    getIndex(request.end),
+    getIndex(request.error),
+    getIndex(request.reason),
     request.streamed ? 1 : 0,
     request.status,
     Math.round(request.durationMs),
@@ -210,19 +211,19 @@ function toRequestRow(request: StoredRequest, table: StringTable): RequestRow {
     attempts.map((attempt) => toAttemptRow(attempt, table)),
     skipped.map((skip) =>
       'entry' in skip
-        ? [index(skip.skipped), index(skip.entry)]
-        : [index(skip.skipped), index(skip.provider), index(skip.model), index(skip.connectionId)],
+        ? [getIndex(skip.skipped), getIndex(skip.entry)]
+        : [getIndex(skip.skipped), getIndex(skip.provider), getIndex(skip.model), getIndex(skip.connectionId)],
     ),
-    warnings.map(index),
+    warnings.map(getIndex),
   ]
   const { servedBy, account, tokenId, tags = [], guards, guardUsd, chargedUsd, promptCache } = request
   const hasRareFields = guards !== undefined || chargedUsd !== undefined
   const rareText = hasRareFields ? JSON.stringify({ guards, guardUsd, chargedUsd }) : undefined
-  const owner = [index(servedBy), index(account), index(tokenId), tags.map(index)] as const
-  if (promptCache) row.push(...owner, index(rareText), promptCache)
-  else if (rareText) row.push(...owner, index(rareText))
-  else if (account !== undefined) row.push(...owner)
-  else if (servedBy) row.push(index(servedBy))
+  const ownerFields = [getIndex(servedBy), getIndex(account), getIndex(tokenId), tags.map(getIndex)] as const
+  if (promptCache) row.push(...ownerFields, getIndex(rareText), promptCache)
+  else if (rareText) row.push(...ownerFields, getIndex(rareText))
+  else if (account !== undefined) row.push(...ownerFields)
+  else if (servedBy) row.push(getIndex(servedBy))
   return row
 }
 
@@ -260,40 +261,40 @@ function parseRequestRow(row: RequestRow, texts: readonly string[]): StoredReque
   const [servedBy, account, tokenId, tags = [], rareFields, promptCache] = last
   const attempts = attemptRows.map((attempt) => parseAttemptRow(attempt, texts))
   const targetAttempt = attempts[target]
-  const text = (index: number) => texts[index - 1]
+  const getText = (index: number) => texts[index - 1]
   const request: StoredRequest = {
     id,
     time: new Date(getRequestTime(id)).toISOString(),
-    endpoint: text(endpoint) ?? '',
-    ...(format && { format: text(format) as ClientFormat }), // written by `toRequestRow`
+    endpoint: getText(endpoint) ?? '',
+    ...(format && { format: getText(format) as ClientFormat }), // written by `toRequestRow`
     streamed: streamed === 1,
     attempts,
     durationMs,
     status,
-    end: text(end) as StoredEnd, // written by `toRequestRow`
+    end: getText(end) as StoredEnd, // written by `toRequestRow`
     ...sumUsageCosts(attempts),
   }
-  if (keyId) request.keyId = text(keyId) ?? ''
-  if (groupId) request.groupId = text(groupId) ?? ''
-  if (account) request.account = text(account) ?? ''
-  if (tokenId) request.tokenId = text(tokenId) ?? ''
-  if (tags.length > 0) request.tags = tags.map((index) => text(index) ?? '')
-  if (metadata) request.metadata = JSON.parse(text(metadata) ?? '{}')
-  if (user) request.user = text(user) ?? ''
-  if (model) request.model = text(model) ?? ''
+  if (keyId) request.keyId = getText(keyId) ?? ''
+  if (groupId) request.groupId = getText(groupId) ?? ''
+  if (account) request.account = getText(account) ?? ''
+  if (tokenId) request.tokenId = getText(tokenId) ?? ''
+  if (tags.length > 0) request.tags = tags.map((index) => getText(index) ?? '')
+  if (metadata) request.metadata = JSON.parse(getText(metadata) ?? '{}')
+  if (user) request.user = getText(user) ?? ''
+  if (model) request.model = getText(model) ?? ''
   if (targetAttempt) {
-    const { provider, model: name, connectionId } = targetAttempt
-    request.target = { provider, model: name, connectionId }
+    const { provider, model: modelName, connectionId } = targetAttempt
+    request.target = { provider, model: modelName, connectionId }
   }
-  if (skipped.length > 0) request.skipped = skipped.map((skip) => parseSkipRow(skip, text))
+  if (skipped.length > 0) request.skipped = skipped.map((skip) => parseSkipRow(skip, getText))
   if (firstByteMs !== UNKNOWN_INDEX) request.firstByteMs = firstByteMs
   if (promptCache) request.promptCache = promptCache
-  if (servedBy) request.servedBy = text(servedBy) as ServedBy // written by `toRequestRow`
-  if (error) request.error = text(error) ?? ''
-  if (reason) request.reason = text(reason) ?? ''
-  if (rareFields) Object.assign(request, JSON.parse(text(rareFields) ?? '{}'))
+  if (servedBy) request.servedBy = getText(servedBy) as ServedBy // written by `toRequestRow`
+  if (error) request.error = getText(error) ?? ''
+  if (reason) request.reason = getText(reason) ?? ''
+  if (rareFields) Object.assign(request, JSON.parse(getText(rareFields) ?? '{}'))
   if (request.chargedUsd !== undefined) request.costUsd = request.chargedUsd
-  if (warnings.length > 0) request.warnings = warnings.map((index) => text(index) ?? '')
+  if (warnings.length > 0) request.warnings = warnings.map((index) => getText(index) ?? '')
   return request
 }
 
@@ -335,10 +336,15 @@ function parseUsageCost(row: UsageCostRow): UsageCost {
 
 function parseSkipRow(
   [reason, entryOrProvider, model, connectionId]: SkipRow,
-  text: (index: number) => string | undefined,
+  getText: (index: number) => string | undefined,
 ): StoredSkip {
-  const skipped = text(reason) ?? ''
-  const first = text(entryOrProvider) ?? ''
-  if (model === undefined || connectionId === undefined) return { entry: first, skipped }
-  return { provider: first, model: text(model) ?? '', connectionId: text(connectionId) ?? '', skipped }
+  const skipped = getText(reason) ?? ''
+  const entryOrProviderText = getText(entryOrProvider) ?? ''
+  if (model === undefined || connectionId === undefined) return { entry: entryOrProviderText, skipped }
+  return {
+    provider: entryOrProviderText,
+    model: getText(model) ?? '',
+    connectionId: getText(connectionId) ?? '',
+    skipped,
+  }
 }

@@ -19,7 +19,7 @@ export interface UsageFeature extends BuiltInFeature {
 export function createUsage({ storesUsage, store, ...deps }: UsageDependencies): UsageFeature | undefined {
   if (!storesUsage) return undefined
   const { storage, freshness, settings } = store
-  const usage = createUsageStore({ ...deps, storage, freshness, settings: settings.read })
+  const usage = createUsageStore({ ...deps, storage, freshness, readSettings: settings.read })
   return {
     name: 'usage',
     events: {

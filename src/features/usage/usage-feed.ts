@@ -11,7 +11,7 @@ import type { StoredRequest } from './request-record.ts'
 /** How often an idle stream sends a comment to prevent proxies from closing it, in ms. */
 const KEEP_ALIVE_MS = 15_000
 /** Maximum number of requests waiting for a slow reader. Requests beyond that are dropped and counted. */
-const MAX_WAITING = 1_000
+const MAX_PENDING_REQUESTS = 1_000
 
 /**
  * A stream of finished requests as server-sent events: `event: request` with the request as JSON, and `event: dropped` with the number of requests
@@ -37,14 +37,14 @@ export class LiveStream implements ByteStream {
   }
 
   send(request: StoredRequest): void {
-    if (this.#pendingRequests.length >= MAX_WAITING) this.#droppedCount++
+    if (this.#pendingRequests.length >= MAX_PENDING_REQUESTS) this.#droppedCount++
     else this.#pendingRequests.push(request)
     this.#wake?.()
   }
 
   async next(): Promise<Uint8Array | undefined> {
     const isIdle = this.#text === '' && this.#pendingRequests.length === 0 && this.#droppedCount === 0
-    if (isIdle && !this.#hasEnded) await this.#waitForNews()
+    if (isIdle && !this.#hasEnded) await this.#waitForRequest()
     for (const request of this.#pendingRequests.splice(0))
       this.#text += formatSseEvent({ event: 'request', data: JSON.stringify(request) })
     if (this.#droppedCount > 0)
@@ -56,7 +56,7 @@ export class LiveStream implements ByteStream {
     return encodeUtf8(text)
   }
 
-  async #waitForNews(): Promise<void> {
+  async #waitForRequest(): Promise<void> {
     let cancelTimer: CancelDeadline = () => {}
     await new Promise<void>((resolve) => {
       this.#wake = resolve

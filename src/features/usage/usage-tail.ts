@@ -37,9 +37,9 @@ export async function readTail(
       const { requests = [], unlisted = NO_UNLISTED } = decodeBatch(value, keyId) ?? {}
       batches.set(`${batch.instanceId}/${batch.number}`, { ...batch, requests, unlisted })
     }
-    const last = page.at(-1)
-    if (!last || page.length < PAGE_SIZE) return [...batches.values()]
-    after = last.key
+    const lastEntry = page.at(-1)
+    if (!lastEntry || page.length < PAGE_SIZE) return [...batches.values()]
+    after = lastEntry.key
   }
 }
 

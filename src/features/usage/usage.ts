@@ -18,8 +18,8 @@ export interface UsageStore {
    */
   streamRequests(): Promise<LiveStream>
   /** Calls `listener` with requests written by other instances, if the storage reports changes. Supports only one listener. */
-  followOthers(listener: (request: StoredRequest) => void): Promise<void>
-  reader(): Promise<UsageReader>
+  followOtherInstances(listener: (request: StoredRequest) => void): Promise<void>
+  getReader(): Promise<UsageReader>
   /** Writes all waiting requests. Never rejects. */
   close(): Promise<void>
 }
@@ -35,7 +35,7 @@ export interface UsageStoreOptions {
   /** Reports changes made by other instances. */
   freshness: Pick<FreshnessTracker, 'onChange'>
   /** Returns the settings with the retention periods. */
-  settings(): Promise<RetentionSettings>
+  readSettings(): Promise<RetentionSettings>
   startTimer(ms: number, onTime: () => void): CancelDeadline
   /** Yields to the event loop so other work can run. */
   nextTurn(): Promise<void>
@@ -56,7 +56,7 @@ export function createUsageStore({
   clock,
   logger,
   freshness,
-  settings,
+  readSettings,
   startTimer,
   nextTurn,
   onError,
@@ -64,21 +64,21 @@ export function createUsageStore({
   const { largestValueBytes = Number.POSITIVE_INFINITY } = storage
   const maxCharacters = Math.min(MAX_VALUE_CHARACTERS, largestValueBytes * USABLE_SHARE)
 
-  async function readDays(): Promise<RetentionDays> {
-    const { usage }: RetentionSettings = await settings().catch(() => ({})) // the next read of the settings reports the error
+  async function readRetention(): Promise<RetentionDays> {
+    const { usage }: RetentionSettings = await readSettings().catch(() => ({})) // the next read of the settings reports the error
     const requests = usage?.keepRequestsDays ?? DEFAULT_DAYS.requests
     return { requests, totals: Math.max(usage?.keepTotalsDays ?? DEFAULT_DAYS.totals, requests) }
   }
 
   const getInstanceId = once(async () => crypto.randomUUID().slice(0, 8))
   let loadedKeeper: Keeper | undefined
-  const keeper = once(async () => {
+  const getKeeper = once(async () => {
     const { Keeper } = await import('./keeper.ts')
     loadedKeeper = new Keeper({
       storage,
       clock,
       instanceId: await getInstanceId(),
-      days: readDays,
+      readRetention,
       maxCharacters,
       nextTurn,
       onError,
@@ -88,13 +88,13 @@ export function createUsageStore({
   const queue = new RequestQueue({
     logger,
     startTimer,
-    writer: keeper,
+    getWriter: getKeeper,
     maxCharacters: Math.min(MAX_BATCH_CHARACTERS, maxCharacters / 2),
   })
 
   const streams = new Set<LiveStream>()
-  let otherListener: ((request: StoredRequest) => void) | undefined
-  const live = once(async () => {
+  let otherInstanceListener: ((request: StoredRequest) => void) | undefined
+  const getLiveFeed = once(async () => {
     const { followJournal, LiveStream } = await import('./usage-feed.ts')
     const send = (request: StoredRequest) => {
       for (const stream of streams) stream.send(request)
@@ -103,32 +103,32 @@ export function createUsageStore({
       storage,
       freshness,
       instanceId: await getInstanceId(),
-      hasReaders: () => streams.size > 0 || otherListener !== undefined,
+      hasReaders: () => streams.size > 0 || otherInstanceListener !== undefined,
       send(request) {
         send(request)
-        otherListener?.(request)
+        otherInstanceListener?.(request)
       },
       onError,
     })
-    queue.listen(send)
+    queue.subscribe(send)
     return { open: () => new LiveStream(startTimer) }
   })
 
   return {
     storeRequest: (request, waitUntil) => queue.add(request, waitUntil),
     async streamRequests() {
-      const stream = (await live()).open()
+      const stream = (await getLiveFeed()).open()
       streams.add(stream)
       stream.onEnd(() => streams.delete(stream))
       return stream
     },
-    async followOthers(listener) {
-      await live()
-      otherListener = listener
+    async followOtherInstances(listener) {
+      await getLiveFeed()
+      otherInstanceListener = listener
     },
-    reader: once(async () => {
+    getReader: once(async () => {
       const { UsageReader } = await import('./reader.ts')
-      return new UsageReader({ storage, clock, queue, instanceId: await getInstanceId(), days: readDays })
+      return new UsageReader({ storage, clock, queue, instanceId: await getInstanceId(), readRetention })
     }),
     async close() {
       for (const stream of streams) stream.end()

@@ -19,7 +19,7 @@ export function openInstance(
     clock,
     logger,
     freshness: { onChange: (listener) => void storage.watch?.(listener) },
-    settings: async () => (days ? { usage: { keepRequestsDays: days.requests, keepTotalsDays: days.totals } } : {}),
+    readSettings: async () => (days ? { usage: { keepRequestsDays: days.requests, keepTotalsDays: days.totals } } : {}),
     startTimer: (ms, onTime) => startDeadline(clock, ms, onTime),
     nextTurn: async () => {},
     onError,

@@ -32,12 +32,12 @@ export interface KeyUsage {
 const IDS_MESSAGE = 'must be 1 to 100 key IDs'
 const parseIds = (ids: string[] | string): string[] => (typeof ids === 'string' ? ids.split(',').filter(Boolean) : ids)
 
-const idText = v.string(IDS_MESSAGE)
-const idArray = v.array(idText, IDS_MESSAGE)
+const idSchema = v.string(IDS_MESSAGE)
+const idArraySchema = v.array(idSchema, IDS_MESSAGE)
 
 export const keyUsageInput = closedObject({
   ids: v.pipe(
-    alternatives([idText, idArray], (input) => (Array.isArray(input) ? idArray : idText)),
+    alternatives([idSchema, idArraySchema], (input) => (Array.isArray(input) ? idArraySchema : idSchema)),
     v.check<string[] | string, string>((ids) => parseIds(ids).length >= 1 && parseIds(ids).length <= 100, IDS_MESSAGE),
   ),
 })
@@ -55,15 +55,15 @@ interface KeyUsageDependencies {
 }
 
 /** Creates the operation that returns what keys spent this month (UTC), how much of their limits is used, and when they were last used. */
-export function createKeyUsage({ usage, clock, store, getLimits }: KeyUsageDependencies) {
+export function createKeyUsageReader({ usage, clock, store, getLimits }: KeyUsageDependencies) {
   return async (query: unknown): Promise<{ from: string; keys: KeyUsage[] }> => {
     const queriedIds = new Set(parseIds(parseInput(keyUsageInput, query).ids))
     const ids = (await store.keys.all()).flatMap(({ id }) => (queriedIds.has(id) ? id : []))
     const now = clock.now()
-    const month = Date.parse(`${new Date(now).toISOString().slice(0, 7)}-01`)
-    const monthlyUse = usage && (await sumMonthlyUsage(new Set(ids), await usage.reader(), { now, month }))
-    const keys = ids.map(async (id) => ({ id, ...(await getLimits(id)), ...monthlyUse?.get(id) }))
-    return { from: new Date(month).toISOString(), keys: await Promise.all(keys) }
+    const monthStart = Date.parse(`${new Date(now).toISOString().slice(0, 7)}-01`)
+    const monthlyUsage = usage && (await sumMonthlyUsage(new Set(ids), await usage.getReader(), { now, monthStart }))
+    const keys = ids.map(async (id) => ({ id, ...(await getLimits(id)), ...monthlyUsage?.get(id) }))
+    return { from: new Date(monthStart).toISOString(), keys: await Promise.all(keys) }
   }
 }
 
@@ -72,30 +72,30 @@ type MonthlyUsage = Omit<KeyUsage, 'id' | 'limits'>
 async function sumMonthlyUsage(
   ids: ReadonlySet<string>,
   reader: Pick<UsageReader, 'sumUsage' | 'findLatestTimes'>,
-  { now, month }: { now: number; month: number },
+  { now, monthStart }: { now: number; monthStart: number },
 ): Promise<ReadonlyMap<string, MonthlyUsage>> {
   const sums = new Map(Array.from(ids, (id) => [id, { requests: 0, nano: 0, unpriced: 0 }]))
-  const latest = new Map<string, TimeRange>()
-  const from = Math.floor(Math.min(month, now - LOOKBACK_MS) / DAY_MS) * DAY_MS
-  const today = Math.floor(now / DAY_MS) * DAY_MS
+  const latestRanges = new Map<string, TimeRange>()
+  const from = Math.floor(Math.min(monthStart, now - LOOKBACK_MS) / DAY_MS) * DAY_MS
+  const todayStart = Math.floor(now / DAY_MS) * DAY_MS
   await reader.sumUsage(
     {},
     { from, to: Number.POSITIVE_INFINITY, unit: 'day' },
-    ({ dimensions, sums: row }, startMs) => {
+    ({ dimensions, sums: rowTotals }, startMs) => {
       const sum = sums.get(dimensions.keyId)
       if (!sum) return
-      if (row.requests > 0 && startMs >= (latest.get(dimensions.keyId)?.from ?? 0))
-        latest.set(dimensions.keyId, { from: startMs, to: startMs + (startMs < today ? DAY_MS : HOUR_MS) })
-      if (startMs < month) return
-      sum.requests += row.requests
-      sum.nano += row.nano
-      sum.unpriced += row.unpriced
+      if (rowTotals.requests > 0 && startMs >= (latestRanges.get(dimensions.keyId)?.from ?? 0))
+        latestRanges.set(dimensions.keyId, { from: startMs, to: startMs + (startMs < todayStart ? DAY_MS : HOUR_MS) })
+      if (startMs < monthStart) return
+      sum.requests += rowTotals.requests
+      sum.nano += rowTotals.nano
+      sum.unpriced += rowTotals.unpriced
     },
   )
-  const times = await reader.findLatestTimes(latest)
+  const times = await reader.findLatestTimes(latestRanges)
   return new Map(
     Array.from(sums, ([id, { nano, ...counts }]) => {
-      const lastUsedAt = times.get(id) ?? latest.get(id)?.from // the key's request records may already have been removed
+      const lastUsedAt = times.get(id) ?? latestRanges.get(id)?.from // the key's request records may already have been removed
       return [
         id,
         {

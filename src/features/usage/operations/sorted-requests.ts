@@ -27,7 +27,7 @@ interface SortPosition {
 /** The number of requests read at a time. */
 const BATCH_SIZE = 5_000
 /** Maximum number of matching requests to sort. */
-const MAX_SORTED = 1_000_000
+const MAX_SORTED_REQUESTS = 1_000_000
 
 /**
  * Returns a page of matching requests in the order of `sorting`. Requests without a value come last in both orders; ties are sorted by time. Reads
@@ -46,38 +46,38 @@ export async function listSortedRequests(
   }: TimeRange & Sorting & { before: string | undefined; limit: number; nextTurn(): Promise<void> },
 ): Promise<RequestPage> {
   const compare = createComparison(sorting)
-  const last = before === undefined ? undefined : parseCursor(before)
+  const cursorPosition = before === undefined ? undefined : parseCursor(before)
   let page: Array<{ position: SortPosition; request: StoredRequest }> = []
-  let count = 0
+  let requestCount = 0
   let missing: number | undefined
-  for (let next: string | undefined; ; ) {
-    const batch = await reader.requests(filter, {
+  for (let nextCursor: string | undefined; ; ) {
+    const batch = await reader.listRequests(filter, {
       from,
       to,
-      before: next,
+      before: nextCursor,
       limit: BATCH_SIZE,
-      countsMissing: next === undefined,
+      countsMissing: nextCursor === undefined,
     })
     missing ??= batch.missing
-    count += batch.requests.length
-    if (count > MAX_SORTED)
+    requestCount += batch.requests.length
+    if (requestCount > MAX_SORTED_REQUESTS)
       throw createInputError(
-        `More than ${MAX_SORTED} requests match, too many to sort. Narrow the range with "from" and "to", or add a filter`,
+        `More than ${MAX_SORTED_REQUESTS} requests match, too many to sort. Narrow the range with "from" and "to", or add a filter`,
       )
     for (const request of batch.requests) {
       const position = { id: request.id, value: getSortValue(request, sorting.sort) }
-      if (!last || compare(position, last) > 0) page.push({ position, request })
+      if (!cursorPosition || compare(position, cursorPosition) > 0) page.push({ position, request })
     }
     page = page.sort((a, b) => compare(a.position, b.position)).slice(0, limit + 1)
     if (batch.before === undefined) break
-    next = batch.before
+    nextCursor = batch.before
     await nextTurn()
   }
   const pageEntries = page.slice(0, limit)
-  const end = page.length > limit ? pageEntries.at(-1) : undefined
+  const lastEntry = page.length > limit ? pageEntries.at(-1) : undefined
   return {
     requests: pageEntries.map(({ request }) => request),
-    ...(end && { before: formatCursor(end.position) }),
+    ...(lastEntry && { before: formatCursor(lastEntry.position) }),
     ...(missing && { missing }),
   }
 }
@@ -94,8 +94,8 @@ function createComparison({ sort, order }: Sorting) {
   const compareByTime = (a: SortPosition, b: SortPosition) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
   return (a: SortPosition, b: SortPosition): number => {
     if (a.value === undefined || b.value === undefined) {
-      const missing = Number(a.value === undefined) - Number(b.value === undefined)
-      return missing || -compareByTime(a, b)
+      const missingOrder = Number(a.value === undefined) - Number(b.value === undefined)
+      return missingOrder || -compareByTime(a, b)
     }
     return (a.value - b.value) * direction || compareByTime(a, b) * (sort === 'time' ? direction : -1)
   }

@@ -56,13 +56,13 @@ type RowDimensions = Omit<SummaryRow, keyof UsageTotals>
 /** Maximum rows in a response. */
 const MAX_ROWS = 50_000
 /** Maximum number of rows to compare for `top`. */
-const MAX_COMPARED = 200_000
+const MAX_COMPARED_ROWS = 200_000
 
 /** The rows that a series shows separately, identified by their values other than the time. All others are summed in one row. */
 interface SeriesRows {
   names: ReadonlySet<string>
   /** The number of rows that aren't shown separately. */
-  others: number
+  otherCount: number
 }
 
 interface AggregatorOptions {
@@ -88,20 +88,20 @@ export class UsageAggregator {
   add({ dimensions, sums }: { dimensions: Dimensions; sums: Readonly<RowTotals> }, startTime: number): void {
     const { by, seriesRows, top } = this.#options
     let rowDimensions = getRowDimensions(dimensions, by)
-    let name = JSON.stringify(rowDimensions)
-    if (seriesRows && !seriesRows.names.has(name)) {
-      rowDimensions = { others: seriesRows.others }
-      name = ''
+    let rowName = JSON.stringify(rowDimensions)
+    if (seriesRows && !seriesRows.names.has(rowName)) {
+      rowDimensions = { others: seriesRows.otherCount }
+      rowName = ''
     }
-    const time = getTimes(startTime, by)
-    const key = JSON.stringify(time) + name
+    const timeDimensions = getTimeDimensions(startTime, by)
+    const key = JSON.stringify(timeDimensions) + rowName
     let row = this.#rows.get(key)
     if (!row) {
-      row = { dimensions: { ...time, ...rowDimensions }, name, sums: createRowTotals() }
+      row = { dimensions: { ...timeDimensions, ...rowDimensions }, name: rowName, sums: createRowTotals() }
       this.#rows.set(key, row)
-      const max = top === undefined ? MAX_ROWS : MAX_COMPARED
-      if (this.#rows.size > max)
-        throw createInputError(`"by" produces more than ${max} rows. Use fewer dimensions or a shorter time range`)
+      const maxRows = top === undefined ? MAX_ROWS : MAX_COMPARED_ROWS
+      if (this.#rows.size > maxRows)
+        throw createInputError(`"by" produces more than ${maxRows} rows. Use fewer dimensions or a shorter time range`)
     }
     addRowTotals(row.sums, sums)
     addRowTotals(this.#totals, sums)
@@ -109,27 +109,27 @@ export class UsageAggregator {
 
   getRows(): SummaryRow[] {
     const { top = Number.POSITIVE_INFINITY } = this.#options
-    const ordered = this.#sortRows()
-    const summaryRows = ordered
+    const sortedRows = this.#sortRows()
+    const summaryRows = sortedRows
       .slice(0, top)
-      .map(({ dimensions, sums }): SummaryRow => ({ ...dimensions, ...toTotals(sums) }))
-    const others = ordered.slice(top)
-    if (others.length === 0) return summaryRows
+      .map(({ dimensions, sums }): SummaryRow => ({ ...dimensions, ...toUsageTotals(sums) }))
+    const otherRows = sortedRows.slice(top)
+    if (otherRows.length === 0) return summaryRows
     const otherTotals = createRowTotals()
-    for (const { sums } of others) addRowTotals(otherTotals, sums)
-    return [...summaryRows, { others: others.length, ...toTotals(otherTotals) }]
+    for (const { sums } of otherRows) addRowTotals(otherTotals, sums)
+    return [...summaryRows, { others: otherRows.length, ...toUsageTotals(otherTotals) }]
   }
 
   /** Returns the first `count` rows, for a series that shows them separately. */
   getFirstRows(count: number): SeriesRows {
-    const ordered = this.#sortRows()
-    const names = new Set(ordered.slice(0, count).map(({ name }) => name))
-    return { names, others: ordered.length - names.size }
+    const sortedRows = this.#sortRows()
+    const names = new Set(sortedRows.slice(0, count).map(({ name }) => name))
+    return { names, otherCount: sortedRows.length - names.size }
   }
 
   #sortRows() {
     const getTime = ({ month, day, hour }: RowDimensions) => hour ?? day ?? month ?? ''
-    const getOrderValue = orderValues[this.#options.order]
+    const getOrderValue = orderValueGetters[this.#options.order]
     return [...this.#rows.values()].sort(
       ({ dimensions, sums }, other) =>
         compareStrings(getTime(dimensions), getTime(other.dimensions)) ||
@@ -141,18 +141,18 @@ export class UsageAggregator {
   }
 
   getTotals(): UsageTotals {
-    return toTotals(this.#totals)
+    return toUsageTotals(this.#totals)
   }
 }
 
-function getTimes(startTime: number, by: ReadonlySet<string>): RowDimensions {
-  const times: RowDimensions = {}
-  if (!by.has('month') && !by.has('day') && !by.has('hour')) return times
+function getTimeDimensions(startTime: number, by: ReadonlySet<string>): RowDimensions {
+  const timeDimensions: RowDimensions = {}
+  if (!by.has('month') && !by.has('day') && !by.has('hour')) return timeDimensions
   const time = new Date(startTime).toISOString()
-  if (by.has('month')) times.month = time.slice(0, 7)
-  if (by.has('day')) times.day = time.slice(0, 10)
-  if (by.has('hour')) times.hour = time
-  return times
+  if (by.has('month')) timeDimensions.month = time.slice(0, 7)
+  if (by.has('day')) timeDimensions.day = time.slice(0, 10)
+  if (by.has('hour')) timeDimensions.hour = time
+  return timeDimensions
 }
 
 function getRowDimensions(dimensions: Dimensions, by: ReadonlySet<string>): RowDimensions {
@@ -171,7 +171,7 @@ function getRowDimensions(dimensions: Dimensions, by: ReadonlySet<string>): RowD
   return rowDimensions
 }
 
-const orderValues: Readonly<Record<UsageOrder, (sums: RowTotals) => number>> = {
+const orderValueGetters: Readonly<Record<UsageOrder, (sums: RowTotals) => number>> = {
   cost: ({ nano }) => nano,
   requests: ({ requests }) => requests,
   tokens: ({ tokens }) => tokens.input + tokens.output,
@@ -179,7 +179,7 @@ const orderValues: Readonly<Record<UsageOrder, (sums: RowTotals) => number>> = {
 
 const compareStrings = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-const toTotals = ({
+const toUsageTotals = ({
   units,
   nano,
   cacheSavedNano,

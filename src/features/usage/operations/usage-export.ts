@@ -95,10 +95,10 @@ const SUM_COLUMNS = [
 ] as const
 
 /** Returns the columns for exporting rows of totals or requests. */
-export function listCsvColumns(contents: 'rows' | 'requests' | 'request', list: readonly object[]): readonly string[] {
-  if (contents !== 'rows') return REQUEST_COLUMNS
+export function listCsvColumns(rowType: 'rows' | 'requests' | 'request', rows: readonly object[]): readonly string[] {
+  if (rowType !== 'rows') return REQUEST_COLUMNS
   const usedColumns = DIMENSION_COLUMNS.filter((column) =>
-    list.some((row) => getValue(row, column.replace('Name', 'Id')) !== undefined),
+    rows.some((row) => getValue(row, column.replace('Name', 'Id')) !== undefined),
   )
   return [...usedColumns, ...SUM_COLUMNS]
 }
@@ -110,9 +110,9 @@ interface NameLists {
 }
 
 /** Returns the names of the keys and groups in a list, by ID. */
-export async function readNames(list: readonly NamedIds[], sources: NameLists): Promise<ReadonlyMap<string, string>> {
-  const { keys } = list.some(({ keyId }) => keyId) ? await sources.keys() : { keys: [] }
-  const { groups } = list.some(({ groupId }) => groupId) ? await sources.groups() : { groups: [] }
+export async function readNames(rows: readonly NamedIds[], sources: NameLists): Promise<ReadonlyMap<string, string>> {
+  const { keys } = rows.some(({ keyId }) => keyId) ? await sources.keys() : { keys: [] }
+  const { groups } = rows.some(({ groupId }) => groupId) ? await sources.groups() : { groups: [] }
   return new Map([...keys, ...groups].map(({ id, name }) => [id, name]))
 }
 
@@ -122,8 +122,8 @@ interface NamedIds {
 }
 
 /** Adds the names of keys and groups next to their IDs. Deleted keys and groups have no name. */
-export const addNames = (list: readonly NamedIds[], names: ReadonlyMap<string, string>): object[] =>
-  list.map((row) => ({
+export const addNames = (rows: readonly NamedIds[], names: ReadonlyMap<string, string>): object[] =>
+  rows.map((row) => ({
     ...row,
     keyName: row.keyId && names.get(row.keyId),
     groupName: row.groupId && names.get(row.groupId),
@@ -133,16 +133,16 @@ export const addNames = (list: readonly NamedIds[], names: ReadonlyMap<string, s
 export const formatCsvHeader = (columns: readonly string[]): string => `${columns.join(',')}\r\n`
 
 /** Formats one line per object. Nested objects that have no columns of their own become JSON in one cell. */
-export const formatCsvLines = (list: readonly object[], columns: readonly string[]): string =>
-  list.map((row) => `${columns.map((column) => formatCell(getValue(row, column))).join(',')}\r\n`).join('')
+export const formatCsvLines = (rows: readonly object[], columns: readonly string[]): string =>
+  rows.map((row) => `${columns.map((column) => formatCell(getValue(row, column))).join(',')}\r\n`).join('')
 
-export const formatJsonLines = (list: readonly object[]): string =>
-  list.map((row) => `${JSON.stringify(row)}\n`).join('')
+export const formatJsonLines = (rows: readonly object[]): string =>
+  rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 
 function getValue(row: object, column: string): unknown {
   return column
     .split('.')
-    .reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), row as JsonObject)
+    .reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), row as JsonObject)
 }
 
 /** Formats a cell. Prefixes strings that a spreadsheet would evaluate as a formula with an apostrophe. */
@@ -150,8 +150,8 @@ function formatCell(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const safe = FORMULA_PATTERN.test(text) ? `'${text}` : text
-  return NEEDS_QUOTES_PATTERN.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  const safeText = FORMULA_PATTERN.test(text) ? `'${text}` : text
+  return NEEDS_QUOTES_PATTERN.test(safeText) ? `"${safeText.replaceAll('"', '""')}"` : safeText
 }
 
 const FORMULA_PATTERN = /^[=+\-@\t\r]/

@@ -40,14 +40,14 @@ type FilteredUsageOperations = Omit<UsageOperations<unknown>, 'keys'>
 export const addFilterWarnings = (usage: FilteredUsageOperations, sources: NameSources): FilteredUsageOperations => ({
   ...usage,
   async summary(query = {}) {
-    const found = await usage.summary(query)
-    if (found.totals.requests > 0) return found
-    return withWarnings(found, [...(found.warnings ?? []), ...(await listFilterWarnings(query, sources))])
+    const summary = await usage.summary(query)
+    if (summary.totals.requests > 0) return summary
+    return withWarnings(summary, [...(summary.warnings ?? []), ...(await listFilterWarnings(query, sources))])
   },
   async requests(query = {}) {
-    const found = await usage.requests(query)
-    if (found.requests.length > 0 || found.before !== undefined) return found
-    return withWarnings(found, await listFilterWarnings(query, sources))
+    const page = await usage.requests(query)
+    if (page.requests.length > 0 || page.before !== undefined) return page
+    return withWarnings(page, await listFilterWarnings(query, sources))
   },
 })
 
@@ -55,7 +55,7 @@ export const addFilterWarnings = (usage: FilteredUsageOperations, sources: NameS
 async function listFilterWarnings(query: unknown, sources: NameSources): Promise<string[]> {
   const { keyId, groupId, account, model, provider, target, connectionId } = query as NameFilters // the operation has validated the query
   const { store, catalog, accounts } = sources
-  const providerOfTarget = target?.slice(0, target.indexOf('/'))
+  const targetProvider = target?.slice(0, target.indexOf('/'))
   const listConnections = () => store.connections.all()
   const listProviders = async () => [
     ...Object.keys(catalog),
@@ -67,7 +67,7 @@ async function listFilterWarnings(query: unknown, sources: NameSources): Promise
     checkAccount(account, accounts),
     checkRecord('connection', connectionId, listConnections),
     checkProvider(provider, listProviders),
-    checkProvider(providerOfTarget, listProviders),
+    checkProvider(targetProvider, listProviders),
     checkModel(model, sources),
   ]).catch(() => [])
   return warnings.flatMap((warning) => warning ?? [])
@@ -76,21 +76,22 @@ async function listFilterWarnings(query: unknown, sources: NameSources): Promise
 async function checkRecord(
   noun: string,
   id: string | undefined,
-  list: () => Promise<ReadonlyArray<{ id: string; name?: string }>>,
+  listRecords: () => Promise<ReadonlyArray<{ id: string; name?: string }>>,
 ) {
   if (!id) return undefined
-  const all = await list()
-  if (all.some((record) => record.id === id)) return undefined
-  const match = all.find(({ name }) => name === id)
-  if (match) return `There is no ${noun} with the ID "${id}". The ${noun} with this name has the ID "${match.id}".`
+  const records = await listRecords()
+  if (records.some((record) => record.id === id)) return undefined
+  const namedRecord = records.find(({ name }) => name === id)
+  if (namedRecord)
+    return `There is no ${noun} with the ID "${id}". The ${noun} with this name has the ID "${namedRecord.id}".`
   const hint =
     didYouMean(
       findNearest(
         id,
-        all.map((record) => record.id),
+        records.map((record) => record.id),
         1,
       ),
-    ) ?? getNameHint(id, all)
+    ) ?? getNameHint(id, records)
   return `There is no ${noun} with the ID "${id}".${hint ? ` ${hint}` : ''}`
 }
 
@@ -100,21 +101,21 @@ async function checkAccount(idOrRef: string | undefined, accounts: AccountNames)
   return names.size > 0 ? undefined : `There is no account with the ID or ref "${idOrRef}".`
 }
 
-function getNameHint(id: string, all: ReadonlyArray<{ id: string; name?: string }>): string | undefined {
+function getNameHint(id: string, records: ReadonlyArray<{ id: string; name?: string }>): string | undefined {
   const [nearestName] = findNearest(
     id,
-    all.map(({ name = '' }) => name),
+    records.map(({ name = '' }) => name),
     1,
   )
-  const found = nearestName ? all.find(({ name }) => name === nearestName) : undefined
-  return found && `Did you mean "${found.id}", which is named "${nearestName}"?`
+  const nearestRecord = nearestName ? records.find(({ name }) => name === nearestName) : undefined
+  return nearestRecord && `Did you mean "${nearestRecord.id}", which is named "${nearestName}"?`
 }
 
-async function checkProvider(name: string | undefined, list: () => Promise<readonly string[]>) {
+async function checkProvider(name: string | undefined, listProviders: () => Promise<readonly string[]>) {
   if (!name) return undefined
-  const all = await list()
-  if (all.includes(name)) return undefined
-  const hint = didYouMean(findNearest(name, all, 1))
+  const providers = await listProviders()
+  if (providers.includes(name)) return undefined
+  const hint = didYouMean(findNearest(name, providers, 1))
   return `There is no provider "${name}".${hint ? ` ${hint}` : ''}`
 }
 

@@ -132,28 +132,28 @@ export interface UsageOperations<Input = never> {
 const TIME_MESSAGE =
   'must be an ISO 8601 time with a time zone, such as "2027-01-31T09:00:00Z", or a day such as "2027-01-31"'
 
-const time = v.pipe(
+const timeSchema = v.pipe(
   v.string(TIME_MESSAGE),
   v.check((text) => parseTime(text) !== undefined, TIME_MESSAGE),
 )
-const text = v.exactOptional(fields.filter)
+const textSchema = v.exactOptional(fields.filter)
 
 const filterFields = {
-  from: v.exactOptional(time),
-  to: v.exactOptional(time),
-  keyId: text,
-  groupId: text,
-  account: text,
-  model: text,
-  user: text,
-  provider: text,
+  from: v.exactOptional(timeSchema),
+  to: v.exactOptional(timeSchema),
+  keyId: textSchema,
+  groupId: textSchema,
+  account: textSchema,
+  model: textSchema,
+  user: textSchema,
+  provider: textSchema,
   target: v.exactOptional(
     v.pipe(
       fields.text,
       v.check((name) => name.includes('/'), 'must be "<provider>/<model>"'),
     ),
   ),
-  connectionId: text,
+  connectionId: textSchema,
 }
 
 const BY_MESSAGE = `must be a comma-separated list of ${dimensions.join(', ')}`
@@ -174,8 +174,8 @@ export const usageInputs = {
     ...filterFields,
     status: v.exactOptional(integerSchema(1, 599)),
     end: v.exactOptional(choice(['complete', 'aborted', 'cut', 'failed', 'refused'])),
-    error: text,
-    endpoint: text,
+    error: textSchema,
+    endpoint: textSchema,
     limit: v.exactOptional(fields.pageSize),
     sort: v.exactOptional(choice(requestSorts)),
     order: v.exactOptional(choice(sortOrders)),
@@ -215,7 +215,7 @@ export function createUsageOperations({
 }): Omit<UsageOperations<unknown>, 'keys'> {
   const openReader = async (): Promise<UsageReader> => {
     if (!usage) throw gatewayError('USAGE_NOT_KEPT', { message: NOT_STORED_MESSAGE })
-    return usage.reader()
+    return usage.getReader()
   }
 
   return {
@@ -225,9 +225,9 @@ export function createUsageOperations({
       const groupBy = new Set(typeof by === 'string' ? (by.split(',') as UsageBy[]) : by) // the schema has validated the dimensions
       const end = to === undefined ? Number.POSITIVE_INFINITY : parseValidTime(to)
       const start = from === undefined ? getDefaultStart(Math.min(end, clock.now())) : parseValidTime(from)
-      checkOrder(start, end)
-      const last = Math.min(end, clock.now())
-      if ((groupBy.has('hour') || series === 'hour') && last - start > MAX_HOURS_MS)
+      checkTimeOrder(start, end)
+      const effectiveEnd = Math.min(end, clock.now())
+      if ((groupBy.has('hour') || series === 'hour') && effectiveEnd - start > MAX_HOURS_MS)
         throw createInputError(
           `"from" must be at most 32 days before "to" when ${series ? '"series" is' : '"by" contains'} "hour"; use "day" instead`,
         )
@@ -235,28 +235,33 @@ export function createUsageOperations({
         throw createInputError(`"by" must not contain hour, day, or month when "${series ? 'series' : 'top'}" is given`)
       const filter = await toFilter(filterFields, accounts)
       const usageReader = await openReader()
-      const sums = new UsageAggregator({ by: groupBy, order, top })
-      const time = { from: start, to: end }
+      const aggregator = new UsageAggregator({ by: groupBy, order, top })
+      const timeRange = { from: start, to: end }
       const unit = groupBy.has('hour') ? 'hour' : 'day'
-      const range = await usageReader.sumUsage(filter, { ...time, unit }, (row, startMs) => sums.add(row, startMs))
-      const rows = sums.getRows()
-      const summary: UsageSummary = { ...formatRange(range), rows, totals: sums.getTotals() }
+      const range = await usageReader.sumUsage(filter, { ...timeRange, unit }, (row, startMs) =>
+        aggregator.add(row, startMs),
+      )
+      const rows = aggregator.getRows()
+      const summary: UsageSummary = { ...formatRange(range), rows, totals: aggregator.getTotals() }
       if (series) {
-        const seriesTotals = new UsageAggregator({
+        const seriesAggregator = new UsageAggregator({
           by: new Set([...groupBy, series]),
           order,
-          seriesRows: sums.getFirstRows(MAX_SERIES_ROWS),
+          seriesRows: aggregator.getFirstRows(MAX_SERIES_ROWS),
         })
-        await usageReader.sumUsage(filter, { ...time, unit: series }, (row, startMs) => seriesTotals.add(row, startMs))
-        summary.series = seriesTotals.getRows()
+        await usageReader.sumUsage(filter, { ...timeRange, unit: series }, (row, startMs) =>
+          seriesAggregator.add(row, startMs),
+        )
+        summary.series = seriesAggregator.getRows()
       }
       if (compare) {
-        const previousTotals = new UsageAggregator({ by: new Set(), order })
-        const formerRange = { from: range.from - (last - range.from), to: range.from, unit: 'day' } as const
-        const found = await usageReader.sumUsage(filter, formerRange, (row, startMs) =>
-          previousTotals.add(row, startMs),
+        const previousAggregator = new UsageAggregator({ by: new Set(), order })
+        const previousRange = { from: range.from - (effectiveEnd - range.from), to: range.from, unit: 'day' } as const
+        const coveredRange = await usageReader.sumUsage(filter, previousRange, (row, startMs) =>
+          previousAggregator.add(row, startMs),
         )
-        if (found.from < found.to) summary.before = { ...formatRange(found), totals: previousTotals.getTotals() }
+        if (coveredRange.from < coveredRange.to)
+          summary.before = { ...formatRange(coveredRange), totals: previousAggregator.getTotals() }
       }
       if (names) summary.names = await readNames([{ ...filterFields, ...filter }, ...rows], { ...store, accounts })
       if (range.isApproximate) summary.warnings = [LESS_PRECISE_WARNING]
@@ -273,26 +278,26 @@ export function createUsageOperations({
         order = 'desc',
         ...filterFields
       } = parseInput(usageInputs.requests, query)
-      const { status, end: endFilter, error, endpoint, ...others } = filterFields
+      const { status, end: endFilter, error, endpoint, ...otherFilters } = filterFields
       const end = to === undefined ? Number.POSITIVE_INFINITY : parseValidTime(to)
       const start = from === undefined ? Number.NEGATIVE_INFINITY : parseValidTime(from)
-      checkOrder(start, end)
-      const filter: RequestFilter = await toFilter(others, accounts)
+      checkTimeOrder(start, end)
+      const filter: RequestFilter = await toFilter(otherFilters, accounts)
       if (status !== undefined) filter.status = status
       if (endFilter !== undefined) filter.end = endFilter
       if (error !== undefined) filter.error = error
       if (endpoint !== undefined) filter.endpoint = endpoint
-      const page = { from: start, to: end, before, limit, countsMissing: true }
+      const pageRange = { from: start, to: end, before, limit, countsMissing: true }
       const isSorted = sort !== 'time' || order !== 'desc'
-      if (isSorted) return listSortedRequests(await openReader(), filter, { ...page, sort, order, nextTurn })
+      if (isSorted) return listSortedRequests(await openReader(), filter, { ...pageRange, sort, order, nextTurn })
       if (before !== undefined && !isRequestIdOrPrefix(before))
         throw createInputError('"before" comes from a page with a different "sort" or "order"')
-      return (await openReader()).requests(filter, page)
+      return (await openReader()).listRequests(filter, pageRange)
     },
 
     async request(id) {
-      const found = isRequestIdOrPrefix(id) ? await (await openReader()).findRequest(id) : undefined
-      return { request: requirePresent(found, 'Request') }
+      const request = isRequestIdOrPrefix(id) ? await (await openReader()).findRequest(id) : undefined
+      return { request: requirePresent(request, 'Request') }
     },
   }
 }
@@ -314,8 +319,10 @@ async function readNames(
   { keys, groups, accounts }: NameStore & { accounts: AccountNames },
 ): Promise<Record<string, string>> {
   const ids = new Set(rows.flatMap(({ keyId = '', groupId = '' }) => [keyId, groupId]))
-  const refs = new Set(rows.flatMap(({ account }) => account || []))
-  const names = Object.fromEntries(refs.size > 0 ? await accounts.findNames([...refs].slice(0, MAX_NAMES)) : [])
+  const accountRefs = new Set(rows.flatMap(({ account }) => account || []))
+  const names = Object.fromEntries(
+    accountRefs.size > 0 ? await accounts.findNames([...accountRefs].slice(0, MAX_NAMES)) : [],
+  )
   for (const records of await Promise.all([keys.all(), groups.all()]))
     for (const { id, name } of records) if (ids.has(id)) names[id] = name
   return names
@@ -329,15 +336,15 @@ const NOT_STORED_MESSAGE =
 
 function parseTime(text: string): number | undefined {
   const isTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/i.test(text)
-  const found = isTime ? Date.parse(text) : Number.NaN
-  return Number.isNaN(found) ? undefined : found
+  const parsedTime = isTime ? Date.parse(text) : Number.NaN
+  return Number.isNaN(parsedTime) ? undefined : parsedTime
 }
 
 const parseValidTime = (text: string): number => parseTime(text) ?? Number.NaN // the schema has validated the time
 
 const getDefaultStart = (end: number) => Math.floor((end - DAY_MS) / HOUR_MS) * HOUR_MS
 
-function checkOrder(from: number, to: number): void {
+function checkTimeOrder(from: number, to: number): void {
   if (from >= to) throw createInputError('"to" must be after "from"')
 }
 
@@ -348,6 +355,6 @@ async function toFilter(
   const filter: UsageFilter = filterFields
   if (account !== undefined) filter.account = account && (await accounts.findRef(account))
   if (target === undefined) return filter
-  const slash = target.indexOf('/')
-  return { ...filter, provider: target.slice(0, slash), targetModel: target.slice(slash + 1) }
+  const slashIndex = target.indexOf('/')
+  return { ...filter, provider: target.slice(0, slashIndex), targetModel: target.slice(slashIndex + 1) }
 }

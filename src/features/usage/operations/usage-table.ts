@@ -2,7 +2,7 @@ import { listParameters, type OperationEntries } from '../../../admin/operation-
 import { type UsageOperations, usageInputs } from './usage-operations.ts'
 
 /** Descriptions of the filters. */
-const filters = {
+const filterParameters = {
   from: 'Start: an ISO 8601 time with a time zone, or a UTC date. Default: 24 hours before `to` for totals, all stored requests for requests.',
   to: 'End (exclusive), like `from`. Default: now.',
   keyId: 'Only requests with this API key; empty: without a key. Other string filters can also be empty.',
@@ -27,7 +27,7 @@ export const usageTable = {
     description:
       'Requests, tokens, costs, and latency percentiles, grouped by `by`. Also as `text/csv` and `application/jsonl`, rows only.',
     parameters: {
-      ...filters,
+      ...filterParameters,
       by: 'How to group totals, comma-separated: `key`, `group`, `account`, `model`, `target`, `user`, `hour`, `day`, `month`. Default `key`. `hour` covers at most 32 days.',
       top: 'Maximum number of rows. A last row, whose `others` is their number, sums up the rest. Not with a time in `by`.',
       series: 'Adds `series`: the first ten rows per hour or day, and the sum of all others. Not with a time in `by`.',
@@ -47,7 +47,7 @@ export const usageTable = {
     description:
       'Newest first, or by `sort` and `order`. A page may have fewer than `limit`; if it has `before`, there are more. As `text/csv` and `application/jsonl`, all requests are sent without a `limit`; with one, the header `x-signalbox-before` contains `before`. `missing`, or the header `x-signalbox-missing`, is the number of requests in the time range that are counted in the totals but have no record.',
     parameters: {
-      ...filters,
+      ...filterParameters,
       ...listParameters,
       status: 'Only requests with this HTTP status.',
       end: 'Only requests that ended like this.',
