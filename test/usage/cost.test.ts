@@ -15,7 +15,7 @@ const test = suite('response costs')
 
 const tokens = { inputTokens: 1_000_000, outputTokens: 2_000_000 }
 
-test('tokens are priced per million, and cached tokens cost the same as other input unless they have their own price', () => {
+test('cached tokens cost the same as other input unless they have their own price', () => {
   assert.is(calculateCost({ input: 2, output: 3 }, tokens), 8)
   const cached = { ...tokens, cacheReadTokens: 500_000 }
   assert.is(calculateCost({ input: 2, output: 3 }, cached), 8)
@@ -27,7 +27,7 @@ test('other units have a price per unit, with or without tokens', () => {
   assert.is(calculateCost({ input: 2, output: 3, page: 0.5 }, { ...tokens, units: { page: 2 } }), 9)
 })
 
-test('audio is priced by tokens or by characters and seconds, depending on the model’s price', () => {
+test("audio is priced by tokens or by characters and seconds, depending on the model's price", () => {
   const spoken = { inputTokens: 10, outputTokens: 100, units: { character: 20 } }
   assert.is(calculateCost({ character: 0.5 }, spoken), 10)
   assert.is(calculateCost({ input: 100_000, output: 10_000 }, spoken), 2)

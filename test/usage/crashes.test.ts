@@ -92,7 +92,7 @@ const step = fc.oneof(
 )
 
 for (const atomic of [true, false])
-  test(`totals match the requests and no written request is lost, even if instances are killed at any time (${atomic ? 'atomic' : 'non-atomic'} storage)`, {
+  test(`totals match the stored requests even if instances are killed at any time (${atomic ? 'atomic' : 'non-atomic'} storage)`, {
     timeoutMs: 300_000,
   }, async () => {
     await fc.assert(

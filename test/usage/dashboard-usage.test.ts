@@ -132,7 +132,7 @@ for (const series of ['hour', 'day'] as const)
     assert.equal(response.names, { k1: 'first' })
   })
 
-test("only keys and groups have names, and no name is a key's value", async () => {
+test("a summary names only keys and groups, and exposes no key's value", async () => {
   const api = await openWith([getRequest(now, { groupId: 'g1' }), getRequest(now, { keyId: 'deleted' })])
   assert.equal((await api.summary({ by: 'key,group', names: true })).names, { k1: 'first', g1: 'customers' })
   assert.equal((await api.summary({ by: 'model', names: true })).names, {})
@@ -141,7 +141,7 @@ test("only keys and groups have names, and no name is a key's value", async () =
   assert.equal(filtered.names, { k1: 'first', g1: 'customers' })
 })
 
-test('an invalid parameter is rejected, and the error mentions it', async () => {
+test('an invalid dashboard parameter is rejected with an error that names it', async () => {
   const api = await openWith([])
   for (const [query, message] of [
     [{ compare: 'after' }, '"compare" must be one of "before"'],

@@ -25,7 +25,7 @@ async function open(options: WorldOptions = {}) {
   return { ...world, get, read }
 }
 
-test('totals and requests are filtered by query parameters, and an invalid parameter returns a 400 that mentions it', async () => {
+test('usage totals and requests can be filtered, and an invalid parameter returns a 400 that names it', async () => {
   const { chat, read, get } = await open()
   for (let times = 0; times < 3; times++) await chat({})
   await chat({ model: 'nobody/nothing' })
@@ -104,7 +104,7 @@ test('records contain no prompt, response, or credential', async () => {
     assert.not.ok(text.includes(part), part)
 })
 
-test('rows and requests can be exported as CSV and JSON Lines, and no CSV cell is a formula', async () => {
+test('usage can be exported as CSV and JSON Lines, and no CSV cell is a formula', async () => {
   const { chat, get, api } = await open()
   await api.keys.create({ name: 'a' })
   for (const user of ['=1+1', '+a', '-b', '@c', '\td', '\re', 'quo"ted, and\nbroken', 'plain']) await chat({ user })
@@ -136,7 +136,7 @@ test('rows and requests can be exported as CSV and JSON Lines, and no CSV cell i
   assert.is(requests.length, 8)
 })
 
-test('CSV contains the names of keys and groups next to their IDs', async () => {
+test('usage CSV contains the names of keys and groups next to their IDs', async () => {
   const { chat, get, api } = await open()
   const group = await api.groups.create({ name: 'Team =A' })
   const key = await api.keys.create({ name: 'The app, live', group: group.id })
@@ -165,7 +165,7 @@ test('CSV contains the names of keys and groups next to their IDs', async () => 
   assert.match(await (await get(`/api/usage/requests/${one.id}?format=csv`)).text(), /keyName/)
 })
 
-test('an export contains more requests than a single page', async () => {
+test('a usage export contains more requests than a single page', async () => {
   const { chat, get } = await open()
   for (let times = 0; times < 1_250; times++) await chat({ model: 'nobody/x' })
   const lines = (await (await get('/api/usage/requests?format=jsonl')).text()).trim().split('\n')
@@ -230,7 +230,7 @@ function getEvents(response: Response) {
   }
 }
 
-test('finished requests are streamed, with comments while idle, until the gateway closes', async () => {
+test('the live stream contains finished requests, and comments while idle, until the gateway closes', async () => {
   const { chat, get, gateway, clock } = await open()
   await chat({})
   const response = await get('/api/usage/live')
@@ -250,7 +250,7 @@ test('finished requests are streamed, with comments while idle, until the gatewa
   assert.is(await events.next(), 'end')
 })
 
-test('a client that reads the stream too slowly is told how many requests it missed', async () => {
+test('a slow reader of the live stream gets the number of requests that it missed', async () => {
   const { chat, get } = await open()
   const events = getEvents(await get('/api/usage/live'))
   assert.is(await events.next(), ': live')
@@ -266,7 +266,7 @@ test('a client that reads the stream too slowly is told how many requests it mis
   await events.cancel()
 })
 
-test("the stream includes other instances' requests once they are stored, if the storage reports changes", async () => {
+test("the live stream includes other instances' stored requests if the storage reports changes", async () => {
   const clock = fakeClock()
   const inner = memoryStorage({ clock })
   const listeners: Array<(key: string) => void> = []
@@ -293,7 +293,7 @@ test("the stream includes other instances' requests once they are stored, if the
   await events.cancel()
 })
 
-test('the stream requires the admin token', async () => {
+test('the live stream requires the admin token', async () => {
   const { gateway } = await open()
   const response = await gateway.fetch('http://gateway/api/usage/live')
   assert.is(response.status, 401)

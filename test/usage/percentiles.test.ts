@@ -26,7 +26,7 @@ function getHistogram(times: readonly number[]): Histogram {
   return all
 }
 
-const isNear = (found: number, exact: number, label: string) =>
+const assertNear = (found: number, exact: number, label: string) =>
   assert.ok(Math.abs(found - exact) <= exact * 0.073 + 0.5, `${label}: ${found} instead of ${exact}`)
 
 for (const count of [1, 2, 19, 20, 101, 5_000])
@@ -35,9 +35,9 @@ for (const count of [1, 2, 19, 20, 101, 5_000])
     const histogram = getHistogram(times)
     for (const item of [histogram, new Histogram(histogram.text)]) {
       const { p50, p95, p99 } = item.getPercentiles()
-      isNear(p50, exactly(times, 0.5), 'p50')
-      isNear(p95, exactly(times, 0.95), 'p95')
-      isNear(p99, exactly(times, 0.99), 'p99')
+      assertNear(p50, exactly(times, 0.5), 'p50')
+      assertNear(p95, exactly(times, 0.95), 'p95')
+      assertNear(p99, exactly(times, 0.99), 'p99')
     }
   })
 
@@ -56,7 +56,7 @@ test('a histogram of any durations takes only a few characters', () => {
 })
 
 test('durations over an hour count as an hour, and durations under a millisecond as zero', () => {
-  isNear(Histogram.fromTime(50 * HOUR).getPercentiles().p99, HOUR, 'p99')
+  assertNear(Histogram.fromTime(50 * HOUR).getPercentiles().p99, HOUR, 'p99')
   assert.equal(Histogram.fromTime(0.2).getPercentiles(), { p50: 0, p95: 0, p99: 0 })
   assert.equal(new Histogram().getPercentiles(), { p50: 0, p95: 0, p99: 0 })
 })
@@ -81,14 +81,14 @@ test('percentiles cover all hours and instances, folded or in memory', async () 
     by: 'key',
   })
   const { p50 = 0, p95 = 0, p99 = 0 } = totals.durationMs ?? {}
-  isNear(p50, exactly(times, 0.5), 'p50')
-  isNear(p95, exactly(times, 0.95), 'p95')
-  isNear(p99, exactly(times, 0.99), 'p99')
-  isNear(totals.firstByteMs?.p95 ?? 0, exactly(times, 0.95) / 2, 'first byte')
+  assertNear(p50, exactly(times, 0.5), 'p50')
+  assertNear(p95, exactly(times, 0.95), 'p95')
+  assertNear(p99, exactly(times, 0.99), 'p99')
+  assertNear(totals.firstByteMs?.p95 ?? 0, exactly(times, 0.95) / 2, 'first byte')
   assert.is(rows.length, 7)
   for (const { keyId, durationMs } of rows) {
     const some = times.filter((_, index) => `k${index % 7}` === keyId)
-    isNear(durationMs?.p50 ?? 0, exactly(some, 0.5), keyId ?? '')
+    assertNear(durationMs?.p50 ?? 0, exactly(some, 0.5), keyId ?? '')
   }
 })
 
@@ -129,14 +129,14 @@ test('totals written by an earlier release can be read and extended, and only la
   await usage.close()
   const { rows } = await api.summary({ by: 'key,model,target' })
   assert.equal([rows.length, rows[0]?.requests, rows[0]?.tokens.input], [1, 4, 31])
-  isNear(rows[0]?.durationMs?.p50 ?? 0, 2_000, 'duration')
-  isNear(rows[0]?.firstByteMs?.p50 ?? 0, 1_000, 'first byte')
+  assertNear(rows[0]?.durationMs?.p50 ?? 0, 2_000, 'duration')
+  assertNear(rows[0]?.firstByteMs?.p50 ?? 0, 1_000, 'first byte')
 })
 
 /** Returns the fields of a row that earlier releases read: the first 17, and the units. */
 const readBefore = ([...row]: unknown[]) => [row.slice(0, 17), Object.entries(row[17] ?? {})]
 
-test('earlier releases can read the rows, with and without units', async () => {
+test('earlier releases can read stored totals with and without units', async () => {
   const clock = fakeClock(now)
   const storage = memoryStorage({ clock })
   const usage = openInstance(storage, clock)

@@ -88,7 +88,7 @@ const askWithBudget = async (world: Awaited<ReturnType<typeof openPriced>>, mode
   return { send, id }
 }
 
-test('a dollar limit rejects an unpriced model, and the log and the explanation contain the call that sets the price', async () => {
+test('a dollar limit rejects an unpriced model, and the log shows the call that sets the price', async () => {
   const warnings: string[] = []
   const logger: Logger = { warn: (message) => void warnings.push(message), error() {} }
   const world = await openPriced({ logger })
@@ -120,7 +120,7 @@ test('without a limit, the cost of an unpriced model is omitted, and the request
   assert.not.ok('costUsd' in (recorded.usages[0] ?? {}))
 })
 
-test('after the call from the log message, the next request succeeds', async () => {
+test('after the logged call sets the price, the next request succeeds', async () => {
   const warnings: string[] = []
   const world = await openPriced({ logger: { warn: (message: string) => void warnings.push(message), error() {} } })
   const { connections } = await world.api.connections.list()

@@ -216,7 +216,7 @@ test('a shorter retention immediately hides older usage', async () => {
   assert.is((await api.summary({ from: '2026-01-01' })).totals.requests, 1)
 })
 
-test('an invalid parameter is rejected, and the error mentions it', async () => {
+test('an invalid usage query parameter is rejected with an error that names it', async () => {
   const { api } = await openWith([])
   for (const [query, message] of [
     [{ from: 'yesterday' }, '"from" must be an ISO 8601 time with a time zone'],

@@ -73,7 +73,7 @@ test('a request is stored with its key, target, tokens, and cost, and is readabl
   assert.equal(totals, sums)
 })
 
-test('a request record is the same before it is written, after it is written, and after it is folded', async () => {
+test('a request record reads the same before it is written, afterward, and once folded', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const world = await open({ clock, storage })
@@ -103,7 +103,7 @@ test('a request record is the same before it is written, after it is written, an
   assert.is(request.attempts[0]?.outcome, 'server')
 })
 
-test("a request has no cost if the cost of an attempt is unknown, both in storage and in the hook's record", async () => {
+test("a request has no cost if an attempt's cost is unknown, both in storage and in hooks", async () => {
   const world = await open({
     fetch: fakeUpstream(({ provider }) =>
       provider === 'three' ? json({ error: { message: 'no' }, usage }, 500) : json({ ...chatResponse(), usage }),

@@ -68,7 +68,7 @@ test("a dollar limit reserves the highest price that a request's service tier an
   assert.is((await send(120_000)).status, 200)
 })
 
-test('a service tier that is a list or an object never causes an internal error', async () => {
+test("a service tier that is a list or an object doesn't cause an internal error", async () => {
   const { chat, recorded } = await openPriced(undefined)
   for (const tier of [[{ toString: 1 }], [[], { valueOf: null }], { type: [{ toString: null }] }, ['priority']])
     assert.is((await chat({ service_tier: tier })).status, 200)
@@ -107,7 +107,7 @@ test('a response is priced by the service tier that the provider reports', async
   }
 })
 
-test('prices that a service tier omits are the standard ones', () => {
+test('a service tier uses the standard price where it has none of its own', () => {
   assert.is(calculateCost({ ...price, serviceTiers: { flex: { input: 1 } } }, million('flex')), 1.1)
   assert.is(calculateCost(price, million('constructor')), calculateCost(price, million()))
 })

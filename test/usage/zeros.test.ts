@@ -34,7 +34,7 @@ const pairs = [
   },
 ]
 
-const isNear = (tokens: number, wanted: number, label: string) =>
+const assertNear = (tokens: number, wanted: number, label: string) =>
   assert.ok(tokens > wanted * 0.7 && tokens < wanted * 1.5, `${label}: ${tokens}, not about ${wanted}`)
 
 for (const { name, speaking, send } of pairs) {
@@ -47,7 +47,7 @@ for (const { name, speaking, send } of pairs) {
         )
         const label = `${stream ? 'streamed' : 'whole'}, ${JSON.stringify(report)}`
         assert.is(source, 'estimated', label)
-        isNear(counts.output, 200, label)
+        assertNear(counts.output, 200, label)
         assert.ok(counts.input >= 5 && counts.input < 200, `${label}: ${counts.input}`)
         assert.ok(Math.abs((usd ?? 0) - (counts.input + counts.output * 10) / 1e6) < 1e-9, label)
       }
