@@ -187,7 +187,7 @@ test('a damaged record keeps its unreadable and unknown fields when other fields
   assert.is(JSON.parse((await storage.get(where))?.value ?? '').record.priority, 3)
 })
 
-test('setting an alias overwrites a damaged record with the same name, but creating a combo never does', async () => {
+test("setting an alias overwrites a damaged record with the same name, but creating a combo doesn't", async () => {
   const { storage } = await fillStore()
   const combo = await damageStore(storage, 'combos/', () => 'damaged')
   const alias = await damageStore(storage, 'aliases/', () => 'damaged')
@@ -215,7 +215,7 @@ test('a damaged record is reported once, and again only if it is damaged in anot
   assert.is(recorded.errors.length, 2)
 })
 
-test("damaged settings don't open the gateway: unless they have a valid signature, an API key is required", async () => {
+test("damaged settings don't open the gateway to requests without an API key", async () => {
   for (const [value, status] of [
     [undefined, 200],
     ['{}', 401],

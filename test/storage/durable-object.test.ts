@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('Durable Object storage')
 
-test('a failing object causes an error with a code and advice on what to check', async () => {
+test('a failing Durable Object causes an error with a code and advice on what to check', async () => {
   const failing = { idFromName: () => 1, get: () => ({ fetch: () => Promise.reject(new Error('no class')) }) }
   const error: { code?: string; message?: string } = await durableObjectStorage(failing)
     .get('key')
@@ -17,7 +17,7 @@ test('a failing object causes an error with a code and advice on what to check',
   assert.match(error.message ?? '', /Check that the Worker exports SignalboxStore/)
 })
 
-test('an invalid namespace is rejected with advice on what to pass', () => {
+test('durableObjectStorage rejects an invalid namespace with advice on what to pass', () => {
   assert.throws(
     () => Reflect.apply(durableObjectStorage, undefined, []),
     /durableObjectStorage takes a Durable Object namespace/,

@@ -78,7 +78,7 @@ test('file storage lists many rows without blocking other work', () =>
     await storage.close?.()
   }))
 
-test("a file storage write resolves once the data is flushed to disk, and a relaxed write doesn't wait for the flush", () =>
+test("a file storage write resolves after the flush to disk, but a relaxed write doesn't wait for it", () =>
   inFolder(async (path) => {
     const any = await fs.open(path)
     const handle = Object.getPrototypeOf(any)
@@ -260,7 +260,7 @@ test("file storage takes over an ended process's lock immediately, and logs it",
     await storage.close?.()
   }))
 
-test("file storage waits for a running process's lock without blocking the event loop, and fails with STORAGE_LOCKED after the timeout", () =>
+test("file storage waits for a running process's lock, and fails with STORAGE_LOCKED after the timeout", () =>
   inFolder(async (path) => {
     const lock = await takeLock(resolveFolder(path), { logger: listeningLogger(), staleMs: 100, timeoutMs: 1_000 })
     const storage = fileStorage({ path, logger: false, lockStaleMs: 100, lockTimeoutMs: 400 })

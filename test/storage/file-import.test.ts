@@ -32,7 +32,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test("an earlier release's folder is imported once, completely, and with its secret, and its store is kept as a backup", () =>
+test("an earlier release's folder is imported once, with its secret, and its store is kept as a backup", () =>
   inFolder(async (path) => {
     const clock = fakeClock()
     const former = (await release(FORMER)).fileStorage({ path, clock, logger: false })
@@ -66,7 +66,7 @@ test("an earlier release's folder is imported once, completely, and with its sec
     await later.close?.()
   }))
 
-test('an earlier release that is still running loses no acknowledged write during the import, and is rejected afterward', async () => {
+test('a running earlier release loses no acknowledged write during the import, and is rejected afterward', async () => {
   const { fileStorage: formerStorage } = await release(FORMER)
   for (let round = 0; round < (isCi ? 20 : 5); round++)
     await inFolder(async (path) => {

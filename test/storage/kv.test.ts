@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('Workers KV storage')
 
-test('a failing namespace causes an error with a code and advice', async () => {
+test('a failing KV namespace causes an error with a code and advice', async () => {
   const fail = () => Promise.reject(new Error('KV GET failed: 429'))
   const failing: KvNamespace = { getWithMetadata: fail, put: fail, delete: fail, list: fail }
   const error: { code?: string; message?: string } = await kvStorage(failing)
@@ -18,6 +18,6 @@ test('a failing namespace causes an error with a code and advice', async () => {
   assert.match(error.message ?? '', /one write per second/)
 })
 
-test('an invalid namespace is rejected with advice on what to pass', () => {
+test('kvStorage rejects an invalid namespace with advice on what to pass', () => {
   assert.throws(() => Reflect.apply(kvStorage, undefined, []), /kvStorage takes a KV namespace/)
 })

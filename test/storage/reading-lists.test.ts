@@ -68,7 +68,7 @@ test('a key that the gateway has seen takes one round trip on a new instance, ho
   assert.is((await listNames(storage)).length, 1)
 })
 
-test('a key with limits, also of its group and the gateway, takes two round trips', async () => {
+test("a key with limits, including its group's and the gateway's, takes two round trips", async () => {
   const { storage, api } = await openStored()
   await api.settings.update({ limits: { requests: { minute: 100 } } })
   const group = await api.groups.create({ name: 'team', limits: { requests: { day: 100 } } })
@@ -91,7 +91,7 @@ test('an account takes one round trip, or two with limits, even if your app name
   assert.is((await sendCold(storage, sent)).status, 429)
 })
 
-test("a key of an account, a key that acts for accounts, and a rotated key's previous value take two round trips with limits", async () => {
+test('keys of accounts, keys that act for accounts, and rotated keys take two round trips with limits', async () => {
   const { storage, api } = await openStored()
   const limits = { requests: { day: 100 } }
   await api.accounts.put({ id: 'user-1', limits })
@@ -126,7 +126,7 @@ test('concurrent new instances enforce a limit exactly', async () => {
   assert.equal(statuses, [200, 200, 200, 429, 429, 429, 429, 429])
 })
 
-test('a running instance reads the records of a new caller together, but waits for no list', async () => {
+test("a running instance reads a new caller's records together, without waiting for the reading list", async () => {
   const { storage, api } = await openStored()
   const limits = { requests: { day: 100 } }
   const group = await api.groups.create({ name: 'team', limits })
@@ -152,7 +152,7 @@ test('a running instance reads the records of a new caller together, but waits f
   await gateway.close()
 })
 
-test("another instance's change applies to the next instance, and to one that has read ahead", async () => {
+test("another instance's change applies to a new instance, and to one that has read ahead", async () => {
   const { storage, api } = await openStored()
   await api.settings.update({ requireApiKey: true })
   const { key, id } = await api.keys.create({ name: 'a' })
@@ -192,7 +192,7 @@ test('an instance that writes a record after reading it ahead uses what it wrote
   assert.is((await ahead.storage.get('groups/b'))?.value, 'new', 'only once')
 })
 
-test('after a change of the secret, a list is stored under its new name', async () => {
+test('after a secret change, a reading list is stored under a new name', async () => {
   const { storage, api } = await openStored()
   const { key } = await api.keys.create({ name: 'a' })
   await sendCold(storage, { key })
@@ -206,7 +206,7 @@ test('after a change of the secret, a list is stored under its new name', async 
   assert.is((await listNames(storage)).length, 2)
 })
 
-test("a list that was tampered with can't change who the caller is or what it may do", async () => {
+test("a tampered reading list can't change who the caller is or what it may do", async () => {
   const { storage, api } = await openStored()
   const { key } = await api.keys.create({ name: 'a', limits: { requests: { day: 9 } } })
   const other = await api.keys.create({ name: 'b' })
@@ -235,7 +235,7 @@ test("a list that was tampered with can't change who the caller is or what it ma
   }
 })
 
-test("failing or hanging reads and writes of lists don't affect requests", async () => {
+test("failing or hanging reading lists don't affect requests", async () => {
   const { storage, api } = await openStored()
   const { key } = await api.keys.create({ name: 'a', limits: { requests: { day: 100 } } })
   const failing = async () => Promise.reject(new Error('The database does not support this.'))
@@ -247,7 +247,7 @@ test("failing or hanging reads and writes of lists don't affect requests", async
   assert.equal(await listNames(storage), [])
 })
 
-test('only callers that may use the gateway get a list, and it contains neither credentials nor account IDs', async () => {
+test('only callers that may use the gateway get a reading list, without credentials or account IDs', async () => {
   const { storage, api } = await openStored()
   const { key, id } = await api.keys.create({ name: 'a' })
   await api.keys.update(id, { isActive: false })
@@ -266,7 +266,7 @@ test('only callers that may use the gateway get a list, and it contains neither 
   }
 })
 
-test('a small store needs no lists, and neither does one that reports changes', async () => {
+test('a small store and one that reports changes need no reading lists', async () => {
   const storage = memoryStorage()
   const admin = open(storage)
   await admin.api.connections.create({ provider: 'openai', apiKey: 'sk-test' })

@@ -5,7 +5,7 @@ import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { damageStore, type Envelope, fillStore, kinds } from './support/damaged-store.ts'
 
-const mending = suite('repairing damaged records')
+const repairs = suite('repairing damaged records')
 
 /** Opens a gateway on a storage with a damaged record, and its management API over HTTP. */
 async function openManaged(prefix: keyof typeof kinds, how: (text: string) => string) {
@@ -27,7 +27,7 @@ const changed = (change: object) => (text: string) => {
 }
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
-  mending(
+  repairs(
     `a damaged record in ${prefix} is listed, and can be shown and removed, and an invalid repair is rejected`,
     async () => {
       const { storage, where, path, manage } = await openManaged(prefix, () => '{"order":7,"record":{}}')
@@ -51,7 +51,7 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
   )
 }
 
-mending('a record is no longer listed as damaged once its fields are repaired', async () => {
+repairs('a record is no longer listed as damaged once its fields are repaired', async () => {
   const { path, manage, api } = await openManaged('combos/', changed({ kind: null, strategy: 'odd' }))
   const { body } = await manage('GET', path)
   assert.match(
@@ -65,7 +65,7 @@ mending('a record is no longer listed as damaged once its fields are repaired', 
   assert.equal([combo?.kind, combo?.strategy], ['image', 'random'])
 })
 
-mending('a repaired key is signed again', async () => {
+repairs('a repaired key is signed again', async () => {
   const { path, manage, api } = await openManaged('keys/', changed({ id: null }))
   const { body } = await manage('GET', path)
   assert.is((await manage('PUT', path, { record: { ...body.record, id: 'mended', isActive: false } })).status, 200)
@@ -74,7 +74,7 @@ mending('a repaired key is signed again', async () => {
   assert.match(repaired?.error ?? '', /cannot be decrypted/) // it was encrypted for the lost ID
 })
 
-mending('the repair API returns 404 for an intact record, and leaves it unchanged', async () => {
+repairs('the repair API returns 404 for an intact record, and leaves it unchanged', async () => {
   const { storage, manage } = await openManaged('combos/', (text) => text)
   const path = '/records/combos%2Fgood'
   for (const [method, body] of [['GET'], ['PUT', { record: {} }], ['DELETE']] as const)
@@ -82,7 +82,7 @@ mending('the repair API returns 404 for an intact record, and leaves it unchange
   assert.ok(await storage.get('combos/good'))
 })
 
-mending('unreadable settings are listed, and the error for repairing them says how to set them again', async () => {
+repairs('unreadable settings are listed, and the error for repairing them says how to set them again', async () => {
   const { storage, manage, api, chat, key } = await openManaged('combos/', (text) => text)
   await storage.set('settings', '{"requireApiKey":')
   const { body } = await manage('GET', '')
@@ -100,7 +100,7 @@ mending('unreadable settings are listed, and the error for repairing them says h
   assert.is((await chat({}, { headers: { 'x-api-key': key } })).status, 200)
 })
 
-mending(
+repairs(
   'invalid settings fields are listed with the values that are used instead, until the settings are saved again',
   async () => {
     const { storage, manage, api } = await openManaged('combos/', (text) => text)
@@ -122,7 +122,7 @@ mending(
   },
 )
 
-mending(
+repairs(
   'keys with damaged signatures and connections with damaged credentials are listed and can be removed',
   async () => {
     for (const [prefix, change, problem] of [
@@ -144,7 +144,7 @@ mending(
   },
 )
 
-mending('a damaged vault is listed, and no operation replaces or removes it', async () => {
+repairs('a damaged vault is listed, and no operation replaces or removes it', async () => {
   for (const text of [
     '',
     '{',

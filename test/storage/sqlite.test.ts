@@ -64,7 +64,7 @@ test("close leaves the app's database open, and a closed database causes an erro
 const pragma = (database: DatabaseSync, name: string) =>
   Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]
 
-test("the store sets its pragmas on the app's database, unless the app has set others or turned them off", async () => {
+test("the store sets its pragmas on the app's database unless the app has set or disabled them", async () => {
   const { path, remove } = await temporaryFolder()
   const names = ['journal_mode', 'synchronous', 'busy_timeout']
   const cases: Array<[set: string, options: { pragmas?: boolean }, after: unknown[]]> = [
@@ -151,7 +151,7 @@ test('without WAL, a write waits for a reader that blocks the commit', async () 
   await remove()
 })
 
-test("removing expired rows never rolls back the app's transaction", async () => {
+test("removing expired rows doesn't roll back the app's transaction", async () => {
   const database = new DatabaseSync(':memory:')
   database.exec('CREATE TABLE orders (id INTEGER)')
   const table = openNumberedTable(database, 'records')
@@ -173,7 +173,7 @@ test("removing expired rows never rolls back the app's transaction", async () =>
   database.close()
 })
 
-test('invalid options are rejected with advice on what to pass', () => {
+test('sqliteStorage rejects invalid options with advice on what to pass', () => {
   const makes =
     (...args: unknown[]) =>
     () =>

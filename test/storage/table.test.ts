@@ -37,7 +37,7 @@ test('rows in memory are listed in sorted order while thousands are added and re
   }
 })
 
-test('listing ten rows in memory is as fast with 100,000 keys as with 1,000, while keys are added and removed', () => {
+test('listing ten rows in memory stays fast with 100,000 keys while keys are added and removed', () => {
   const small = fastest(createFilled(1_000))
   const large = fastest(createFilled(100_000))
   assert.ok(
