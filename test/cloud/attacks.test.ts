@@ -174,7 +174,7 @@ const isOpen = (message: Message) => open.some(({ method, path }) => method === 
 /** Returns all stored data as a string, to detect changes made by requests. */
 const bytes = async (storage: Storage) => JSON.stringify(await storage.list(''))
 
-test('every route that requires credentials is tested with wrong ones', () => {
+test('these tests cover every route of the cloud protocol', () => {
   const every = [...open, ...signed].map(({ method, path }) => `${method} ${path}`)
   assert.equal(every, [
     'GET /cloud/1',

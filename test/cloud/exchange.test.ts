@@ -105,7 +105,7 @@ test('a sync preserves all fields of combo entries, in both directions', async (
   assert.equal((await home.combos.get(id)).models, changed)
 })
 
-test("a sync brings the proxy operator's changes to the gateway, including key values the proxy stores only as digests", async () => {
+test("a sync brings the proxy operator's changes to the gateway, including new key values", async () => {
   const { cloud, home, id, key, sync, statusOf, restart } = await fillBoth()
   const created = await cloud().keys.create({ name: 'made at the cloud' })
   await cloud().keys.update(id, { isActive: false })
@@ -162,7 +162,7 @@ test('a sync deletes nothing on the gateway after the proxy was restored from an
   assert.is((await cloud().keys.list()).keys.length, 2)
 })
 
-test('a sync after the proxy lost its storage deletes nothing on the gateway, and enabling cloud sync again makes both sides equal', async () => {
+test('a sync after the proxy lost its storage deletes nothing, and enabling it again makes both sides equal', async () => {
   const { cloud, home, key, client, sync, statusOf, storage, restart } = await fillBoth()
   await restore(storage, [])
   restart()

@@ -101,7 +101,7 @@ test('a replica accepts all changes in a message after its gateway opens several
   )
 })
 
-test('a replica stores new keys and connections concurrently, because a storage may be remote', async () => {
+test('a replica stores new keys and connections concurrently', async () => {
   const near = memoryStorage()
   let inFlight = 0
   let most = 0
@@ -191,7 +191,7 @@ test('a proxy waits half a minute for a message body, but rejects an unknown ses
   assert.is((await waiting).status, 408)
 })
 
-test('a proxy rejects records that fail the schemas of /api, and accepts the rest', async () => {
+test("a proxy rejects records that fail the management API's schemas, and accepts the rest", async () => {
   const { home, storage } = await openWorld()
   const { state } = await keyState('one')
   const { verdicts } = await home.enable([

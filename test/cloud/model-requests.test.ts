@@ -48,7 +48,7 @@ test("model requests need a known key even if the replica requires none, and err
   assert.is(probe.status, 204)
 })
 
-test('model requests are rejected immediately when their key is paused or deleted, and accepted when it is resumed', async () => {
+test('model requests are rejected as soon as their key is paused or deleted, and accepted once resumed', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')

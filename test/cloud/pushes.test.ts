@@ -6,7 +6,7 @@ const test = suite('automatic cloud sync')
 
 const SYNC = 'POST /cloud/1/mirror'
 
-test('a gateway syncs a paused, resumed, or deleted key, and all other changes, within 5 s', async () => {
+test('a gateway syncs a paused, resumed, or deleted key and a new combo within 5 s', async () => {
   const { enable, api, atCloud, after, tenant } = openBothEnds()
   const { key, id } = await api.keys.create({ name: 'mine' })
   await enable()
@@ -24,7 +24,7 @@ test('a gateway syncs a paused, resumed, or deleted key, and all other changes, 
   assert.is(await atCloud(key), 401)
 })
 
-test('a gateway batches changes made in quick succession, and shows the age of the oldest pending change', async () => {
+test("a gateway batches changes made in quick succession, and shows the oldest pending change's age", async () => {
   const { enable, api, after, calls, clock } = openBothEnds()
   await api.keys.create({ name: 'mine' })
   await enable()
@@ -92,7 +92,7 @@ test('a gateway fetches changes from the cloud every 30 s', async () => {
 })
 
 for (const by of ['request', 'call'] as const) {
-  test(`a gateway sends changes left over from a previous process in the background of its first ${by}`, async () => {
+  test(`a gateway sends a previous process's leftover changes in the background of its first ${by}`, async () => {
     const { enable, api, gateway, after, cut, start, tenant, clock, calls } = openBothEnds()
     await enable()
     await after(2_000)

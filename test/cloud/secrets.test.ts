@@ -71,7 +71,7 @@ const spellings = (secrets: string[]): string[] =>
 
 const isOpening = ({ method, path }: Recorded) => method === 'POST' && path === '/cloud/1/sessions'
 
-test('no message, storage, or log line contains a secret, except for the enrollment token and client key in their requests', async () => {
+test('messages, storages, and logs contain no secrets except the enrollment token and client key in their requests', async () => {
   const { ends, lines, copies, keys } = await live()
   const secrets = spellings([PROVIDER_KEY, ROTATED, SECRET, HOME_SECRET, ENROLLMENT_TOKEN, WRONG_ENROLLMENT, ...keys])
   const digests = spellings(await Promise.all(keys.map((key) => digestKey(key))))

@@ -68,7 +68,7 @@ test('a session needs a challenge from this proxy that is less than a minute old
   assert.is((await client.post(paths.sessions, relayed)).status, 401)
 })
 
-test('a session needs a signature over every field by its own key', async () => {
+test('opening a session requires a signature over every field', async () => {
   const world = openProxy()
   const client = await createClient(world.server)
   const { message } = await client.opening(ENROLLMENT_TOKEN)
@@ -87,7 +87,7 @@ test('a session needs a signature over every field by its own key', async () => 
   assert.is((await client.post(paths.sessions, message)).status, 200)
 })
 
-test('an invalid message returns a 400 and writes nothing', async () => {
+test('an invalid session message returns a 400 and writes nothing', async () => {
   const world = openProxy()
   const client = await createClient(world.server)
   const { message } = await client.opening(ENROLLMENT_TOKEN)
@@ -183,7 +183,7 @@ test('a gateway has at most a hundred sessions, and a new one replaces the least
   assert.equal([await status(first), await status(second)], [200, 401])
 })
 
-test('a session handles concurrent requests one at a time, each only once', async () => {
+test('a session accepts a signed request only once, even if copies arrive concurrently', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const message = await client.signed('GET', paths.sessions)

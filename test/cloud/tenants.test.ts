@@ -28,7 +28,7 @@ const getStatus = async (world: World, key: string) => {
 
 const getError = (promise: Promise<unknown>): Promise<{ code?: string; status?: number; message: string }> =>
   promise.then(
-    () => ({ message: 'it was not refused' }),
+    () => ({ message: 'it was not rejected' }),
     (error) => error,
   )
 
@@ -158,7 +158,7 @@ test('a key becomes available after the process that claimed it has ended', asyn
   assert.is(await getStatus(world, key), 200)
 })
 
-test("a tenant's secrets are never stored unencrypted", async () => {
+test("a tenant's secrets aren't stored unencrypted", async () => {
   const world = openProxy()
   const { home, api, value } = await getTenant(world)
   const provider = 'sk-provider-key-of-the-connection'
@@ -171,7 +171,7 @@ test("a tenant's secrets are never stored unencrypted", async () => {
   }
 })
 
-test('the error for invalid options explains what to pass', () => {
+test('createCloudProxy rejects invalid options with advice on what to pass', () => {
   const storage = memoryStorage()
   for (const [options, message] of [
     [undefined, /createCloudProxy takes an options object/],
