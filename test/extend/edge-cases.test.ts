@@ -115,7 +115,7 @@ test('a feature that is a class instance keeps all of its steps', async () => {
   assert.equal([counting.attempts, counting.closed], [1, true])
 })
 
-test('the lowest output limit set by several steps applies, and a step can reject a target or the entire request', async () => {
+test('the lowest of several output limits applies, and a step can reject a target or the request', async () => {
   const limiting = (tokens: number): Feature => ({
     name: `limit-${tokens}`,
     aroundAttempt(attempt, next) {
@@ -168,7 +168,7 @@ test('a route that never replies ends when its client disconnects', async () => 
   assert.equal([records[0]?.end, signal.aborted, (await gateway.api.info()).inFlight], ['aborted', true, 0])
 })
 
-test('a rejection gets the error code for its status', async () => {
+test("a step's rejection gets the error code for its status", async () => {
   const codes = {
     400: 'INVALID_REQUEST',
     401: 'IDENTITY_REQUIRED',

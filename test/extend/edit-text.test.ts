@@ -174,7 +174,7 @@ test('an editor that changes nothing leaves every byte unchanged', async () => {
     assert.is(await edited?.('anthropic-messages', isStream), await plain?.('anthropic-messages', isStream))
 })
 
-test('buffered text is sent before a ping passes and before its block ends, and Responses events stay numbered', async () => {
+test('buffered text is sent before a ping and before its block ends, and Responses events stay numbered', async () => {
   const events = messageEvents('')
   events.splice(3, 1, textDelta('Open SES'), ping, textDelta('AM'))
   const format = 'anthropic-messages'
@@ -247,7 +247,7 @@ test("text in choices, reasoning, and tool calls is edited separately, and names
   assert.equal(seen, [true, false, false, false])
 })
 
-test('token log probabilities, which repeat the text, are removed from edited responses', async () => {
+test('token log probabilities are removed from edited responses', async () => {
   const response = chatResponse('SESAME')
   const logprobs = { content: [{ token: 'SESAME', logprob: -1, top_logprobs: [] }] }
   Object.assign(response.choices[0] ?? {}, { logprobs })
@@ -275,7 +275,7 @@ for (const name of ['openai-chat', 'anthropic-messages', 'openai-responses'])
     assert.not.match(text, /there|world|\[DONE\]/)
   })
 
-test("errors and responses of other kinds don't change", async () => {
+test('editing leaves errors and non-chat responses unchanged', async () => {
   const upstream = fakeUpstream(({ url }) =>
     /embeddings/.test(url.href) ? json({ data: [] }, 200) : json({ error: { message: WORD } }, 400),
   )

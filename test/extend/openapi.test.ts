@@ -32,7 +32,7 @@ const notes: Feature = {
   ],
 }
 
-test('the document contains the routes of areas and the routes below /v1', async () => {
+test("the OpenAPI document contains a feature's routes in areas and below /v1", async () => {
   const { gateway } = await openExtended([notes])
   const document = await gateway.api.openapi()
   const added = Object.entries(document.paths).flatMap(([path, methods]) =>

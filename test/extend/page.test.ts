@@ -5,7 +5,7 @@ import { openExtended } from './world.ts'
 
 const test = suite('examples in the guide to extending the gateway')
 
-test('the cache answers an identical request with the same key without calling a provider, and the record shows this', async () => {
+test('the example cache serves an identical request with the same key without calling a provider', async () => {
   const { createCache } = await readExamples()
   const { chat, upstream, records, addKey } = await openExtended([createCache()])
   const first = await chat({ temperature: 1 })
@@ -33,7 +33,7 @@ test("a cache hit counts toward its key's limits, and limits are checked before 
   assert.equal(statuses, [200, 200, 429])
 })
 
-test('the word filter masks a word in every string of a request, in each format', async () => {
+test('the example word filter masks a word in every string of a request, in each format', async () => {
   const { createWordFilter } = await readExamples()
   const { post, upstream } = await openExtended([createWordFilter('SESAME')])
   await post('/v1/chat/completions', { messages: [{ role: 'user', content: 'Open SESAME' }], user: 'SESAME' })
@@ -49,7 +49,7 @@ test('the word filter masks a word in every string of a request, in each format'
   assert.match((await rejected.json()).error.message, 'SESAME')
 })
 
-test('the word filter masks a word in streaming and non-streaming responses', async () => {
+test('the example word filter masks a word in streaming and non-streaming responses', async () => {
   const { createWordFilter } = await readExamples()
   const { chat } = await openExtended([createWordFilter('Hello')], chatEvents('Hell no, Hello there'))
   assert.is((await (await chat({})).json()).choices[0].message.content, '*****')
@@ -58,7 +58,7 @@ test('the word filter masks a word in streaming and non-streaming responses', as
   assert.is(output, 'Hell no, ***** there')
 })
 
-test('a feature route needs a key, counts toward limits, and appears in records and the OpenAPI document', async () => {
+test('the example route needs a key, counts toward limits, and appears in records and the OpenAPI document', async () => {
   const { hello } = await readExamples()
   const { gateway, send, addKey, records } = await openExtended([hello])
   const key = await addKey('limited', { requests: { day: 2 } })

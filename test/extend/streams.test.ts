@@ -114,7 +114,7 @@ test('a provider stream that a step wraps is charged, and its record shows how i
   }
 })
 
-test("when the client disconnects while a step waits, the request ends immediately and the step's late reply is dropped", async () => {
+test("a client disconnect ends a request with a waiting step, and the step's late reply is dropped", async () => {
   const { stream, body } = createStream('complete')
   let resolveReply = (_: Reply) => {}
   let signal: AbortSignal | undefined
@@ -174,7 +174,7 @@ test('keys are checked before feature steps run, and a throwing listener has no 
   assert.equal(errors, ['KEY_UNKNOWN'])
 })
 
-test('a request whose model a step changes is routed, limited, and recorded under the new name, and can still be streamed', async () => {
+test('a step that changes the model reroutes the request, which can still be streamed', async () => {
   const { chat, upstream } = await openExtended([
     {
       name: 'renaming',
