@@ -96,7 +96,7 @@ test('with several limits, a rejection reports requests first, then concurrent r
   ])
 })
 
-test('a reservation gets as much output as the tightest limit allows, and fails if that is less than the requested minimum', async () => {
+test('a reservation gets as much output as the tightest limit allows, but at least the requested minimum', async () => {
   const { one } = open()
   const scopes = [key({ tokens: { day: 5_000 } }), gateway({ usd: { total: 0.03 } })]
   const output = { tokens: 4_096, minTokens: 1_024, usdPerToken: 0.00001 }
@@ -127,7 +127,7 @@ test('a request is reserved in all scopes or none', async () => {
   for (const scope of scopes) assert.is((await one.state(scope))[0]?.reserved, 0)
 })
 
-test("if two concurrent requests don't both fit, exactly one passes, on any instances and in any order", async () => {
+test("if two concurrent requests don't both fit, exactly one passes, across instances", async () => {
   for (let round = 0; round < 50; round++) {
     const { world, one, other } = open()
     const shared = [group({ tokens: { day: 100 } }), gateway({ tokens: { day: 100 } })]
@@ -195,7 +195,7 @@ test('a settlement counts in the windows of its reservation, but not in later on
   )
 })
 
-test("a window isn't reopened when the clock goes back, and counting continues once the clock reaches a later window", async () => {
+test("a clock that goes back doesn't reopen a window", async () => {
   const { world, a, one } = open()
   const scope = key({ requests: { day: 1 } })
   const send = () => one.reserve([scope], { fixed: { requests: 1 } })
@@ -318,7 +318,7 @@ test('a reservation needs one write if nobody else has written, and none if noth
   assert.equal(calls, [])
 })
 
-test('dollar amounts are summed to the nano-dollar, and never rounded down', async () => {
+test('dollar amounts are summed to the nano-dollar and rounded up', async () => {
   const { one } = open()
   const scope = key({ usd: { day: 0.3 } })
   for (let count = 0; count < 3; count++)
