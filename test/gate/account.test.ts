@@ -13,7 +13,7 @@ async function world(options: Parameters<typeof openGate>[0]) {
   return { ...opened, get, json: async (path: string) => (await get(path)).json() }
 }
 
-test('the response contains the limits of the key, its group, and the gateway, as in the management API', async () => {
+test('/v1/account returns the limits of the key, its group, and the gateway, as the management API does', async () => {
   const { chat, json, gateway, keyId, upstream } = await world({
     limits: { requests: { minute: 5 }, usd: { month: 2 } },
     groupLimits: { tokens: { day: 1_000 } },
@@ -63,7 +63,7 @@ test('the response contains the limits of the key, its group, and the gateway, a
   assert.is(upstream.calls.length, 1)
 })
 
-test('the response contains no limits if there are none, and no key if none was sent', async () => {
+test('/v1/account returns no limits if there are none, and no key if none was sent', async () => {
   const { get, json } = await world({})
   assert.equal((await json('/v1/account')).limits, [])
   assert.equal(await (await get('/v1/account', '')).json(), { object: 'account', key: null, limits: [] })
@@ -72,7 +72,7 @@ test('the response contains no limits if there are none, and no key if none was 
   assert.is((await get('/v1/key', '')).status, 401)
 })
 
-test('the response shows the spending of a key without limits, based on its usage records', async () => {
+test('/v1/key shows the spending of a key without limits, based on its usage records', async () => {
   const clock = fakeClock(Date.parse('2026-01-30T12:00:00Z')) // a Friday
   const { chat, json } = await world({ usage: true, clock, groupLimits: { tokens: { day: 100_000 } } })
   for (const days of [0, 2, 1, 1]) {
@@ -93,7 +93,7 @@ test('the response shows the spending of a key without limits, based on its usag
 })
 
 for (const path of ['/v1/account', '/v1/key', '/v1/credits'])
-  test(`the endpoint authenticates the key like any other request: ${path}`, async () => {
+  test(`${path} authenticates the key like any other request`, async () => {
     const { get, gateway, keyId, clock } = await world({ limits: { requests: { total: 1 } } })
     const status = async (key?: string) => (await get(path, key)).status
     for (let index = 0; index < 3; index++) assert.is(await status(), 200) // reading the limits doesn't count as a request

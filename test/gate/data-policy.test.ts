@@ -103,7 +103,7 @@ test('"as" and in-process calls follow their identity\'s policy', async () => {
   assert.equal(upstream.providers, ['two'])
 })
 
-test('a key restricted only by a policy may send the fields that are off limits to other restricted keys', async () => {
+test('a key restricted only by a data policy may send fields that other restricted keys may not', async () => {
   const { api, gateway, upstream } = await openApp()
   const { key } = await api.keys.create({ name: 'app', require: { zdr: true } })
   const response = await gateway.fetch('http://app.test/v1/chat/completions', {
@@ -114,7 +114,7 @@ test('a key restricted only by a policy may send the fields that are off limits 
   assert.equal([response.status, upstream.providers], [200, ['one']])
 })
 
-test("an explanation lists each target's unmet tag, and the error if no target complies", async () => {
+test("explain lists each target's unmet tag, and the error if no target complies", async () => {
   const { api, upstream } = await openApp()
   const { id: keyId } = await api.keys.create({ name: 'app', require: { region: 'eu' } })
   const { targets } = await api.explain({ model: 'pool', keyId, headers: { 'X-Signalbox-Require': 'training=false' } })

@@ -8,7 +8,7 @@ const test = suite("enforcing a key's limits")
 const getLimitHeaders = (reply: Response) =>
   Object.fromEntries([...reply.headers].filter(([name]) => name.includes('ratelimit')))
 
-test('a request limit allows the configured number of requests, tells clients when to retry, and resets at the end of its window', async () => {
+test('a request limit allows the configured number of requests, then gives retry advice until it resets', async () => {
   const { chat, clock, upstream, used } = await openGate({ limits: { requests: { minute: 2 } } })
   for (const remaining of ['1', '0']) {
     const reply = await chat()
@@ -126,7 +126,7 @@ test("keys without limits get the provider's headers, and non-streaming response
   await stream.text()
 })
 
-test('the error for an exhausted token budget contains the owner, usage, and reset time, and tells clients not to retry', async () => {
+test('the error for an exhausted token budget states the usage and reset time, and discourages retries', async () => {
   const { chat, upstream } = await openGate({
     limits: { tokens: { month: 3_000 } },
     respond: metered({ output: 5_000 }, { tokens: 0 }),
@@ -144,7 +144,7 @@ test('the error for an exhausted token budget contains the owner, usage, and res
   assert.is(upstream.calls.length, 1)
 })
 
-test('a request that might exceed the remaining budget is rejected, and under a minute limit, the error says when to retry', async () => {
+test('a request that might exceed the remaining budget is rejected, with a retry time under a minute limit', async () => {
   const day = await openGate({ limits: { tokens: { day: 3_000 } } })
   const rejected = await day.chat({ max_tokens: 3_500 })
   assert.is(rejected.headers.get('x-should-retry'), 'false')
@@ -242,7 +242,7 @@ test("a service tier that costs more than the model's base price counts as unpri
   assert.ok((await open.used('usd')) > 0)
 })
 
-test('a concurrency limit applies, and a failed request frees its slot', async () => {
+test('a concurrency limit rejects a second request, and a failed request frees its slot', async () => {
   const answering = Promise.withResolvers<Response>()
   const { chat, used, upstream } = await openGate({
     limits: { parallel: 1 },
@@ -322,7 +322,7 @@ test("each fallback attempt makes its own reservation after the failed attempt's
   assert.equal([await used('tokens'), await used('requests'), await reserved()], [12, 1, 0])
 })
 
-test('the advice to lower the output limit is only given to requests that have one', async () => {
+test("a request without an output limit isn't advised to lower it", async () => {
   const { post } = await openGate({ limits: { usd: { day: 0.005 } } })
   const { code, message } = await readError(await post('/v1/search/other/webSearch', { query: 'Hi' }))
   assert.is(code, 'request_too_expensive')

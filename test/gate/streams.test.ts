@@ -163,7 +163,7 @@ for (const [format, [path, body]] of Object.entries(requests) as Array<
     assert.match(record?.reason ?? '', /^The response was cut off because it used up the rest of a limit/)
   })
 
-test("a stream without limits isn't parsed event by event", async () => {
+test("a stream without token or dollar limits isn't cut off", async () => {
   const { chat } = await openGate({
     limits: { requests: { total: 5 } },
     respond: metered({ words, output: 4_000 }, { tokens: 0 }),
@@ -186,17 +186,17 @@ function unreachable() {
   return { state, storage: { ...storage, get: failFirst(storage.get), set: failFirst(storage.set) } }
 }
 
-for (const [limits, isRefused] of [
+for (const [limits, isRejected] of [
   [{ requests: { minute: 5 }, parallel: 2 }, false],
   [{ tokens: { day: 50_000 } }, true],
   [{ usd: { day: 5 } }, true],
 ] as const)
   for (const isReversed of [false, true])
     away(
-      `requests with a limit on ${Object.keys(limits).join(' and ')} ${isRefused !== isReversed ? 'get a 503' : 'are served'}${isReversed ? ' if the settings say so' : ''}`,
+      `requests with a limit on ${Object.keys(limits).join(' and ')} ${isRejected !== isReversed ? 'get a 503' : 'are served'}${isReversed ? ' if the settings say so' : ''}`,
       async () => {
         const { state, storage } = unreachable()
-        const verdict = isRefused ? 'allow' : 'refuse'
+        const verdict = isRejected ? 'allow' : 'refuse'
         const onStorageUnavailable = { usd: verdict, tokens: verdict, requests: verdict, parallel: verdict } as const
         const { chat, upstream } = await openGate({
           limits,
@@ -207,14 +207,14 @@ for (const [limits, isRefused] of [
         state.isUnavailable = true
         for (const stream of [false, true]) {
           const reply = await chat({ stream })
-          if (isRefused === isReversed) {
+          if (isRejected === isReversed) {
             assert.is(reply.status, 200, await reply.text())
             continue
           }
           const { status, code } = await readError(reply)
           assert.equal([status, code], [503, 'storage_unavailable'])
         }
-        assert.is(upstream.calls.length, isRefused === isReversed ? 3 : 1)
+        assert.is(upstream.calls.length, isRejected === isReversed ? 3 : 1)
         state.isUnavailable = false
         assert.is((await chat()).status, 200)
       },
