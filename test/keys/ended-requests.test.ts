@@ -75,7 +75,7 @@ for (const [client, { message }] of Object.entries(clients))
       assert.equal((await api.health.list()).health, [])
     })
 
-test('deleting a key also ends its streams', async () => {
+test('deleting a key ends its streams', async () => {
   const { api, id, rest, upstream } = await streaming()
   await api.keys.delete(id)
   assert.match(await rest, /This API key has been deleted/)
@@ -133,7 +133,7 @@ test("pausing a key on another gateway ends its streams within a second if the s
   assert.match(await rest, /This API key is paused/)
 })
 
-test("requests continue while the storage can't be read", async () => {
+test("a paused key's stream continues while the storage can't be read, then ends", async () => {
   const { watch: _, ...storage } = memoryStorage()
   let isUnavailable = false
   const get: Storage['get'] = async (key) => {

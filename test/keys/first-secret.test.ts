@@ -88,19 +88,19 @@ async function assertAdopted(storage: Storage, { keys, former }: Used): Promise<
   }
 }
 
-test('the storage keeps its API keys and credentials, which are encrypted and signed with new keys', async () => {
+test('adding the first secret keeps API keys and credentials, encrypted and signed with new keys', async () => {
   const before = await openUsed()
   await assertAdopted(before.storage, before)
 })
 
-test('the storage keeps its API keys if two gateways start at the same time', async () => {
+test('adding the first secret keeps API keys if two gateways start at the same time', async () => {
   const before = await openUsed()
   const both = [open(before.storage, SECRET), open(before.storage, SECRET)]
   assert.equal(await Promise.all(both.map(({ chat }) => chat(before.keys[0] ?? ''))), [200, 200])
   await assertAdopted(before.storage, before)
 })
 
-test('the storage keeps its API keys if startup is interrupted before or after any write', async () => {
+test('adding the first secret keeps API keys if startup is interrupted before or after any write', async () => {
   const before = await openUsed()
   for (const isMade of [false, true]) {
     let cuts = 0

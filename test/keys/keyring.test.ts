@@ -45,14 +45,14 @@ test('an unencrypted keyring in a storage that has a secret is rejected, with or
   }
 })
 
-test('every version of a secret has a name', () => {
+test('createGateway rejects a secret with a missing or invalid version', () => {
   for (const version of ['', ' ', undefined, null, Number.NaN, {}]) {
     const secret = Object([{ version, value: 's'.repeat(32) }])
     assert.throws(() => createGateway({ storage: memoryStorage(), secret }), /secret must be a non-empty string/)
   }
 })
 
-test('a storage that fails while the keyring is created causes an error with a code', async () => {
+test('a storage failure while the keyring is created causes a STORAGE_FAILED error', async () => {
   const full = async () => {
     throw new Error('disk full')
   }
@@ -60,7 +60,7 @@ test('a storage that fails while the keyring is created causes an error with a c
   assert.is(await getCode(makeKey({ ...memoryStorage(), ownSecret: full })), 'STORAGE_FAILED')
 })
 
-test('a damaged keyring record causes an error with a code', async () => {
+test('a damaged keyring record causes a STORAGE_FAILED error', async () => {
   for (const record of ['', '{}', '{"schema":1,"wrappedBy":"","salt":"","keys":"@"}', '{"schema":1,"keys":"AAAA"}']) {
     const storage = withoutSecret()
     await storage.set('vault', record)
@@ -73,7 +73,7 @@ const starts: Record<string, (storage: Storage) => Promise<unknown>> = {
   'a storage that was used without a secret': makeKey,
 }
 for (const [label, prepare] of Object.entries(starts))
-  test(`if two gateways start on ${label}, the second uses the first one's keyring, even if neither found one at first`, async () => {
+  test(`two gateways that start concurrently on ${label} use the same keyring`, async () => {
     const openKeys = (storage: Storage) => createGateway({ storage, logger: false, secret: 's'.repeat(32) }).api.keys
     let isMet = true
     let index = 0

@@ -174,7 +174,7 @@ test("requests fail with a 500 while the settings or the key can't be read, and 
   }
 })
 
-test('requests also fail if the settings are damaged', async () => {
+test('requests fail with a 500 if the settings are damaged', async () => {
   const storage = memoryStorage()
   const { world } = await open({ storage })
   await storage.set('settings', '{"requireApiKey":')

@@ -25,7 +25,7 @@ test("Node's functions decrypt data encrypted by WebCrypto", async () => {
   for (const text of TEXTS) assert.is(await node.decrypt(PLACE, await web.encrypt(PLACE, text)), text)
 })
 
-test("Node's functions reject the same data as WebCrypto: a different context, a changed byte, and truncated or empty data", async () => {
+test("Node's functions reject the same moved, changed, and truncated data as WebCrypto", async () => {
   const { web, node } = await openVaults()
   const sealed = await web.encrypt(PLACE, 'the value of a key')
   const [iv = '', cipher = ''] = sealed.split('.')
@@ -49,7 +49,7 @@ test("Node's functions reject the same data as WebCrypto: a different context, a
     }
 })
 
-test("Node's functions accept the same signatures as WebCrypto", async () => {
+test("Node's functions accept and reject the same signatures as WebCrypto", async () => {
   const { web, node } = await openVaults()
   for (const text of TEXTS) {
     const mac = await web.sign(PLACE, text)

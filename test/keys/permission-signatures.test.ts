@@ -55,7 +55,7 @@ const changes: Record<string, (record: Record<string, unknown>) => void> = {
 }
 
 for (const [title, how] of Object.entries(changes))
-  test(`a key stored ${title} is rejected until it is confirmed`, async () => {
+  test(`a key stored ${title} is rejected until it is resumed`, async () => {
     const storage = memoryStorage()
     const first = await open(storage)
     const { key, id } = await first.api.keys.create({ name: 'a', ...fields })
@@ -72,7 +72,7 @@ for (const [title, how] of Object.entries(changes))
     assert.is(await second.status(key), 200)
   })
 
-test('keys without permissions still get the signature that earlier releases accept', async () => {
+test('keys without permissions get the signature that earlier releases accept', async () => {
   const storage = memoryStorage()
   const { api } = await open(storage)
   await api.keys.create({ name: 'a', metadata: { team: 'ml' } })
@@ -88,7 +88,7 @@ for (const [title, how] of Object.entries({
   'another rule for unknown prices': (record: Record<string, unknown>) =>
     Object.assign(record, { whenPriceUnknown: 'allow' }),
 }))
-  settings(`requests are rejected after another program wrote ${title} to the settings`, async () => {
+  settings(`requests are rejected after another program changed the settings to ${title}`, async () => {
     const storage = memoryStorage()
     const first = await open(storage)
     await first.api.settings.update({ limits: { usd: { day: 5 } } })
@@ -102,7 +102,7 @@ for (const [title, how] of Object.entries({
     assert.equal((await second.api.settings.get()).limits, { usd: { day: 6 } })
   })
 
-settings('settings without limits keep the signature that earlier releases accept', async () => {
+settings('settings without limits get the signature that earlier releases accept', async () => {
   const storage = memoryStorage()
   const { api } = await open(storage)
   await api.settings.update({ requireApiKey: true, usage: { keepRequestsDays: 3 } })

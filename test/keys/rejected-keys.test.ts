@@ -23,23 +23,23 @@ async function world() {
 
 type World = Awaited<ReturnType<typeof world>>
 
-const refusals: Record<string, { status: number; refuse(world: World): Promise<unknown> }> = {
-  'is paused': { status: 403, refuse: ({ other, id }) => other.keys.update(id, { isActive: false }) },
-  'is deleted': { status: 401, refuse: ({ other, id }) => other.keys.delete(id) },
+const rejections: Record<string, { status: number; reject(world: World): Promise<unknown> }> = {
+  'is paused': { status: 403, reject: ({ other, id }) => other.keys.update(id, { isActive: false }) },
+  'is deleted': { status: 401, reject: ({ other, id }) => other.keys.delete(id) },
   'is in a group that is paused': {
     status: 403,
-    refuse: ({ other, group }) => other.groups.update(group.id, { isActive: false }),
+    reject: ({ other, group }) => other.groups.update(group.id, { isActive: false }),
   },
 }
 
-for (const [label, { status, refuse }] of Object.entries(refusals))
+for (const [label, { status, reject }] of Object.entries(rejections))
   for (const lateMs of [0, 1, 20, 500, 999])
     test(`a key that ${label} on another gateway is still rejected ${lateMs} ms after its stream ended`, async () => {
       const { clock, send, stream, api, ...others } = await world()
       if (label === 'is deleted') await api.settings.update({ requireApiKey: true })
       await clock.advance(1_985)
       await (await send()).body?.cancel() // rereads the key 15 ms before the gateway rereads the keys of in-flight requests
-      await refuse({ clock, send, stream, api, ...others })
+      await reject({ clock, send, stream, api, ...others })
       await clock.advance(15)
       while (!(await stream?.read())?.done);
       await clock.advance(lateMs)

@@ -88,7 +88,7 @@ test("a second rotation keeps the first rotation's grace period, unless the seco
   assert.equal(await storage.list('former-keys/'), [])
 })
 
-test('after a key is deleted, none of its values works', async () => {
+test('deleting a rotated key invalidates its old and new values', async () => {
   const { api, status, storage } = await open()
   const { key: old, id } = await api.keys.create({ name: 'app' })
   const { key: next } = await api.keys.rotate(id, { graceMs: 60_000 })
@@ -111,7 +111,7 @@ test("rotating a key with a grace period keeps the key's streams, and pausing th
   for (const stream of [before, after]) assert.match(await stream, /This API key is paused/)
 })
 
-test("a program with write access to the storage can't bring back a replaced key", async () => {
+test("a program that extends a grace period in the storage can't bring back the old key", async () => {
   const { api, status, storage, clock } = await open()
   const { key: old, id } = await api.keys.create({ name: 'app' })
   await api.keys.rotate(id, { graceMs: 1_000 })

@@ -28,35 +28,35 @@ async function world() {
   const proofs = (release: keyof typeof releases) => createSignatures<object>(releases[release])
   return {
     prove: (release: keyof typeof releases, record: object) => proofs(release).sign(vault, 'keys/1', record),
-    isRight: (release: keyof typeof releases, record: object, mac: unknown) =>
+    isValid: (release: keyof typeof releases, record: object, mac: unknown) =>
       proofs(release).verify(vault, 'keys/1', record, mac),
   }
 }
 
 test('records without newer fields get a first-version signature in every release', async () => {
-  const { prove, isRight } = await world()
+  const { prove, isValid } = await world()
   const macs = await Promise.all(
     ['first', 'second', 'third'].map((value) => prove(value as keyof typeof releases, plain)),
   )
   assert.is(new Set(macs).size, 1)
   assert.match(macs[0] ?? '', /^[A-Za-z0-9+/]{43}=$/)
   for (const record of [plain, { id: 'a' }, { ...plain, expiresAt: undefined }])
-    assert.ok(await isRight('third', record, macs[0]))
-  assert.not.ok(await isRight('third', { ...plain, isActive: false }, macs[0]))
+    assert.ok(await isValid('third', record, macs[0]))
+  assert.not.ok(await isValid('third', { ...plain, isActive: false }, macs[0]))
 })
 
 test("a signature's version is that of the record's newest field", async () => {
-  const { prove, isRight } = await world()
+  const { prove, isValid } = await world()
   const mac = await prove('third', expiring)
   assert.match(mac, /^2:/)
   assert.is(mac, await prove('second', expiring))
   assert.match(await prove('third', limited), /^3:/)
-  assert.ok(await isRight('third', expiring, mac))
-  assert.not.ok(await isRight('first', expiring, mac), "a release that doesn't know the field rejects the record")
+  assert.ok(await isValid('third', expiring, mac))
+  assert.not.ok(await isValid('first', expiring, mac), "a release that doesn't know the field rejects the record")
 })
 
 test('a signature protects newer fields from being changed, removed, or added', async () => {
-  const { prove, isRight } = await world()
+  const { prove, isValid } = await world()
   const mac = await prove('third', expiring)
   const code = mac.slice('2:'.length)
   for (const record of [
@@ -65,9 +65,9 @@ test('a signature protects newer fields from being changed, removed, or added', 
     { ...expiring, models: [] },
     { ...expiring, id: 'b' },
   ])
-    for (const input of [mac, code, `1:${code}`, `3:${code}`]) assert.not.ok(await isRight('third', record, input))
+    for (const input of [mac, code, `1:${code}`, `3:${code}`]) assert.not.ok(await isValid('third', record, input))
   const former = await prove('first', plain)
-  for (const input of [former, `2:${former}`, `1:${former}`]) assert.not.ok(await isRight('third', expiring, input))
+  for (const input of [former, `2:${former}`, `1:${former}`]) assert.not.ok(await isValid('third', expiring, input))
   for (const odd of [undefined, 5, '', '2:', ':', `02:${code}`, `2:${code}:`, `2:${code}:x`])
-    assert.not.ok(await isRight('third', expiring, odd), String(odd))
+    assert.not.ok(await isValid('third', expiring, odd), String(odd))
 })
