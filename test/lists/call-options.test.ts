@@ -43,14 +43,14 @@ interface Sent {
   body?: object
 }
 
-const error = async (response: Response) => {
+const readError = async (response: Response) => {
   const { error } = (await response.json()) as { error: { message: string } }
   return error.message
 }
 
 const failingFirst: Respond = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatResponse()))
 
-test("a list's models are tried in order instead of the call's model, and records show the call's model", async () => {
+test("models in the options are tried in order instead of the call's model, which records keep", async () => {
   const { send, upstream, recorded, sent } = await open(failingFirst)
   const models = ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m']
   const response = await send({ models }, { model: 'said' })
@@ -90,7 +90,7 @@ test("fields of a list apply to the call's model if the options contain no model
   assert.equal(failing.upstream.providers, ['one'])
 })
 
-test("a combo's limits apply to a call whose options contain no models, and the options can only lower them", async () => {
+test("without models in the options, a combo's maxAttempts applies, and the options can only lower it", async () => {
   const models = ['one/m', 'two/m', 'three/m', 'claude/m']
   const few = { models, strategy: 'fallback' as const, maxAttempts: 1 }
   const combos = { few, many: { ...few, maxAttempts: 4 } }
@@ -107,7 +107,7 @@ test("a combo's limits apply to a call whose options contain no models, and the 
   }
 })
 
-test("with a list in the header, the options take precedence, the lower limit applies, and the call's model is ignored", async () => {
+test('options override a list in the header, and the lower maxAttempts applies', async () => {
   const { send, upstream, sent } = await open(() => json({}, 500))
   const listed = { models: [{ model: 'two/m', params: { maxTokens: 5 } }, 'three/m', 'one/m'], maxAttempts: 2 }
   const headers = { 'x-signalbox-models': JSON.stringify(listed) }
@@ -144,13 +144,13 @@ for (const [by, options, headers, ms] of [
         ? 'x-signalbox-timeout-ms'
         : 'providerOptions.signalbox.timeoutMs'
     assert.match(
-      await error(response),
+      await readError(response),
       `No response within the ${ms} ms that "${name}" allows. Raise it or try another model.`,
     )
     assert.is(upstream.open, 0)
   })
 
-test("a strict call is rejected if its target lacks a feature, and a call that isn't strict follows the header", async () => {
+test("strict: true rejects a call with an unsupported field, and strict: false doesn't override the header", async () => {
   const { send } = await open()
   const body = { seed: 7 }
   const model = 'claude/c'
@@ -159,7 +159,7 @@ test("a strict call is rejected if its target lacks a feature, and a call that i
   assert.is((await send({ strict: false }, { model, body, headers: { 'x-signalbox-strict': 'true' } })).status, 400)
 })
 
-test('calls in one session go to the same target, as with the session header', async () => {
+test('calls with the same session option go to the same target, and the option overrides the header', async () => {
   const models = ['one/m', 'two/m', 'three/m']
   const { send, upstream } = await open(undefined, { combos: { sticky: { models, strategy: 'sticky' } } })
   const sessions = Array.from({ length: 8 }, (_, index) => `session ${index}`)
@@ -172,7 +172,7 @@ test('calls in one session go to the same target, as with the session header', a
   assert.equal(others, [first, first])
 })
 
-test('the end user is sent to the provider and recorded, and the reasoning effort applies to the model', async () => {
+test('the options `user` and `reasoning` are sent to the provider, and the user is recorded', async () => {
   const { send, sent, api } = await open(undefined, { usage: true })
   await send({ user: 'me', reasoning: 'low' })
   assert.equal([sent()[0]?.user ?? sent()[0]?.safety_identifier, sent()[0]?.reasoning_effort], ['me', 'low'])
@@ -182,7 +182,7 @@ test('the end user is sent to the provider and recorded, and the reasoning effor
 
 for (const route of routes)
   for (const version of [3, 4])
-    test(`version ${version} of ${route} accepts models, and doesn't warn about dropped options`, async () => {
+    test(`version ${version} of ${route} accepts gateway options without a warning`, async () => {
       const { send, upstream } = await open(undefined, { connections: ['one', 'two'] })
       const options = { models: ['nowhere/x', 'two/x'], user: 'me', session: 's', strict: false, timeoutMs: 60_000 }
       const response = await send(options, { path: `/v${version}/ai/${route}`, model: 'said' })
@@ -228,7 +228,7 @@ for (const [options, message] of refusals)
     const { send, upstream } = await open()
     for (const route of routes) {
       const response = await send(options, { path: `/v4/ai/${route}` })
-      const responseBody = await error(response)
+      const responseBody = await readError(response)
       assert.is(response.status, 400, responseBody)
       if (typeof message === 'string') assert.is(responseBody, message)
       else assert.match(responseBody, message)
@@ -246,7 +246,7 @@ test('chat-only options are rejected for other kinds', async () => {
     ] as const) {
       const response = await send(options, { path: `/v4/ai/${route}` })
       assert.is(response.status, 400)
-      assert.ok((await error(response)).startsWith(`"providerOptions.signalbox.${member}" is only for chat.`))
+      assert.ok((await readError(response)).startsWith(`"providerOptions.signalbox.${member}" is only for chat.`))
     }
   assert.is(upstream.calls.length, 0)
 })
@@ -282,7 +282,7 @@ test("a key must allow every model in the options, and the call's own model if t
   assert.is(refusal?.code, 'MODEL_NOT_ALLOWED')
 })
 
-test("a key's limits apply to each model in the options", async () => {
+test("a key's limits use the output limit from the options instead of the call's", async () => {
   const { post, upstream, used } = await openGate({ limits: { tokens: { total: 3_000 } } })
   const signalbox = { models: ['two/m'], params: { maxTokens: 100 } }
   const body = { prompt, maxOutputTokens: 4_000, providerOptions: { signalbox } }
@@ -297,7 +297,7 @@ test('turning allowRequestModels off forbids the options that create a list, and
   for (const options of [{ models: ['one/m'] }, { params: { seed: 1 } }, { on: ['content'] }]) {
     const response = await send(options)
     assert.is(response.status, 403)
-    assert.match(await error(response), /"providerOptions\.signalbox".*"allowRequestModels"/)
+    assert.match(await readError(response), /"providerOptions\.signalbox".*"allowRequestModels"/)
   }
   assert.is(upstream.calls.length, 0)
   assert.is((await send({ user: 'me', session: 's', timeoutMs: 60_000, strict: true, reasoning: 'low' })).status, 200)
@@ -329,7 +329,7 @@ test("options on a message or a part don't apply to the call", async () => {
   assert.equal(upstream.providers, ['one'])
 })
 
-test("requests in other formats don't have these options", async () => {
+test('an OpenAI chat request passes `providerOptions` to the provider unchanged', async () => {
   const { chat, upstream } = await open()
   const providerOptions = { signalbox: { models: ['two/m'], nonsense: true } }
   const messages = [{ role: 'user', content: 'Hi' }]
@@ -339,7 +339,7 @@ test("requests in other formats don't have these options", async () => {
 
 const TIMES = process.env.CI ? 5_000 : 120
 
-test('no combination of options causes an internal error, and rejected options call no provider', async () => {
+test('random options cause no internal error, and rejected options call no provider', async () => {
   const random = createRandom(11)
   const { send, upstream, recorded } = await open((_, index) => json(chatResponse(), index % 7 === 0 ? 503 : 200))
   const one = <T>(values: readonly T[]) => values[random.below(values.length)]

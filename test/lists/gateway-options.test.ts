@@ -94,7 +94,7 @@ test('`order` takes precedence over `sort`, and `only` and `models` apply with b
   assert.equal([...new Set(upstream.providers)], ['one', 'two', 'three'])
 })
 
-test('sort: "ttft" prefers the fastest target, and "tps" does the same with a warning', async () => {
+test('sort: "ttft" or "tps" calls the fastest target, and "tps" causes a warning or a strict-mode error', async () => {
   const slow: Respond = async ({ provider }) => {
     await clock.sleep(provider === 'one' ? 50 : provider === 'two' ? 30 : 10)
     return json(chatResponse())
@@ -217,13 +217,13 @@ for (const [option, tags] of [
   })
 }
 
-test('if `only` leaves no compliant target, the error mentions the data policy', async () => {
+test('if `only` leaves no compliant target, the error code is no_compliant_target', async () => {
   const { send } = await open()
   const { code } = await readError(await send({ only: ['two'], zeroDataRetention: true }))
   assert.is(code, 'no_compliant_target')
 })
 
-test('tags and the user are recorded, and a warning reports tags beyond 10 or longer than 64 characters', async () => {
+test('tags and the user are recorded, and extra or overly long tags cause a warning', async () => {
   const { send, api } = await open(undefined, { usage: true })
   const tags = ['beta', ...Array.from({ length: 9 }, (_, index) => `t${index}`)]
   assert.equal(await getWarnings(await send({ tags, user: 'u1' })), [])
@@ -322,7 +322,7 @@ test('explanations show the order, the cost, and the targets that the options ex
   assert.is(upstream.calls.length, 0)
 })
 
-test('the options of a list in a header also apply, and its models come first', async () => {
+test('models in a header come before those in the options', async () => {
   const { send, upstream } = await open(respondWithError, { limits: { maxAttempts: 9 } })
   const headers = { 'x-signalbox-models': 'two/m' }
   await send({ models: ['three/m'], order: ['three'] }, { headers, model: 'any' })
@@ -336,7 +336,7 @@ test('null options count as missing', async () => {
   assert.equal(upstream.providers, ['one'])
 })
 
-test("requests in other formats don't have these options, except for the account", async () => {
+test('an OpenAI chat request passes `providerOptions` to the provider unchanged', async () => {
   const { chat, upstream } = await open()
   const providerOptions = { gateway: { only: ['nowhere'], byok: {} } }
   assert.is((await chat({ messages: [{ role: 'user', content: 'Hi' }], providerOptions })).status, 200)

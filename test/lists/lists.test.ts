@@ -19,7 +19,7 @@ async function open(respond: Respond = () => json(chatResponse()), extra = {}) {
   return { ...world, upstream, send }
 }
 
-const error = async (response: Response) => {
+const readError = async (response: Response) => {
   const { error } = (await response.json()) as { error: { message: string; code?: string } }
   return error.message
 }
@@ -82,13 +82,13 @@ const deadEnds: [models: string[], message: string][] = [
   ],
 ]
 for (const [models, message] of deadEnds) {
-  test(`a list that doesn't resolve (${models}) is rejected with an error that contains its names, and the model in the body is ignored`, async () => {
+  test(`a list that doesn't resolve (${models}) returns a 404 that names its models`, async () => {
     const provider = { baseUrl: 'http://provider.test/v1', models: [{ id: 'm' }] }
     const extra = { catalog: { one: provider, away: provider }, connections: ['one'] }
     const { send, upstream } = await open(undefined, { ...extra, combos: { said: { models: [] } } })
     const response = await send({ models })
     assert.is(response.status, 404)
-    assert.is(await error(response), `None of the models in "x-signalbox-models" ${message}`)
+    assert.is(await readError(response), `None of the models in "x-signalbox-models" ${message}`)
     assert.is(upstream.calls.length, 0)
   })
 }
@@ -107,7 +107,7 @@ test("a list's conditions, weights, and strategy apply", async () => {
   const left = await send({ models: [{ model: 'one/m', when: { tools: true } }] })
   assert.is(left.status, 400)
   assert.match(
-    await error(left),
+    await readError(left),
     /^No reachable model in the list "x-signalbox-models" matches this request\. Check the conditions \("when"\)/,
   )
 })
@@ -143,7 +143,7 @@ for (const [list, message] of refusals) {
   test(`${JSON.stringify(list).slice(0, 60)} is rejected, and no provider is called`, async () => {
     const { send, upstream } = await open()
     const response = await send(list)
-    const responseBody = await error(response)
+    const responseBody = await readError(response)
     assert.is(response.status, 400, responseBody)
     assert.ok(responseBody.startsWith('x-signalbox-models: '), responseBody)
     const rest = responseBody.slice('x-signalbox-models: '.length)
@@ -162,12 +162,12 @@ test("a list can lower the gateway's maximum number of attempts, but not raise i
   assert.is(upstream.calls.length, 3)
 })
 
-test('turning allowRequestModels off also forbids lists for the host app', async () => {
+test('turning allowRequestModels off forbids lists in requests and in explain', async () => {
   const { send, upstream, api, gateway, chat } = await open()
   await api.settings.update({ allowRequestModels: false })
   const response = await send({ models: ['one/m'] })
   assert.is(response.status, 403)
-  assert.match(await error(response), /allowRequestModels/)
+  assert.match(await readError(response), /allowRequestModels/)
   assert.is(upstream.calls.length, 0)
   assert.is((await chat({ model: 'one/m', messages })).status, 200)
   const headers = { 'x-signalbox-models': 'one/m' }
@@ -225,7 +225,7 @@ test("a combo in a list never calls targets that the key doesn't allow, even aft
   assert.equal(upstream.providers, ['one', 'cheap'])
 })
 
-test('limits apply to each target in a list', async () => {
+test("a key's limits use a list entry's output limit instead of the request's", async () => {
   const { post, upstream, used } = await openGate({ limits: { tokens: { total: 3_000 } } })
   const models = [{ model: 'one/m', params: { maxTokens: 100 } }, 'two/m']
   const response = await post('/v1/chat/completions', { model: 'x', messages, max_tokens: 4_000 }, listed({ models }))
@@ -247,15 +247,15 @@ test('unwanted responses also count toward limits', async () => {
   assert.is(await reserved(), 0)
 })
 
-test("lists for kinds other than chat can't have parameters, and embedding lists must have one model", async () => {
+test("only chat lists can have parameters, and embedding lists can't mix models", async () => {
   const { post, upstream } = await openGate()
   const send = (list: object) => post('/v1/embeddings', { model: 'x', input: 'Hi' }, listed(list))
   const wrong = await send({ models: [{ model: 'other/embedding', params: { maxTokens: 1 } }] })
   assert.is(wrong.status, 400)
-  assert.match(await error(wrong), /"models\[0\]\.params" is only for chat/)
+  assert.match(await readError(wrong), /"models\[0\]\.params" is only for chat/)
   const mixing = await send({ models: ['other/embedding', 'one/another'] })
   assert.is(mixing.status, 400)
-  assert.match(await error(mixing), /mixes embedding models/)
+  assert.match(await readError(mixing), /mixes embedding models/)
   assert.is(upstream.calls.length, 0)
   assert.is((await send({ models: ['other/embedding'] })).status, 200)
 })

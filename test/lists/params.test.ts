@@ -189,7 +189,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
     },
   ],
   [
-    'the parameters in a legacy completion',
+    "the entry's parameters if it is a legacy completion",
     {
       ...{ path: '/v1/completions', name: 'one-m', params: { maxTokens: 5, temperature: 0.1 } },
       body: { temperature: 1, suffix: 'x' },
@@ -258,7 +258,7 @@ test('the same model is called again for an entry with different parameters', as
   )
 })
 
-test('entries with equal parameters count as one target in requests and explanations, regardless of where the parameters come from', async () => {
+test('entries with equal parameters count as one target, regardless of where the parameters come from', async () => {
   const halved = { models: [{ model: 'one/m', params: { topP: 0.5 } }] }
   const upstream = fakeUpstream(() => new Response('{}', { status: 500 }))
   const world = await openWorld({
