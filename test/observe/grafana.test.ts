@@ -31,7 +31,7 @@ const { groups }: Rules = parse(getFile('alerts.yml'))
 const rules = groups.flatMap((group) => group.rules)
 
 /** Returns the names under which a metric is scraped. */
-function sampleNames(metric: Metric): string[] {
+function getSampleNames(metric: Metric): string[] {
   const name = getFamilyName(metric)
   if (metric.kind === 'histogram') return [`${name}_bucket`, `${name}_sum`, `${name}_count`]
   return [metric.kind === 'counter' ? `${name}_total` : name]
@@ -40,7 +40,7 @@ function sampleNames(metric: Metric): string[] {
 const labelsBySample = new Map([
   ['up', ['job', 'instance']], // Prometheus adds this metric to each scrape
   ...Object.values<Metric>(measures).flatMap((metric) =>
-    sampleNames(metric).map((name): [string, string[]] => {
+    getSampleNames(metric).map((name): [string, string[]] => {
       const own = metric.labels.map((label) => label.replaceAll('.', '_'))
       return [name, name.endsWith('_bucket') ? [...own, 'le'] : own]
     }),

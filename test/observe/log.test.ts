@@ -97,10 +97,10 @@ test('a log line stays within 4 KiB for any input from clients and providers', a
   )
   for (const model of hostileNames) await read(chat({ model, [model]: 1 }, { 'user-agent': 'x'.repeat(9_000) }))
   assert.is(lines.length, hostileNames.length)
-  for (const line of lines) isSafeLine(line)
+  for (const line of lines) assertSafeLine(line)
 })
 
-test("a log line stays within 4 KiB even if attempts and long warnings don't all fit", () => {
+test('a log line with too many attempts and warnings stays within 4 KiB, and counts what it omits', () => {
   for (const name of hostileNames) {
     const lines: string[] = []
     const follower = jsonLog((line) => void lines.push(line)).request?.({
@@ -135,7 +135,7 @@ test("a log line stays within 4 KiB even if attempts and long warnings don't all
       ...{ warnings: Array.from({ length: 500 }, () => `dropped:${name}`) },
     })
     assert.is(lines.length, 1)
-    isSafeLine(lines[0] ?? '')
+    assertSafeLine(lines[0] ?? '')
     assert.is(JSON.parse(lines[0] ?? '').left_out > 400, true)
   }
 })
@@ -148,7 +148,7 @@ test('log lines contain no provider error message, because it may quote the prom
   assert.not.match(lines.join(''), /secret|Cannot/)
 })
 
-function isSafeLine(line: string): void {
+function assertSafeLine(line: string): void {
   assert.ok(Buffer.byteLength(line) <= 4_097, `${Buffer.byteLength(line)} bytes`)
   assert.not.match(line.slice(0, -1), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
   assert.is(JSON.parse(line).msg, 'request')

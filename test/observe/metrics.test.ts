@@ -183,7 +183,7 @@ test('the metrics endpoint is protected by its own token, or else by the managem
   assert.throws(() => prometheus({ token: 'short' }), /32 ASCII characters/)
 })
 
-test("clients can't create time series through names, errors, or user agents", async () => {
+test("clients can't create time series through model names or user agents", async () => {
   const world = await openObserved([prometheus({ token: TOKEN })])
   await read(world.chat({ model: 'one/nobody-knows-this' }))
   await read(world.chat({ model: 'nowhere/first' }))
@@ -210,7 +210,7 @@ test('label sets beyond 2,000 share one series, and a metric counts the overflow
   assert.is([...overflow][0]?.value, 100)
 })
 
-test('a scrape loads no management code', async () => {
+test('the scrape code loads neither management code nor Valibot', async () => {
   const script = `
     import { registerHooks } from 'node:module'
     registerHooks({
@@ -230,7 +230,7 @@ test('a scrape loads no management code', async () => {
   )
 })
 
-test('metrics still work, without target states, while the storage is unavailable', async () => {
+test('a scrape succeeds while the storage is unavailable', async () => {
   const { page } = prometheus({ token: TOKEN })
   const getTargets = () => Promise.reject(new Error('the storage is away'))
   const reply = await page?.reply(

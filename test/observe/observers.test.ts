@@ -13,7 +13,7 @@ const fail = (): never => {
 }
 const reject = () => Promise.reject(new Error('observer'))
 /** Creates an attempt observer whose methods all do this. */
-const attemptDoes = (does: () => never) => ({ headers: does, begun: does, ended: does })
+const createAttemptObserver = (does: () => never) => ({ headers: does, begun: does, ended: does })
 
 const faults: Record<string, () => unknown> = {
   'throws for a request': fail,
@@ -21,8 +21,8 @@ const faults: Record<string, () => unknown> = {
   'returns a string instead of an object': () => 'nothing',
   'throws for each event': () => ({ asked: fail, attempt: fail, ended: fail }),
   'rejects for each event': () => ({ asked: reject, attempt: reject, ended: reject }),
-  'throws for each event of an attempt': () => ({ attempt: () => attemptDoes(fail) }),
-  'rejects for each event of an attempt': () => ({ attempt: () => attemptDoes(reject as never) }),
+  'throws for each event of an attempt': () => ({ attempt: () => createAttemptObserver(fail) }),
+  'rejects for each event of an attempt': () => ({ attempt: () => createAttemptObserver(reject as never) }),
   'returns an attempt observer that is not an object': () => ({ attempt: () => 7 }),
   'never finishes': () => ({ ended: never }),
   'has headers that throw': () => ({
@@ -92,7 +92,7 @@ test("close waits for observers' slow writes", async () => {
   await closing
 })
 
-test('when the gateway closes, observers learn that its requests ended, and a scrape shows none in flight', async () => {
+test('closing the gateway ends its requests for observers and metrics', async () => {
   const ends: string[] = []
   const follower: RequestFollower = { ended: ({ end }) => void ends.push(end) }
   const metrics = prometheus({ token: ADMIN })

@@ -74,7 +74,7 @@ test('an interrupted stream is an error on both the attempt span and the request
   assert.equal(tree(), ['SERVER POST /v1/chat/completions error=cut ERROR', '  CLIENT chat m error=cut ERROR'])
 })
 
-test("a client disconnect isn't an error", async () => {
+test("a client disconnect isn't an error on any span", async () => {
   const { module, tree } = sdk()
   const world = await openObserved([otel(module)], () =>
     sse(['data: {"choices":[{"index":0,"delta":{"content":"He"}}]}\n\n'], 'hang'),
@@ -171,7 +171,7 @@ for (const [story, { respond: recorded = good, send, tree: expected }] of Object
   })
 
 /** Creates a key with these limits. */
-const keyWith = async ({ gateway }: ObservedWorld, limits: UsageLimits) => ({
+const createKeyHeaders = async ({ gateway }: ObservedWorld, limits: UsageLimits) => ({
   authorization: `Bearer ${(await gateway.api.keys.create({ name: 'k', limits })).key}`,
 })
 
@@ -185,18 +185,18 @@ for (const [unit, limits, model, error] of [
     test(`a rejection by a limit on ${unit} creates no provider span${stream ? ' for a stream' : ''}`, async () => {
       const { module, tree } = sdk()
       const world = await openObserved([otel(module)])
-      const headers = await keyWith(world, limits)
+      const headers = await createKeyHeaders(world, limits)
       if (unit === 'requests') await read(world.chat({}, headers))
       await read(world.chat({ model, stream, max_tokens: 100 }, headers))
       assert.is(tree().at(-1), `${completions} error=${error}`)
       assert.is(world.upstream.calls.length, unit === 'requests' ? 1 : 0)
     })
 
-test('attempts are numbered in order', async () => {
+test("a skipped target doesn't count in the attempt numbers", async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module)])
   await world.gateway.api.combos.create({ name: 'pool', models: ['free/m', 'one/m'] })
-  await read(world.chat({ model: 'pool' }, await keyWith(world, { usd: { day: 5 } })))
+  await read(world.chat({ model: 'pool' }, await createKeyHeaders(world, { usd: { day: 5 } })))
   const numbers = spans().flatMap(({ attributes }) => attributes['signalbox.attempt.number'] ?? [])
   assert.equal(numbers, [1])
 })
@@ -253,7 +253,7 @@ for (const [end, send] of Object.entries(early))
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`
 
-test("a request continues the client's trace, and only the listed targets receive the trace, with the attempt's span", async () => {
+test("a request continues the client's trace, and only the listed targets receive it", async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module, { outgoing: ['two'] })])
   await read(world.chat({ model: 'one/m' }, { traceparent, tracestate: 'vendor=1', baggage: 'user=alice' }))
@@ -281,7 +281,7 @@ test("the host app's active span becomes the request's parent", async () => {
   assert.equal(tree(), ['INTERNAL GET /page', '  INTERNAL POST /v1/chat/completions', '    CLIENT chat m'])
 })
 
-test('management, metrics, and health requests create no spans', async () => {
+test('management, metrics, health, and model list requests create no spans', async () => {
   const { module, tree } = sdk()
   const { gateway } = await openObserved([otel(module)])
   for (const path of ['/api/keys', '/health', '/v1/models', '/metrics']) await gateway.fetch(`http://gateway${path}`)
