@@ -26,7 +26,7 @@ test("consent to a rejected copy doesn't apply to a later copy from the source",
   assert.is((await findModel(world, 'c'))?.retired, true)
 })
 
-test('if too many prices are suspicious to review one by one, the entire copy is rejected, on any storage', async () => {
+test('a copy with too many suspicious prices to review one by one is rejected', async () => {
   const price = { input: 10, output: 20 }
   const ids = Array.from({ length: 2_000 }, (_, index) => `a-model-whose-name-is-long-enough-to-matter-${index}`)
   const many = { one: { ...base.one, models: ids.map((id) => ({ id, price })) } }
@@ -53,7 +53,7 @@ test('if too many prices are suspicious to review one by one, the entire copy is
 })
 
 for (const ignored of [false, true])
-  test(`a rejected copy is forgotten when the source returns to ${ignored ? 'a copy that was rolled back' : 'the copy in use'}, and accepting it fails`, async () => {
+  test(`accepting a rejected copy fails after the source returned to ${ignored ? 'a copy that was rolled back' : 'the copy in use'}`, async () => {
     let models: Record<string, Price | 'gone'> = { a: { input: 11, output: 20 } }
     const etags: Array<string | undefined> = []
     const world = await openCatalog(async ({ etag }) => {

@@ -31,7 +31,7 @@ const broken: Record<string, () => Promise<Response>> = {
 }
 
 for (const [label, fetch] of Object.entries(broken))
-  test(`if the source ${label}, the first response and the catalog don't change`, async () => {
+  test(`if the source ${label}, requests still work, and the catalog doesn't change`, async () => {
     const plain = createGateway({
       ...{ storage: memoryStorage(), clock: fakeClock(), catalog: base, logger: false },
       fetch: async () => Response.json({ id: 'x' }),
@@ -101,7 +101,7 @@ test('a refresh error explains why the source failed', async () => {
   }
 })
 
-test('without `refresh`, nothing is fetched, and the operations say so', async () => {
+test('without the refresh option, nothing is fetched, and `catalog.refresh` fails', async () => {
   const urls: string[] = []
   const gateway = createGateway({
     ...{ storage: memoryStorage(), clock: fakeClock(), catalog: base, logger: false },
@@ -118,7 +118,7 @@ test('without `refresh`, nothing is fetched, and the operations say so', async (
   assert.match(error.message, /^This gateway does not refresh its catalog\. Set "catalog"/)
 })
 
-test('models.dev is read the same way as for the built-in catalog, with its ETag', async () => {
+test('models.dev provides new models with price tiers, and gets its ETag back', async () => {
   const model = (id: string, input: number) => ({
     ...{ id, release_date: '2026-10-01', tool_call: true, modalities: { input: ['text'], output: ['text'] } },
     ...{ limit: { context: 1_000, output: 100 }, cost: { input, output: 30, tiers: [tier] } },

@@ -66,13 +66,13 @@ test("a model with invalid data keeps its old data, and isn't retired", async ()
   assert.ok((await world.api.catalog.review()).current)
 })
 
-test('a price per unit above $1,000 counts as a mistake', async () => {
+test('a model with a price per unit above $1,000 is ignored', async () => {
   const world = await openCatalog(async () => changeCatalog({ newest: { image: 1e9 } }))
   await world.send()
   assert.is(await findModel(world, 'newest'), undefined)
 })
 
-test('a date in the future is reported, because newer releases would never replace that copy', async () => {
+test('a copy with a date in the future is rejected', async () => {
   const world = await openCatalog(async () => ({
     ...changeCatalog({ a: { input: 11, output: 20 } }),
     asOf: '9999-12-31',
@@ -116,7 +116,7 @@ test("a limit that changes by more than a factor of ten is held, and the model's
   for (const model of after) assert.equal(await findModel(world, model.id), model)
 })
 
-test('an accepted copy applies with its limits', async () => {
+test('accepting a rejected copy also applies its suspicious limits', async () => {
   const known = { maxOutputTokens: 8_192, price: { input: 10, output: 20 } }
   const after = { id: 'a', ...known, maxOutputTokens: 128_000 }
   const world = await openCatalog(async () => ({ providers: { one: [after] }, asOf: '2026-01-02' }), {
