@@ -44,7 +44,7 @@ async function openPool(
 }
 
 for (const strategy of ['random', 'round-robin'] as const)
-  test(`each of 100 sessions uses one of ten accounts (${strategy})`, async () => {
+  test(`each session always uses the same one of ten accounts (${strategy})`, async () => {
     const { send } = await openPool(10, { strategy })
     const accounts = new Map<string, string | null | undefined>()
     for (let turn = 0; turn < (isCi ? 20 : 5); turn++)
@@ -70,7 +70,7 @@ test('a session moves to another account when its account fails, and stays there
   assert.is(world.recorded.requests.at(-1)?.promptCache?.moved, undefined)
 })
 
-test('a session moves to another account, instead of being rejected, when its account reaches its limit', async () => {
+test('a session moves to another account when its account returns a 429', async () => {
   let limited: string | null | undefined
   const respond: Respond = ({ headers }) =>
     headers.get('x-api-key') === limited

@@ -52,16 +52,16 @@ async function send({ promptCaching = 'auto', ...request }: Sent) {
 const steps = createConversation(createRandom(3), 4)
 const agent = clientWriters['openai-chat'](steps.slice(0, listRequestEnds(steps)[3]))
 const agentMessages = clientWriters['anthropic-messages'](steps.slice(0, listRequestEnds(steps)[3]))
-const lastText = (body: JsonObject) => JSON.stringify((body.messages as JsonObject[]).at(-1))
+const getLastText = (body: JsonObject) => JSON.stringify((body.messages as JsonObject[]).at(-1))
 
 const claude = { client: 'openai-chat', model: 'anthropic/claude-sonnet-4-5', respond: replies.messages } as const
 const SAYS = 'You are an agent. '.repeat(400)
 
-const places = (sent: JsonObject) => listMarks(sent).map(({ place }) => place)
+const listPlaces = (sent: JsonObject) => listMarks(sent).map(({ place }) => place)
 
-test('a translated agent request gets breakpoints at the tools, the instructions, and both ends of the conversation', async () => {
+test('a translated agent request gets breakpoints on its tools, instructions, and last two user turns', async () => {
   const { sent } = await send({ ...claude, body: agent })
-  assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
+  assert.equal(listPlaces(sent), ['tools', 'system', 'messages', 'messages'])
   const turns = sent.messages as JsonObject[]
   const response = turns.findLastIndex(({ role }) => role === 'assistant')
   const marked = turns.flatMap((turn, index) => (JSON.stringify(turn).includes('cache_control') ? [index] : []))
@@ -79,7 +79,7 @@ test('a passthrough request keeps all bytes except its tools, its instructions, 
   await world.post('/v1/messages', text)
   const sent = upstream.calls[0]?.body ?? ''
   const { tools, system } = JSON.parse(sent)
-  assert.equal(places(JSON.parse(sent)), ['tools', 'system', 'top'])
+  assert.equal(listPlaces(JSON.parse(sent)), ['tools', 'system', 'top'])
   const restored = sent
     .replace('"cache_control":{"type":"ephemeral"},', '')
     .replace(JSON.stringify(tools), JSON.stringify(agentMessages.tools))
@@ -96,7 +96,7 @@ test('after a turn of 24 blocks, the previous end of the conversation also gets 
     { role: 'user', content: results },
   ]
   const { sent } = await send({ ...claude, client: 'anthropic-messages', body: { ...agentMessages, messages } })
-  assert.equal(places(sent), ['tools', 'system', 'messages', 'top'])
+  assert.equal(listPlaces(sent), ['tools', 'system', 'messages', 'top'])
 })
 
 test('a prompt without tools gets no breakpoint until its instructions are repeated', async () => {
@@ -110,7 +110,7 @@ test('a prompt without tools gets no breakpoint until its instructions are repea
   const send = async (request: string) => {
     const messages = [{ role: 'user', content: request }]
     await world.messages({ model: 'anthropic/claude-sonnet-4-5', max_tokens: 9, system: SAYS, messages })
-    return places(JSON.parse(upstream.calls.at(-1)?.body ?? '{}'))
+    return listPlaces(JSON.parse(upstream.calls.at(-1)?.body ?? '{}'))
   }
   assert.equal(await send('a'), [])
   await clock.advance(4 * 60_000)
@@ -139,7 +139,7 @@ test('Vertex gets breakpoints on blocks, and no top-level breakpoint', async () 
       ...{ client, model: 'vertex/claude-sonnet-4-5', connections: [vertex], body },
       respond: replies.messages,
     })
-    assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
+    assert.equal(listPlaces(sent), ['tools', 'system', 'messages', 'messages'])
   }
 })
 
@@ -152,7 +152,7 @@ test('Converse gets four cache points for Claude, and no message starts with one
     body: agentMessages,
     respond: replies.converse,
   })
-  assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
+  assert.equal(listPlaces(sent), ['tools', 'system', 'messages', 'messages'])
   for (const { content } of sent.messages as Array<{ content: JsonObject[] }>) assert.not.ok(content[0]?.cachePoint)
 })
 
@@ -165,18 +165,18 @@ test('Nova gets no cache point in its tools', async () => {
     body: agentMessages,
     respond: replies.converse,
   })
-  assert.equal(places(sent), ['system', 'messages', 'messages'])
+  assert.equal(listPlaces(sent), ['system', 'messages', 'messages'])
 })
 
 test('OpenRouter gets breakpoints on text for Claude, and none for GPT-4', async () => {
   const to = (model: string) =>
     send({ client: 'openai-chat', model: `openrouter/${model}`, body: agent, respond: replies.chat })
-  assert.equal(places((await to('anthropic/claude-sonnet-4-5')).sent), ['messages', 'messages', 'messages'])
-  assert.equal(places((await to('openai/gpt-4.1')).sent), [])
+  assert.equal(listPlaces((await to('anthropic/claude-sonnet-4-5')).sent), ['messages', 'messages', 'messages'])
+  assert.equal(listPlaces((await to('openai/gpt-4.1')).sent), [])
 })
 
 const openai: Catalog = { openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses' } }
-const breakpoints = (sent: JsonObject) => JSON.stringify(sent).match(/"prompt_cache_breakpoint"/g)?.length ?? 0
+const countBreakpoints = (sent: JsonObject) => JSON.stringify(sent).match(/"prompt_cache_breakpoint"/g)?.length ?? 0
 
 for (const client of ['openai-chat', 'anthropic-messages'] as const)
   test(`GPT-5.6 gets one breakpoint at the end of the instructions, from ${client} clients`, async () => {
@@ -188,7 +188,7 @@ for (const client of ['openai-chat', 'anthropic-messages'] as const)
       body,
       respond: replies.responses,
     })
-    assert.is(breakpoints(sent), 1)
+    assert.is(countBreakpoints(sent), 1)
     const [first] = sent.input as Array<{ role: string; content: JsonObject[] }>
     assert.match(String(first?.role), /developer|system/)
     assert.equal(first?.content.at(-1)?.prompt_cache_breakpoint, { mode: 'explicit' })
@@ -204,11 +204,11 @@ test('GPT-5.4 gets a cache key, but no breakpoint', async () => {
     body: agent,
     respond: replies.responses,
   })
-  assert.is(breakpoints(sent), 0)
+  assert.is(countBreakpoints(sent), 0)
   assert.match(String(sent.prompt_cache_key), /^[\w-]{22}$/)
 })
 
-test('Mistral, xAI, and Fireworks get their own field or header, and no other provider does', async () => {
+test('Mistral, xAI, and Fireworks get their own field or header, and Groq gets none', async () => {
   const to = async (provider: string) => {
     const { sent, call } = await send({
       client: 'openai-chat',
@@ -246,7 +246,7 @@ test('a longer lifetime applies only to the breakpoints at the tools and the ins
   )
 })
 
-test("a key's setting takes precedence over an entry's, then a connection's, then the global one", async () => {
+test("the key's setting takes precedence over the entry's, the connection's, and the global one", async () => {
   const { upstream, world } = await openGateway(replies.messages, {
     catalog: defaultCatalog,
     connections: [{ provider: 'anthropic', apiKey: 'k', promptCaching: 'off' }],
@@ -260,7 +260,7 @@ test("a key's setting takes precedence over an entry's, then a connection's, the
       { ...agent, model },
       { headers: key ? { authorization: `Bearer ${key}` } : {} },
     )
-    return places(JSON.parse(upstream.calls.at(-1)?.body ?? '{}')).length > 0
+    return listPlaces(JSON.parse(upstream.calls.at(-1)?.body ?? '{}')).length > 0
   }
   await world.api.settings.update({ promptCaching: 'auto' })
   assert.is(await send('anthropic/claude-sonnet-4-5'), false)
@@ -273,7 +273,7 @@ test("a key's setting takes precedence over an entry's, then a connection's, the
 
 test('the header can turn prompt caching off, but not on', async () => {
   const sendRequest = async (promptCaching: PromptCaching, value: string) =>
-    places(
+    listPlaces(
       (await send({ ...claude, promptCaching, body: agent, headers: { 'x-signalbox-prompt-caching': value } })).sent,
     )
   assert.equal(await sendRequest('auto', 'off'), [])
@@ -305,12 +305,12 @@ test('a combo can have one entry with prompt caching and one without', async () 
   )
   await world.chat({ ...agent, model: 'two' })
   assert.equal(
-    upstream.calls.map(({ body }) => places(JSON.parse(body)).length),
+    upstream.calls.map(({ body }) => listPlaces(JSON.parse(body)).length),
     [4, 0],
   )
 })
 
-test("each attempt has only its own breakpoints, and the client’s request isn't modified", async () => {
+test("each attempt has only its own breakpoints, and the client's request isn't modified", async () => {
   const before = structuredClone(agent)
   const { upstream, world } = await openGateway(
     (_, index) => (index < 3 ? new Response('{}', { status: 503 }) : json(converseResponse())),
@@ -334,7 +334,7 @@ test("each attempt has only its own breakpoints, and the client’s request isn'
   assert.equal(agent, before)
 })
 
-test('a session has the same cache key in all instances, and a different one for each API key', async () => {
+test('a session has the same cache key in all instances, and different sessions have different ones', async () => {
   const sendRequest = async (options: object, name: string) => {
     const { sent, world } = await send({
       ...{
@@ -358,10 +358,10 @@ test('a session has the same cache key in all instances, and a different one for
   assert.is.not(first.key, (await sendRequest({ storage, secret, connections: [] }, 't')).key)
 })
 
-test('a client’s own breakpoints are recorded as the client’s', async () => {
+test("a client's own breakpoints are recorded as the client's", async () => {
   const marked = { ...agentMessages, cache_control: { type: 'ephemeral' } }
   const { sent, world } = await send({ ...claude, client: 'anthropic-messages', body: marked })
-  assert.equal(places(sent), ['top'])
+  assert.equal(listPlaces(sent), ['top'])
   assert.equal(world.recorded.requests[0]?.promptCache?.by, 'client')
   assert.equal(world.recorded.requests[0]?.promptCache?.stoodDown, 'client')
 })
@@ -371,7 +371,7 @@ test("a strict request causes no warning about the gateway's breakpoints", async
   assert.is(response.headers.get('x-signalbox-warning'), null)
 })
 
-test('if breakpoints are rejected, the request is retried once without them, and the target gets none for an hour', async () => {
+test('rejected breakpoints cause one retry without them, and the target gets none for an hour', async () => {
   const clock = fakeClock()
   const rejection = {
     type: 'error',
@@ -395,5 +395,5 @@ test('if breakpoints are rejected, the request is retried once without them, and
 
 test('the breakpoint at the end of a conversation is on the last user turn', async () => {
   const { sent } = await send({ ...claude, body: agent })
-  assert.match(lastText(sent), /cache_control/)
+  assert.match(getLastText(sent), /cache_control/)
 })

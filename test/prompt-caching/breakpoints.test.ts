@@ -58,7 +58,7 @@ for (const [label, last] of Object.entries(blanks))
     assert.equal(listMarks(sent), [{ place: 'messages', ttl: '5m', text: 'a' }])
   })
 
-test('three parallel results with one breakpoint in their turn get one breakpoint', async () => {
+test('a breakpoint on one of three parallel tool results stays a single breakpoint', async () => {
   const turns = [
     user(text('a')),
     output(use('t1'), use('t2'), use('t3')),
@@ -98,7 +98,7 @@ const four = {
   messages: [user(text('a', mark())), output(text('b')), user(text('c', mark()))],
 }
 
-test("a client's four breakpoints don't become more", async () => {
+test("a client's four breakpoints stay four", async () => {
   for (const target of [messages, bedrock, vertex])
     assert.is(listMarks((await send({ ...target, body: four })).sent).length, 4)
 })
@@ -113,7 +113,7 @@ test('a top-level breakpoint and four others become four breakpoints, with one w
   assert.equal(warned, ['dropped:messages[0].content[0].cache_control'])
 })
 
-test('if there are too many breakpoints, the last ones on the tools, the instructions, and the conversation are kept', async () => {
+test('with too many breakpoints, the last ones on the tools, instructions, and conversation are kept', async () => {
   const body = {
     tools: [tool(mark())],
     system: [text('One.', mark()), text('Two.', mark())],
@@ -145,7 +145,7 @@ test('a top-level breakpoint moves to the last block at Vertex, without a warnin
 })
 
 for (const ttl of ['12h', '30m'])
-  test(`a breakpoint of ${ttl} gets a lifetime of an hour at Anthropic, in a valid order`, async () => {
+  test(`a breakpoint of ${ttl} lasts an hour at Anthropic, or five minutes after a shorter one`, async () => {
     const breakpoint = (lifetime: string) => ({ prompt_cache_breakpoint: { mode: 'explicit', ttl: lifetime } })
     const turns = [
       { role: 'system', content: [text('Be brief.', breakpoint(ttl))] },

@@ -57,7 +57,7 @@ const others: Record<string, { catalog: Catalog; respond: Respond }> = {
 }
 
 for (const [model, target] of Object.entries(others))
-  test(`a session sends ${model} stable bytes and no billing line`, async () => {
+  test(`a Claude Code session sends ${model} a stable prefix and no billing line`, async () => {
     const { calls } = await sendSession(model, target)
     let before: string[] | undefined
     for (const { body } of calls) {
@@ -78,7 +78,7 @@ const anthropic = {
   respond: () => json(fullResponses['anthropic-messages']),
 }
 
-test('a session with Anthropic keeps its billing line and all other bytes', async () => {
+test('a Claude Code session with Anthropic keeps all bytes, including its billing line', async () => {
   const { session, calls } = await sendSession('anthropic/claude-sonnet-4-5', anthropic)
   assert.equal(
     calls.map(({ body }) => body),
@@ -86,7 +86,7 @@ test('a session with Anthropic keeps its billing line and all other bytes', asyn
   )
 })
 
-test('a session with Anthropic gets no additions, and keeps its beta header', async () => {
+test('a Claude Code session with Anthropic gets no additional fields, and keeps its beta header', async () => {
   const { calls } = await sendSession('anthropic/claude-sonnet-4-5', anthropic)
   for (const { headers, body } of calls) {
     assert.is(headers.get('anthropic-beta'), 'context-1m-2025-08-07,claude-code-20250219')

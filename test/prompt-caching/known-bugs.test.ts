@@ -97,7 +97,7 @@ for (const [location, marked] of Object.entries({
     assert.match(texts[0] ?? '', /"tool_use_id":"t1"/)
   })
 
-test("Bifrost #6181: a target's breakpoints don't reach the fallback, which gets its own", async () => {
+test('Bifrost #6181: a fallback gets breakpoints only if it supports them', async () => {
   const models = ['anthropic/claude-sonnet-4-5', 'groq/llama-3.3-70b-versatile', 'anthropic/claude-haiku-4-5']
   const { upstream, world } = await openGateway(() => new Response('{}', { status: 503 }), {
     catalog: defaultCatalog,
@@ -119,7 +119,7 @@ test("Bifrost #6181: a target's breakpoints don't reach the fallback, which gets
 })
 
 for (const promptCaching of ['off', 'auto'] as const)
-  test(`OmniRoute #1762: Claude Code's requests reach Anthropic with their billing line, beta header, and thinking (${promptCaching})`, async () => {
+  test(`OmniRoute #1762: Claude Code's requests reach Anthropic with the same body and beta header (${promptCaching})`, async () => {
     const bodies = agent.map(({ messages, ...body }, index) => ({
       ...body,
       system: [

@@ -91,13 +91,13 @@ const toResponses = {
   catalog: openaiResponses,
   respond: () => json(fullResponses['openai-responses']),
 }
-test('instructions stay a separate field next to a stored prompt, because as input they would follow its messages', async () => {
+test('instructions stay a separate field if the request has a stored prompt', async () => {
   const { sent } = await send({ ...toResponses, body: { ...responses, prompt: { id: 'pmpt_1' } } })
   assert.is(sent.instructions, responses.instructions)
   assert.equal(sent.input, responses.input)
 })
 
-test("while caching is paused for GPT-5.6, a client's retention is sent without cache options, because both together are an error", async () => {
+test("while caching is paused for GPT-5.6, a client's retention is sent without cache options", async () => {
   const clock = fakeClock()
   const usage = {
     ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },
@@ -179,7 +179,7 @@ test('later requests with client breakpoints also omit a cache key that the targ
 })
 
 for (const field of ['cache_control', 'prompt_cache_options'])
-  test(`a request isn't retried if the provider rejects ${field}`, async () => {
+  test(`a request isn't retried if the provider rejects the client's ${field}`, async () => {
     const { upstream, send } = await openRejecting(/./, `${field}: Extra inputs are not permitted`)
     assert.is(await send(), 400)
     assert.is(upstream.calls.length, 1)

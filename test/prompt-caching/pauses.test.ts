@@ -76,7 +76,7 @@ test('after eight wasted writes, breakpoints pause for an hour, and then one ses
   assert.equal([await send('probe'), await send('other'), await send('probe')], [true, false, true])
 })
 
-test('each pause from the third on is twice as long as the last', async () => {
+test('each pause from the third on is twice as long as the previous one', async () => {
   const { send, clock, warnings } = await openWriting()
   for (let stop = 0; stop < 4; stop++) {
     for (let count = 0; count < 9; count++) await send('s')
@@ -120,7 +120,7 @@ test('while caching is paused for GPT-5.6, its requests turn off automatic cachi
   assert.equal(await send('other'), [false, { mode: 'explicit' }])
 })
 
-test('sessions that read less than 20% of their input from the cache are listed from their third request on, worst first', async () => {
+test('sessions that read under 20% of their input from the cache are listed, worst first', async () => {
   const clock = fakeClock()
   let read = 0
   const { world } = await openGateway(

@@ -77,7 +77,7 @@ const agent: ConversationOptions = { isAgent: true, hasImageData: true, hasReaso
 
 for (const [name, provider] of Object.entries(simulatedProviders))
   for (const client of clientFormats)
-    test(`check ${name.startsWith('GPT-5.6') ? 41 : 40}: a ${client} agent reads at least 90% of its input from the cache of ${name}`, async () => {
+    test(`a ${client} agent reads at least 90% of its input from the cache of ${name}`, async () => {
       const { usages, requests } = await play(client, provider, agent)
       const share = getReadShare(usages)
       assert.ok(share >= 0.9, `${share} of the input was read from the cache`)
@@ -95,7 +95,7 @@ for (const [name, most] of Object.entries({
   'xAI in Chat Completions': 0.7,
   Fireworks: 0.7,
 }))
-  test(`without prompt caching, an agent reads at most ${most * 100}% of its input from ${name}`, async () => {
+  test(`without prompt caching, an agent reads at most ${most * 100}% of its input from the cache of ${name}`, async () => {
     const provider = simulatedProviders[name]
     assert.ok(provider)
     const { usages } = await play('openai-chat', provider, { ...agent, promptCaching: 'off' })
@@ -103,7 +103,7 @@ for (const [name, most] of Object.entries({
     assert.ok(share <= most, `${share} of the input was read from the cache`)
   })
 
-test('a single breakpoint at the end misses the cache after a turn with eleven calls', () => {
+test('a simulated cache misses a prompt whose only breakpoint follows eleven calls', () => {
   const count = simulateMarks(readMessages)
   const marked = { cache_control: { type: 'ephemeral' } }
   const calls = Array.from({ length: 11 }, (_, index) => ({ type: 'tool_use', id: `t${index}`, name: 'f', input: {} }))

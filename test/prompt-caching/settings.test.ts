@@ -17,7 +17,7 @@ const invalid: [value: unknown, problem: RegExp][] = [
   [{ ttl: '1h' }, /promptCaching\.mode" is required/],
   [{ mode: 'auto', lifetime: '1h' }, /Unknown field ".*promptCaching\.lifetime"/],
 ]
-test('an invalid value in settings, keys, groups, connections, or entries returns a 400 that explains what to set', async () => {
+test('an invalid promptCaching value returns a 400 that explains what to set, in any record', async () => {
   const { world } = await openGateway(() => json(fullResponses['anthropic-messages']), {
     ...{ catalog: defaultCatalog, connections: ['anthropic'] },
   })
