@@ -26,7 +26,7 @@ source('no file is too long, not even a test', () => {
   assert.is(found.length, 0, found.join('\n'))
 })
 
-source('every file has a unique name, so editor tabs are easy to tell apart', () => {
+source('every source file has a unique name', () => {
   const paths = Object.groupBy(readTree(['src', 'adapters']).keys(), (path) => path.slice(path.lastIndexOf('/')))
   assert.equal(
     Object.values(paths).filter((same = []) => same.length > 1),
@@ -47,7 +47,7 @@ source('files and folders have no import cycles, not even for types', () => {
 /** The maximum number of type names declared twice. Some are by design, such as helper types in two adapters or two formats. */
 const MAX_REPEATED_NAMES = 8
 
-source('few type names are declared twice', () => {
+source(`at most ${MAX_REPEATED_NAMES} type names are declared twice`, () => {
   const found = findRepeatedTypeNames(readTree(['src', 'adapters']))
   assert.ok(
     found.length <= MAX_REPEATED_NAMES,

@@ -16,7 +16,7 @@ test.before(async (context) => {
 
 test.after(({ folder }) => rm(folder, { recursive: true }))
 
-test('the setup lists its tasks on one line for an unknown task', async () => {
+test('the setup lists its commands on one line if the command is unknown', async () => {
   const { code, stderr } = await run(setup, ['nonsense'])
   assert.is(stderr, 'setup: choose a task: start, test, unit, generate, build, check, bench, docs, release, pack\n')
   assert.is(code, 1)
@@ -89,7 +89,7 @@ for (const [args, installed] of [
   })
 }
 
-test('`check --all` builds and installs everything, and fails on type or style errors', async ({ folder }) => {
+test('`check --all` builds and installs everything, and fails on type errors', async ({ folder }) => {
   const location = await project(await mkdtemp(join(folder, 'checked-')), {
     ...BUILDS,
     'test/heavy.json': '["big"]',
@@ -119,7 +119,7 @@ async function heavyPackages(): Promise<string[]> {
   return names.map((name) => (name === 'site' ? 'docs' : `test/${name}`))
 }
 
-test('each heavy folder has its own packages and lockfile', async () => {
+test("each heavy folder's lockfile has the same packages as its package.json", async () => {
   const folders = await heavyPackages()
   assert.ok(folders.length > 0)
   for (const folder of folders) {

@@ -20,7 +20,7 @@ test('every file and folder that the contributor pages mention exists', () => {
   )
 })
 
-test('every `<kind>` path in the source map exists for at least one kind', () => {
+test('every path with `<kind>` in the source map exists for at least one kind', () => {
   const kinds = readdirSync(`${root}src/protocols/kinds`)
   const text = readFileSync(`${root}src/README.md`, 'utf8')
   const paths = Array.from(text.matchAll(/`([\w./<>-]*<kind>[\w./<>-]*)`/g), ([, path = '']) => path)
