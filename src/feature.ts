@@ -7,8 +7,8 @@ import type { ClientFormat, Kind } from './types.ts'
 
 /**
  * An extension of the gateway, passed in the `extend` option. The gateway's own limits, usage records, and observers are also features. Steps run in
- * list order, with the first step outermost. API keys and permissions are checked first, and limits are checked before model calls and routes. If a
- * step throws, the request fails with a 500, unless the error comes from `reject`.
+ * list order, with the first step outermost. API keys, allowed kinds, and limits are checked before model calls and routes. Allowed models are checked
+ * for each target, or for a step's own reply. If a step throws, the request fails with a 500, unless the error comes from `reject`.
  */
 export interface Feature {
   /** Used in messages; must be unique within a gateway. */

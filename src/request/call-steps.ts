@@ -97,7 +97,11 @@ export function serveWithSteps(
   steps: readonly SelectiveCallStep[],
   { served, request, respond }: StepDependencies,
 ): Promise<Reply> {
+  const { log } = request
+  let lastRequest = request
+
   async function runStepsFrom(index: number, current: ModelRequest): Promise<Reply> {
+    lastRequest = current
     const step = steps[index]
     if (!step) return respond(current)
     return step.run(new CallRequest(served, current), (change) =>
@@ -106,11 +110,23 @@ export function serveWithSteps(
   }
 
   async function serve(): Promise<Reply> {
-    for (const prepare of request.log.beforeCallSteps) await prepare()
-    return runStepsFrom(0, request)
+    for (const prepare of log.beforeCallSteps) await prepare()
+    const reply = await runStepsFrom(0, request)
+    if (log.attempts.length === 0) requireAllowedModel(reply, lastRequest)
+    return reply
   }
 
-  return awaitReply(request.log, serve())
+  return awaitReply(log, serve())
+}
+
+/** Throws the client's error if a step replied for a model that the caller may not use. The rules for targets haven't run for such a reply. */
+function requireAllowedModel({ body }: Reply, { call, table, list, log }: ModelRequest): void {
+  if (list) return // its names have been checked
+  const error = log.nameRules.map((rule) => rule(call.model, table)).find((violation) => violation !== undefined)
+  if (!error) return
+  if (isByteStream(body)) body.cancel(error)
+  log.servedBy = 'gateway'
+  throw error
 }
 
 /** Resolves to a step's or route's reply. Rejects if the client stops waiting; a stream that arrives later is canceled. */

@@ -73,7 +73,7 @@ export class RequestLog {
   readonly aroundAttempt: AttemptStep[] = []
   /** Rules for the targets that the request may use. All of them must allow a target. */
   readonly targetRules: TargetRule[] = []
-  /** Rules for the names that the request's model list may contain. All of them must allow a name. */
+  /** Rules for the names in the request's model list, and for the name of a model that a step replies for. All of them must allow a name. */
   readonly nameRules: NameRule[] = []
   /** Labels for the usage record, including the account's. Default: the account's. */
   tags: readonly string[] | undefined = undefined

@@ -108,8 +108,8 @@ export type TargetRule = (
 ) => GatewayError | undefined
 
 /**
- * Checks each name in the request's model list before any target is checked. Returns `undefined` if the name may be used; otherwise, returns the
- * error.
+ * Checks each name in the request's model list before any target is checked, and the model of a reply that a step created. Returns `undefined` if the
+ * name may be used; otherwise, returns the error.
  */
 export type NameRule = (name: string, table: RouteTable) => GatewayError | undefined
 

@@ -249,3 +249,43 @@ test("a key's models and kinds don't restrict feature routes, but its state and 
   await gateway.api.keys.update(id, { isActive: false })
   assert.is(await getStatus(), 403)
 })
+
+for (const [title, reply] of [
+  ['a complete reply', () => ({ status: 200, headers: {}, body: '{"cached":true}' })],
+  ['a stream', () => new Response('data: {}\n\n', { headers: { 'content-type': 'text/event-stream' } })],
+] as const)
+  test(`a step can't give a key ${title} for a model that it may not use`, async () => {
+    const cache: Feature = {
+      name: 'cache',
+      async aroundCall(call) {
+        call.servedBy = 'cache'
+        return reply()
+      },
+    }
+    const { gateway, chat, records } = await openExtended([cache])
+    await gateway.api.combos.create({ name: 'pool', models: ['one/m'] })
+    const addKey = async (name: string, ...models: string[]) => (await gateway.api.keys.create({ name, models })).key
+    const allowed = await addKey('allowed', 'one/*')
+    const other = await addKey('other', 'two/*')
+    for (const model of ['one/m', 'pool']) {
+      const response = await chat({ model }, allowed)
+      await response.text()
+      assert.is(response.status, 200)
+    }
+    for (const model of ['one/m', 'pool', 'unknown']) {
+      const response = await chat({ model }, other)
+      assert.equal([response.status, (await response.json()).error.code], [403, 'model_not_allowed'])
+    }
+    assert.equal(
+      records.map(({ servedBy, end }) => `${servedBy} ${end}`),
+      ['cache complete', 'cache complete', 'gateway refused', 'gateway refused', 'gateway refused'],
+    )
+  })
+
+test('a step can change the model to one that the key may use', async () => {
+  const { gateway, chat } = await openExtended([
+    { name: 'rename', aroundCall: async (_, next) => next({ model: 'one/small' }) },
+  ])
+  const { key } = await gateway.api.keys.create({ name: 'small', models: ['one/small'] })
+  assert.is((await chat({ model: 'one/large' }, key)).status, 200)
+})
