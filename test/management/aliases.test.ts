@@ -20,7 +20,7 @@ test('sets, changes, lists, and deletes aliases', async () => {
   assert.is(JSON.stringify(await expect(200, 'GET', PATH)), '{"aliases":{"z":"oa/other","m":"oa/gpt"}}')
 })
 
-test('trims alias and model', async () => {
+test('trims an alias and its model', async () => {
   const { expect } = openManagement()
   await expect(200, 'PUT', PATH, { alias: ' fast ', model: '\toa/gpt\n' })
   const list: object = await expect(200, 'GET', PATH)
@@ -111,7 +111,7 @@ for (const [body, error] of [
   [{ name: 'a', model: 'm' }, 'Unknown field "name". Known: "alias", "model".'],
   [{ a: 'oa/gpt' }, 'Unknown field "a". Known: "alias", "model".'],
 ] as const) {
-  test(`rejects ${JSON.stringify(body).slice(0, 40)}: ${error}`, async () => {
+  test(`rejects the alias input ${JSON.stringify(body).slice(0, 40)}: ${error}`, async () => {
     const { expectError, expect } = openManagement()
     await expectError(400, error, ['PUT', PATH, body])
     assert.equal(await expect(200, 'GET', PATH), { aliases: {} })

@@ -46,7 +46,7 @@ for (const [isAllowed, headers] of origins) {
   })
 }
 
-test('recognizes its own origin with and without its default port', async () => {
+test('the gateway recognizes its own origin with and without the default port', async () => {
   for (const [host, origin] of [
     ['admin.example', 'https://admin.example'],
     ['admin.example:443', 'https://admin.example'],

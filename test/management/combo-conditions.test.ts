@@ -67,7 +67,7 @@ const refusals = [
   ...options,
 ]
 for (const [input, error] of refusals) {
-  test(`rejects ${JSON.stringify(input).slice(0, 80)}: ${error.slice(0, 80)}`, async () => {
+  test(`rejects the combo fields ${JSON.stringify(input).slice(0, 80)}: ${error.slice(0, 80)}`, async () => {
     const { expectError, expect } = openManagement()
     await expectError(400, error, ['POST', '/api/combos', { name: 'a', models: ['x'], ...input }])
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
@@ -76,7 +76,7 @@ for (const [input, error] of refusals) {
   })
 }
 
-test('returns a condition unchanged', async () => {
+test("returns an entry's condition unchanged", async () => {
   const { expect } = await openManagementWith(['x', 'y', 'z'])
   const when = {
     model: ['fast-*', 'pool'],
@@ -94,7 +94,7 @@ test('returns a condition unchanged', async () => {
   assert.equal((await expect(200, 'PUT', `/api/combos/${created.id}`, created)).models, models)
 })
 
-test('returns options unchanged, and null removes them', async () => {
+test("returns a combo's options unchanged, and null removes them", async () => {
   const { expect } = await openManagementWith(['x'])
   const input = { stickyLimit: 3, connectionStrategy: 'sticky', hedge: true }
   const created = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'], ...input })
@@ -115,7 +115,7 @@ test('returns options unchanged, and null removes them', async () => {
   }
 })
 
-test("rejects null for fields that can't be removed", async () => {
+test("rejects null for combo fields that can't be removed", async () => {
   const { expectError, expect } = openManagement()
   await expectError(400, LIMIT, ['POST', '/api/combos', { name: 'a', models: ['x'], stickyLimit: null }])
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })

@@ -44,7 +44,7 @@ test("a provider's model isn't a combo, even if its last part is a combo name", 
   await expect(201, 'POST', '/api/combos', { name: 'gpt-5', models: ['openai/gpt-5'] })
 })
 
-test('follows aliases, unless a combo has the same name', async () => {
+test('cycle detection follows aliases, unless a combo has the same name', async () => {
   const { expectError, expect } = openManagement()
   await expect(200, 'PUT', '/api/models/aliases', { alias: 'short', model: 'a' })
   await expectError(400, cycle('a → short → a', 0), ['POST', '/api/combos', { name: 'a', models: ['short'] }])
@@ -60,7 +60,7 @@ test("an alias can't create a cycle either", async () => {
   await expect(200, 'PUT', '/api/models/aliases', { alias: 'short', model: 'x' })
 })
 
-test("a long chain isn't a cycle, and is followed to its end", async () => {
+test("a long chain of combos isn't a cycle, and is followed to its end", async () => {
   const { expectError, expect } = openManagement()
   for (let index = 0; index < 60; index++)
     await expect(201, 'POST', '/api/combos', { name: `c${index}`, models: [`c${index + 1}`] })
@@ -70,7 +70,7 @@ test("a long chain isn't a cycle, and is followed to its end", async () => {
   await expectError(400, cycle(`c60 → ${way} → c60`, 0), ['POST', '/api/combos', { name: 'c60', models: ['c0'] }])
 })
 
-test('visits each combo only once when each of forty levels references the next one twice', async () => {
+test('cycle detection handles 40 levels of combos that each contain the next one twice', async () => {
   const { expect } = openManagement()
   for (let index = 0; index < 40; index++) {
     await expect(201, 'POST', '/api/combos', { name: `c${40 - index}`, models: [`c${41 - index}`, `c${41 - index}`] })

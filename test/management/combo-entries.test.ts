@@ -32,13 +32,13 @@ test('weights survive a strategy change', async () => {
     assert.equal((await expect(200, 'PUT', `/api/combos/${id}`, { strategy })).models, mixed)
 })
 
-test('trims names in entry objects like other names', async () => {
+test('trims model names in entry objects like other model names', async () => {
   const { expect } = openManagement()
   const combo = await expect(201, 'POST', '/api/combos', { name: 'a', models: [{ model: ' x ', weight: 2 }] })
   assert.equal(combo.models, [{ model: 'x', weight: 2 }])
 })
 
-test('returns parameters unchanged, and rejects them in combos of kinds other than chat', async () => {
+test("returns an entry's parameters unchanged, and rejects them in non-chat combos", async () => {
   const { expect, expectError } = openManagement({ catalog: {} })
   const params = { maxTokens: 5, temperature: 0, stopSequences: ['a'], seed: -1, reasoning: 'none' }
   const models = ['y', { model: 'x', params }]
@@ -96,7 +96,7 @@ const refusals: Array<[entry: unknown, error: string]> = [
   [null, '"models[1]" must be a string or an object with "model"'],
 ]
 for (const [entry, error] of refusals) {
-  test(`rejects ${JSON.stringify(entry).slice(0, 40)}: ${error}`, async () => {
+  test(`rejects the combo entry ${JSON.stringify(entry).slice(0, 40)}: ${error}`, async () => {
     const { expectError, expect } = openManagement()
     await expectError(400, error, ['POST', '/api/combos', { name: 'a', models: ['x', entry] }])
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })

@@ -54,7 +54,7 @@ test('rule 3: an unknown id returns a 404', async () => {
   await expectError(404, 'Combo not found', ['PUT', '/api/combos/nobody', {}])
 })
 
-test("validates the body, the name's format, its uniqueness, and the id, in that order", async () => {
+test('a combo update validates the body, name format, name uniqueness, and ID, in that order', async () => {
   const { expectError } = await openWithCombos()
   const unknown = 'Unknown field "strateg". Did you mean "strategy"?'
   await expectError(400, unknown, ['PUT', '/api/combos/nobody', { name: 'a b', strateg: 1 }])
@@ -87,7 +87,7 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ id: 'other' }, '"id" cannot be changed; omit it'],
 ]
 for (const [body, error] of refusals) {
-  test(`rejects ${JSON.stringify(body).slice(0, 40)}: ${error.slice(0, 60)}`, async () => {
+  test(`rejects the combo update ${JSON.stringify(body).slice(0, 40)}: ${error.slice(0, 60)}`, async () => {
     const { expectError, expect, a } = await openWithCombos()
     await expectError(400, error, ['PUT', `/api/combos/${a.id}`, body])
     assert.equal(await expect(200, 'GET', `/api/combos/${a.id}`), a)
@@ -100,7 +100,7 @@ test('accepts a combo exactly as it was returned', async () => {
   assert.equal(changed, { id: a.id, name: 'a', models: ['z'], strategy: 'fallback', createdAt: a.createdAt })
 })
 
-test('rejects one of two concurrent renames to the same name', async () => {
+test('rejects one of two concurrent combo renames to the same name', async () => {
   const { call, expect, a, b } = await openWithCombos()
   const responses = await Promise.all([a, b].map(({ id }) => call('PUT', `/api/combos/${id}`, { name: 'c' })))
   assert.equal(responses.map(({ status }) => status).sort(), [200, 400])

@@ -67,7 +67,7 @@ for (const [body, error] of [
     '"providerSpecificData.baseUrl" must not include "/chat/completions", which the gateway appends. Use "https://up.example/v1"',
   ],
 ] as const) {
-  test(`rejects ${JSON.stringify(body)} and changes nothing`, async () => {
+  test(`rejects the connection update ${JSON.stringify(body)} and changes nothing`, async () => {
     const { expectError, expect, connection, path } = await openWithConnection()
     await expectError(400, error, ['PUT', path, { priority: 9, ...body }])
     assert.equal(await expect(200, 'GET', path), connection)
@@ -80,7 +80,7 @@ test('accepts a connection exactly as it was returned, except for its shortened 
   assert.equal(await expect(200, 'PUT', path, rest), { ...connection, updatedAt: later })
 })
 
-test('merges two concurrent changes to different fields', async () => {
+test('merges concurrent changes to different fields of a connection', async () => {
   const { call, expect, path } = await openWithConnection()
   await Promise.all([call('PUT', path, { name: 'b' }), call('PUT', path, { isActive: false })])
   const { name, isActive } = await expect(200, 'GET', path)

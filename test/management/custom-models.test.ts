@@ -29,7 +29,7 @@ for (const [field, model] of [
     ]))
 }
 
-test('trims id and providerAlias', async () => {
+test("trims a custom model's id and providerAlias", async () => {
   const { expect } = openManagement()
   assert.equal(await expect(201, 'POST', PATH, { id: ' m ', providerAlias: '\toa ' }), { id: 'm', providerAlias: 'oa' })
 })
@@ -87,7 +87,7 @@ for (const [body, error] of [
   ],
   [{ id: 'm', provider: 'oa' }, 'Unknown field "provider". Did you mean "providerAlias"?'],
 ] as const) {
-  test(`rejects ${JSON.stringify(body)}: ${error.slice(0, 50)}`, async () => {
+  test(`rejects the custom model ${JSON.stringify(body)}: ${error.slice(0, 50)}`, async () => {
     const { expectError, expect } = openManagement()
     await expectError(400, error, ['POST', PATH, body])
     assert.equal(await expect(200, 'GET', PATH), { models: [] })

@@ -175,7 +175,7 @@ const formats: Array<[what: string, input: object, answer: object, url: string, 
   ],
 ]
 for (const [label, input, response, url, headers] of formats) {
-  test(`queries a server for its models in the format of ${label}`, async () => {
+  test(`discovery queries a server for its models in the format of ${label}`, async () => {
     const { api, fetch } = open(getList(url.replace(/\?.*/, ''), response))
     const created = await api.connections.create({ provider: '', ...input, discover: true })
     assert.equal([created.providerSpecificData?.enabledModels, created.warnings], [['m'], undefined])
@@ -246,7 +246,7 @@ for (const [label, handler, warning, input = {}] of problems) {
   })
 }
 
-test('waits at most five seconds in total for the headers and body of a hanging server', async () => {
+test("discovery waits at most five seconds in total for a hanging server's headers and body", async () => {
   const body = () => new HttpResponse(new ReadableStream(), { headers: { 'content-type': 'application/json' } })
   for (const respond of [() => new Promise<Response>(() => {}), body]) {
     const { api, clock } = open(http.get(`${LAB}/models`, respond))
@@ -262,7 +262,7 @@ test('waits at most five seconds in total for the headers and body of a hanging 
   }
 })
 
-test("drops ids that aren't valid in enabledModels, and any beyond the first 5,000", async () => {
+test("discovery drops IDs that aren't valid in enabledModels, and any beyond the first 5,000", async () => {
   const many = Array.from({ length: 5_001 }, (_, index) => `m${index}`)
   const { api } = open(lists('a\nb', 'x'.repeat(513), ...many))
   const created = await api.connections.create({ ...lab, discover: true })

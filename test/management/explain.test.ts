@@ -23,7 +23,7 @@ const refusals: Array<[question: unknown, error: string | RegExp]> = [
   ],
 ]
 for (const [request, error] of refusals) {
-  test(`rejects the body ${JSON.stringify(request)}`, async () => {
+  test(`rejects the explain request ${JSON.stringify(request)}`, async () => {
     const { expect, gateway } = openManagement()
     const response = await expect(400, 'POST', '/api/explain', request)
     assert.equal(Object.keys(response), ['error'])

@@ -8,7 +8,7 @@ import { openManagement, TOKEN } from './open-management.ts'
 
 const test = suite('gateway information')
 
-test('contains the version, the storage, the features, and the record counts, and no secret', async () => {
+test('gateway info contains the version, storage, features, and record counts, but no secrets', async () => {
   const { expect, gateway, clock } = openManagement({ basePath: '/ai', observe: [prometheus()] })
   const { key } = await gateway.api.keys.create({ name: 'secret name' })
   await gateway.api.connections.put({ id: 'c', provider: 'openai', apiKey: 'sk-secret-of-the-connection' })
@@ -32,14 +32,14 @@ test('contains the version, the storage, the features, and the record counts, an
   for (const secret of [key, TOKEN, 'sk-secret', 'secret name']) assert.not.ok(JSON.stringify(body).includes(secret))
 })
 
-test("reports which features the storage doesn't support", async () => {
+test("gateway info shows which features the storage doesn't support", async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { gateway } = openManagement({ storage: { ...storage, atomic: false }, usage: false })
   const { storage: can, features } = await gateway.api.info()
   assert.equal([can, features.usage], [{ atomic: false, watches: false }, false])
 })
 
-test('counts the in-flight model requests', async () => {
+test('gateway info counts the in-flight model requests', async () => {
   let respond = () => {}
   const requested = Promise.withResolvers<void>()
   const waiting = new Promise<void>((resolve) => {

@@ -40,7 +40,7 @@ test('with values=none, shows only the start and end of each value, even for a s
   assert.equal(await gateway.api.keys.get(keys[0]?.id ?? '', { values: 'none' }), { key: keys[0] })
 })
 
-test('continues after the last key of a page even if it was deleted in the meantime', async () => {
+test("the next page of keys is right even if the previous page's last key was deleted", async () => {
   const names = ['a', 'b', 'c', 'd', 'e']
   const { list, gateway } = await withKeys(names)
   const first = await list('?limit=2&values=none')
@@ -65,7 +65,7 @@ test('finds keys by part of their name or id, with or without pagination', async
   assert.equal(listNames(await list('?q=12345678901234567890')), [])
 })
 
-test('rejects an unknown parameter with an error that names it', async () => {
+test('rejects an unknown key list parameter with an error that names it', async () => {
   const { list: _, expectError } = await withKeys([])
   await expectError(400, '"values" must be one of "all", "none"', ['GET', '/api/keys?values=some'])
   await expectError(400, '"limit" must be a whole number from 1 to 1000', ['GET', '/api/keys?limit=0'])

@@ -80,7 +80,7 @@ test("without stored usage, still shows each key's usage of its limits", async (
   assert.equal(limits.find(({ scope, unit }) => scope === 'key' && unit === 'requests')?.used, 1)
 })
 
-test('rejects too many ids and an empty list of ids', async () => {
+test('rejects a usage query for no keys or more than 100', async () => {
   const { api } = await world()
   for (const ids of ['', [], Array.from({ length: 101 }, (_, index) => `k${index}`), 5 as never])
     await api.usage.keys({ ids }).then(

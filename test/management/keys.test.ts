@@ -24,7 +24,7 @@ test('lists every key with its value and state, in creation order', async () => 
   assert.equal(await expect(200, 'GET', `/api/keys/${created[1]?.id}`), { key: keys[1] })
 })
 
-test('trims the name', async () => {
+test("trims a key's name", async () => {
   const { expect } = openManagement()
   assert.is((await expect(201, 'POST', '/api/keys', { name: '  Team A\t' })).name, 'Team A')
 })

@@ -59,7 +59,7 @@ test("a key's limits include the limits of its group and of the gateway", async 
   assert.equal((await api.settings.limits.get()).limits.length, 1)
 })
 
-test("resetting a key restarts only the key's own limits, and deleting it removes them", async () => {
+test("resetting a key's limits doesn't reset its group's, and deleting the key removes its counts", async () => {
   const { api, id, group, send, used } = await world()
   await send()
   await api.keys.limits.reset(id)

@@ -189,7 +189,7 @@ test('a slow reader learns how many events it missed, and which requests are in 
   await slow.cancel()
 })
 
-test('reports a changed record by collection and id, including changes by another instance', async () => {
+test('live events report changed records by collection and ID, including changes by another instance', async () => {
   const clock = fakeClock()
   const inner = memoryStorage({ clock })
   const listeners: Array<(key: string) => void> = []
@@ -223,7 +223,7 @@ test('reports a changed record by collection and id, including changes by anothe
   await events.cancel()
 })
 
-test('reports when a target goes into cooldown, is probed, and recovers', async () => {
+test('live events report when a target goes into cooldown, is probed, and recovers', async () => {
   let isUnhealthy = true
   const { follow, chat, clock } = await open({
     fetch: fakeUpstream(() => (isUnhealthy ? json({ error: { message: 'slow down' } }, 429) : json(chatResponse()))),
@@ -248,7 +248,7 @@ test('reports when a target goes into cooldown, is probed, and recovers', async 
   await clock.advance(1)
 })
 
-test('sends comments while idle, and ends when the gateway closes', async () => {
+test('the live stream sends comments while idle, and ends when the gateway closes', async () => {
   const { follow, gateway } = await open()
   const events = await follow()
   await events.until('running')
@@ -264,7 +264,7 @@ for (const [query, message] of [
   ['?types=health&types=changed', '"types" can only appear once'],
   ['?form=csv', '"form"'],
 ] as const)
-  test(`rejects the query ${query}`, async () => {
+  test(`the live stream rejects the query ${query}`, async () => {
     const { gateway } = await open()
     const response = await gateway.fetch(`http://gateway/api/live${query}`, {
       headers: { authorization: `Bearer ${token}` },
@@ -273,7 +273,7 @@ for (const [query, message] of [
     assert.ok((await response.json()).error.includes(message))
   })
 
-test('accepts only the admin or read token, and at most 100 readers at a time', async () => {
+test('the live stream requires a token, and allows at most 100 readers at a time', async () => {
   const { gateway, follow } = await open()
   assert.is((await gateway.fetch('http://gateway/api/live')).status, 401)
   const readers = await Promise.all(Array.from({ length: 100 }, () => follow()))

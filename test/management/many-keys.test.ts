@@ -59,7 +59,7 @@ test('lists keys created alternately by two gateways on a watched storage in cre
   for (const keys of [here, other, open(storage)]) assert.equal(await listNames(keys), names)
 })
 
-test('detects a change by another process at any point during an insertion', async () => {
+test("detects another process's change at any point while a key is created", async () => {
   const storage = memoryStorage()
   const [here, other] = [open(storage), open(storage)]
   for (let delay = 0; delay < 40; delay++) {
@@ -122,7 +122,7 @@ test('pausing, renaming, and deleting a key reads no other keys if the storage r
   })
 })
 
-test('detects a change by another process at any point during a local change', async () => {
+test("detects another process's change at any point while a key is updated", async () => {
   for (const late of [
     { list: 90, write: 30 },
     { list: 5, write: 120 },

@@ -63,7 +63,7 @@ for (const isConnected of [true, false])
     assert.equal(await api.models.published({ details: false }), await api.models.published())
   })
 
-test('takes the price from the connection, then the custom model, then the catalog', async () => {
+test("a model's price comes from the connection, then the custom model, then the catalog", async () => {
   const { gateway } = openManagement({ catalog })
   const { api } = gateway
   const getSources = async () =>
@@ -132,7 +132,7 @@ test('queries a compatible provider only once for its models of all kinds', asyn
   )
 })
 
-test('rejects an invalid parameter with an error that names it', async () => {
+test('rejects an invalid model list parameter with an error that names it', async () => {
   const { call } = openManagement({ catalog })
   for (const [query, message] of [
     ['kinds=video', '"kinds" must be "all" or a comma-separated list of llm, image'],

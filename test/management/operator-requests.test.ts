@@ -104,7 +104,7 @@ test('only callers with write access can send a request', async () => {
   assert.is((await world.post(input.path, input.body, { headers: claimed })).status, 401)
 })
 
-test('accepts only model endpoint paths', async () => {
+test('operator requests can only use model endpoint paths', async () => {
   const world = await open()
   const paths = [
     '/api/keys',
@@ -127,7 +127,7 @@ test('accepts only model endpoint paths', async () => {
   assert.is((await world.attempt({ path: '/v1/nothing', body: {} })).status, 404)
 })
 
-test('passes request headers to the gateway, and rejects invalid ones', async () => {
+test("an operator request's headers reach the gateway, and invalid ones are rejected", async () => {
   const world = await open()
   const late = await world.try({ headers: { 'X-Signalbox-Timeout-Ms': 'soon' } })
   assert.equal([late.status, /x-signalbox-timeout-ms/.test(await late.text())], [400, true])

@@ -13,7 +13,7 @@ async function listProviders(options: Parameters<typeof openManagement>[0] = {})
   return providers
 }
 
-test('shows the catalog, including the defaults that its definitions omit', async () => {
+test("lists the catalog's providers, including the defaults that their definitions omit", async () => {
   const catalog = {
     full: {
       alias: 'f',
@@ -139,7 +139,7 @@ for (const [body, error] of [
   [{ strategy: 'random', weight: 2 }, 'Unknown field "weight". Known: "strategy", "stickyLimit".'],
   [{ strategy: 'random', when: {} }, 'Unknown field "when". Known: "strategy", "stickyLimit".'],
 ] as const) {
-  test(`rejects ${JSON.stringify(body)}: ${error}`, () =>
+  test(`rejects the provider settings ${JSON.stringify(body)}: ${error}`, () =>
     openManagement({ catalog: { one: {} } }).expectError(400, error, ['PUT', '/api/providers/one', body]))
 }
 

@@ -26,7 +26,7 @@ const damages = {
 const open = (storage = memoryStorage()) => createGateway({ storage, secret, logger: false })
 
 for (const [kind, text] of Object.entries(damages))
-  test(`replaces ${kind} as if no record existed`, async () => {
+  test(`a put replaces ${kind} as if no record existed`, async () => {
     for (const [key, put] of puts) {
       if (key.startsWith('groups/') && kind === 'an empty record') continue // a group without a signature (see below)
       const storage = memoryStorage()

@@ -96,7 +96,7 @@ test('two gateways that concurrently put the same key value store one key', asyn
   assert.is((await memory.list('keys/')).length, 2)
 })
 
-test('rejects a value that belongs to another key', async () => {
+test("rejects putting a key with another key's value", async () => {
   const { api } = open()
   await api.keys.put({ name: 'app', key: VALUE })
   assert.match(await catchError(api.keys.put({ name: 'other', key: VALUE })), 'must not be the value of another key')

@@ -94,14 +94,14 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ cloudEnabled: false }, byAction],
 ]
 for (const [body, error] of refusals) {
-  test(`rejects the entire patch ${JSON.stringify(body).slice(0, 60)}, and changes nothing`, async () => {
+  test(`rejects the entire settings patch ${JSON.stringify(body).slice(0, 60)}, and changes nothing`, async () => {
     const { expectError, expect } = openManagement()
     await expectError(400, error, ['PATCH', '/api/settings', body])
     assert.equal(await expect(200, 'GET', '/api/settings'), defaults)
   })
 }
 
-test('merges two concurrent patches', async () => {
+test('merges two concurrent settings patches', async () => {
   const { call, expect } = openManagement()
   await Promise.all([
     call('PATCH', '/api/settings', { requireApiKey: true }),
