@@ -61,7 +61,7 @@ test('shows the cloud sync status and conflicts', async () => {
 const UNSET = { cloudUrl: '' }
 const SET = { cloudUrl: 'https://c.test' }
 
-test('enable saves the URL, sends the enrollment token, and prints the new key', async () => {
+test('cloud enable saves the URL, sends the enrollment token, and prints the new key', async () => {
   const createdKey = { key: 'sbx_made', id: 'k1', name: 'cloud', createdAt: '2026-01-01T00:00:00.000Z' }
   const { out, err, sent } = await run(
     ['enable', 'https://c.test/v1'],
@@ -81,7 +81,7 @@ test('enable saves the URL, sends the enrollment token, and prints the new key',
   assert.match(out, /\nClients can now use https:\/\/c\.test\/v1\.\n$/)
 })
 
-test("enable succeeds with warnings if cloud sync can't be verified", async () => {
+test("cloud enable succeeds with warnings if cloud sync can't be verified", async () => {
   const enable = {
     success: true,
     verified: false,
@@ -100,7 +100,7 @@ test("enable succeeds with warnings if cloud sync can't be verified", async () =
   assert.equal([JSON.parse(json.out), json.err], [enable, ''])
 })
 
-test('enable restores the previous URL if it fails, even an empty one', async () => {
+test('cloud enable restores the previous URL if it fails, even an empty one', async () => {
   for (const before of ['', 'https://before.test']) {
     const responses = { GET: { cloudUrl: before }, PATCH: SET, enable: { error: 'There is no proxy.' } }
     const { out, err, sent } = await run(['enable', 'https://c.test'], responses)
@@ -120,14 +120,14 @@ test('enable restores the previous URL if it fails, even an empty one', async ()
   assert.is(same.sent.length, 3)
 })
 
-test('disable syncs first, and warns if that fails', async () => {
+test('cloud disable syncs first, and warns if that fails', async () => {
   const disable = { success: true, conflicts: [] }
   const { out, err, sent } = await run(['disable', '--force'], { sync: { error: 'The cloud is away.' }, disable })
   assert.equal(sent, ['sync {}', 'disable {"force":true}'])
   assert.equal([out, err], ['Cloud sync is off.\n', 'signalbox: warning: The final sync failed: The cloud is away.\n'])
 })
 
-test('sync and check print their result or the reason for a failure', async () => {
+test('cloud sync and cloud check print their result or the reason for a failure', async () => {
   const sync = await run(['sync'], { sync: { success: true, conflicts: [conflict] } })
   assert.is(sync.out, `Synced with the cloud.\n${CONFLICTS}`)
   assert.is((await run(['check'], { check: { message: 'It is running.' } })).out, 'It is running.\n')
@@ -138,7 +138,7 @@ test('sync and check print their result or the reason for a failure', async () =
   })
 })
 
-test('"sessions" lists the sessions, and "sessions revoke" ends one', async () => {
+test('cloud sessions lists the sessions, and cloud sessions revoke ends one', async () => {
   const session = { id: 's1', createdAt: '2026-01-01T00:00:00.000Z', lastUsedAt: '2026-01-02T00:00:00.000Z' }
   const listed = await run(['sessions'], { GET: { sessions: [session] } })
   assert.equal(listed.sent, ['GET /api/sync/cloud/sessions {}'])

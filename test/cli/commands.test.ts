@@ -191,7 +191,7 @@ test('asks for an ID if several records have the same name', async ({ url, manag
   assert.match((await runHere(url, ['keys', 'get', one.id])).err, /^Key not found\.$/m)
 })
 
-test('prints complete, aligned columns without control characters', async ({ url, management }) => {
+test('tables have complete, aligned columns without control characters', async ({ url, management }) => {
   const { keys } = management.gateway.api
   await keys.create({ name: 'a'.repeat(200) })
   await keys.create({ name: '日本語' })
@@ -258,7 +258,7 @@ test('the error for an empty or missing environment variable contains its name',
   assert.match(nowhere.err, /^SIGNALBOX_URL must be the absolute URL/)
 })
 
-test('reads the token from stdin', async ({ url }) => {
+test('reads the admin token from stdin', async ({ url }) => {
   const { code } = await runHere(url, ['keys', '--token', '-'], {
     env: { SIGNALBOX_ADMIN_TOKEN: 'wrong' },
     input: `${TOKEN}\r\n`,

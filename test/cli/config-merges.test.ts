@@ -28,7 +28,7 @@ combos:
   slow: { <<: *patient, models: *both }
 `
 
-test('supports anchors, aliases, and << merges like Docker Compose', async ({ folder }) => {
+test('YAML config files support anchors, aliases, and << merges like Docker Compose', async ({ folder }) => {
   const { connections, combos } = await readConfigFile(await write(folder, 'merges.yaml', MERGES), env)
   const apiKey = env.OPENAI_KEY
   assert.equal(
@@ -49,13 +49,13 @@ test('supports anchors, aliases, and << merges like Docker Compose', async ({ fo
   )
 })
 
-test('allows hundreds of references to an anchor', async ({ folder }) => {
+test('a YAML config file can have hundreds of references to an anchor', async ({ folder }) => {
   const lines = Array.from({ length: 300 }, (_, index) => `  c${index}: { <<: *base, models: *models }`)
   const text = `x-a: { a: &base { strategy: random }, b: &models [openai/gpt-5] }\ncombos:\n${lines.join('\n')}`
   assert.is((await readConfigFile(await write(folder, 'many.yaml', text), env)).combos.length, 300)
 })
 
-test('reports a mistake in merged fields at the place where they are used', async ({ folder }) => {
+test('reports a mistake in merged YAML fields at the place where they are used', async ({ folder }) => {
   const { data } = openData()
   const text = `x-a: &a { apikey: x, priority: "\${UNUSED_HERE}" }
 x-b: &b { apikey: x }

@@ -102,7 +102,7 @@ for (const [name, content] of [
   })
 }
 
-test("keeps records and fields that the file doesn't contain", async ({ folder }) => {
+test("keeps records and fields that the config file doesn't contain", async ({ folder }) => {
   const { data } = openData()
   const config = await readConfigFile(await write(folder, 'leave.yaml', YAML), env)
   await applyConfig(config, data)
@@ -224,7 +224,7 @@ for (const [content, message] of rejected) {
   })
 }
 
-test('rejects a change that conflicts with an existing record', async ({ folder }) => {
+test("rejects a config file that would change an existing connection's provider", async ({ folder }) => {
   const { data } = openData()
   await withManagement(data, (api) => api.connections.put({ id: 'main', provider: 'groq' }))
   const config = await readConfigFile(

@@ -301,7 +301,7 @@ test("doesn't assign a plain-text key to a variable that LiteLLM reads for other
   assert.not.match(file, /\{\}/)
 })
 
-test('keeps strings that look like variables, instead of expanding them', async ({ folder }) => {
+test('an import keeps strings that look like variables, instead of expanding them', async ({ folder }) => {
   const home = `$${'{HOME}'}`
   const path = await writeImported(
     folder,

@@ -32,7 +32,7 @@ async function listVariables(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(lines.map((line) => line.split(/=(.*)/, 2)))
 }
 
-test('creates a config file and secrets that the gateway can start with', async ({ folder }) => {
+test('init creates a config file and secrets that the gateway can start with', async ({ folder }) => {
   const { code, out, err } = await init(folder)
   assert.equal([code, err], [0, ''])
   assert.match(out, /^Created signalbox\.yaml\nCreated \.env \(added SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, /)
@@ -64,7 +64,7 @@ test('creates a config file and secrets that the gateway can start with', async 
   await command.stop()
 })
 
-test('writes commented-out config examples that are valid when uncommented', async ({ folder }) => {
+test('init writes commented-out config examples that are valid when uncommented', async ({ folder }) => {
   await init(folder)
   const full = (await read(folder, 'signalbox.yaml')).replace(
     /^( *)# (?!yaml-language-server)((?: *[\w-]+:|connections|combos|aliases).*)$/gm,
@@ -89,7 +89,7 @@ test("references the package's JSON Schema in the first line of the config file"
   assert.equal(JSON.parse(await read(folder, path)), createConfigSchema(), 'Run npm run build.')
 })
 
-test('keeps existing files and reports them', async ({ folder }) => {
+test('init keeps existing files and reports them', async ({ folder }) => {
   await init(folder)
   const before = [await read(folder, 'signalbox.yaml'), await read(folder, '.env')]
   const { code, out, err } = await init(folder)
@@ -101,7 +101,7 @@ test('keeps existing files and reports them', async ({ folder }) => {
   assert.equal([await read(folder, 'signalbox.yaml'), await read(folder, '.env')], before)
 })
 
-test('adds only variables that are missing from the .env file', async ({ folder }) => {
+test('init adds only variables that are missing from the .env file', async ({ folder }) => {
   const own = 'PORT=4100\nexport SIGNALBOX_ADMIN_TOKEN=mine\nAPP_KEY='
   await writeFile(join(folder, '.env'), own)
   await chmod(join(folder, '.env'), 0o644)
@@ -145,7 +145,7 @@ for (const [line, now] of [
     assert.equal(await readdir(folder), ['.env'])
   })
 
-test("adds .env to a Git repository's .gitignore, unless it is already ignored", async ({ folder }) => {
+test("init adds .env to a Git repository's .gitignore, unless it is already ignored", async ({ folder }) => {
   await mkdir(join(folder, '.git'))
   assert.match((await init(folder, '--env-only')).out, /\nCreated \.gitignore \(added \.env\)\n$/)
   assert.is(await read(folder, '.gitignore'), '.env\n')
@@ -167,7 +167,7 @@ test("adds .env to a Git repository's .gitignore, unless it is already ignored",
   }
 })
 
-test('prints the result as JSON, without secrets', async ({ folder }) => {
+test('init prints its result as JSON, without secrets', async ({ folder }) => {
   const { out } = await init(folder, '--json', '--env-only')
   assert.equal(JSON.parse(out), {
     files: [

@@ -6,7 +6,7 @@ import { runHere } from './run-here.ts'
 
 const test = suite('signalbox live')
 
-test('prints events as text or JSON Lines, up to the limit', async () => {
+test('signalbox live prints events as text or JSON Lines, up to the limit', async () => {
   const { gateway } = openManagement({ clock: platformClock })
   const serving = await serveNode(gateway, { port: 0 })
   const running = await runHere(serving.url, 'live --limit 1')

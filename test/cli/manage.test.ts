@@ -110,7 +110,7 @@ test('the CLI reports the URL of an unreachable gateway, and asks for a missing 
   assert.match(command.stderr, /^signalbox: Pass the admin token\..* --token or SIGNALBOX_ADMIN_TOKEN\.\n$/)
 })
 
-test('prints help without a gateway', async () => {
+test('commands print help without a running gateway', async () => {
   const help = await run(['--help'])
   const [, list = ''] = /^Commands:\n((?: {2}.+\n)+)/m.exec(help.out) ?? []
   const listed = [...list.matchAll(/^ {2}(\S+) +(.+)$/gm)].map(([, name = '', text = '']) => [name, text])

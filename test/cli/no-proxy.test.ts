@@ -36,7 +36,7 @@ const table: ReadonlyArray<[noProxy: string, direct: string[], proxied: string[]
   [' a.example ,, b.example\tc.example , ', ['a.example', 'b.example', 'c.example'], ['d.example']],
 ]
 
-test('supports the names, wildcards, networks, ranges, and ports that curl, Go, Python, and Node support', () => {
+test('NO_PROXY supports names, wildcards, networks, ranges, and ports like curl, Go, Python, and Node', () => {
   const call = (host: string) => new URL(host.includes('://') ? host : `http://${host}/v1`)
   for (const [noProxy, direct, proxied] of table) {
     const isDirect = readNoProxy(noProxy)
@@ -45,7 +45,7 @@ test('supports the names, wildcards, networks, ranges, and ports that curl, Go, 
   }
 })
 
-test('rejects an invalid entry with an error that quotes it', () => {
+test('rejects an invalid NO_PROXY entry with an error that quotes it', () => {
   for (const entry of [
     '10.0.0.0/33',
     '10.0.0.0/',

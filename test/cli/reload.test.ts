@@ -63,7 +63,9 @@ async function waitUntil(isTrue: () => boolean): Promise<void> {
   assert.ok(isTrue())
 }
 
-test('applies a changed module, and keeps the previous configuration if the file has a mistake', async ({ folder }) => {
+test('applies a changed config module, and keeps the previous configuration if it has a mistake', async ({
+  folder,
+}) => {
   const path = join(folder, 'watched.mjs')
   await writeFile(path, createConfig('first'))
   const { running, output, listCombos } = await serve(folder, path)
@@ -109,7 +111,7 @@ test('a connection in the module replaces the one from an environment variable u
   }
 })
 
-test('rejects a change that would let other machines connect without an API key', async ({ folder }) => {
+test('rejects a config change that would let other machines connect without an API key', async ({ folder }) => {
   const path = join(folder, 'open.mjs')
   const keys = '{ requireApiKey: true }'
   await writeFile(path, createConfig('first', keys))

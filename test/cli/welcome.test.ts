@@ -17,7 +17,7 @@ const facts: Welcome = {
   isWindows: false,
 }
 
-test("suggests a POSIX shell if the default shell can't run the commands", () => {
+test('the startup message on Windows suggests a POSIX shell for the commands', () => {
   assert.match(formatWelcome({ ...facts, isWindows: true }), /in a POSIX shell, such as Git Bash/)
   assert.not.match(formatWelcome(facts), /POSIX/)
 })
@@ -30,7 +30,7 @@ test('the startup message without a provider explains the model list and how to 
   assert.not.match(formatWelcome({ ...facts, isInUse: true }), /built-in catalog|ollama/)
 })
 
-test('contains the dashboard URL, with the token if it is shown', () => {
+test('the startup message contains the dashboard URL, with the token if it is shown', () => {
   const server = { ...facts, hasDashboard: true }
   assert.match(formatWelcome(server), '\n  http://127.0.0.1:4000/admin/#token=sbx_admin_token\n')
   assert.match(formatWelcome({ ...server, token: undefined }), '\n  http://127.0.0.1:4000/admin/\n')
