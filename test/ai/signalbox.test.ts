@@ -113,7 +113,7 @@ for (const [way, open] of Object.entries(ways))
       assert.is(received.responses[0]?.modelId, 't')
     })
 
-    test("a model list is tried in order with its entries' parameters, for every kind", async () => {
+    test("a model list is tried in order with its entries' parameters, for several kinds", async () => {
       const upstream = fakeUpstream(({ url, body, provider }) => {
         if (provider === 'one') return json({ error: { message: 'It broke.' } }, 500)
         return answerAt(url.pathname) ?? (JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse()))

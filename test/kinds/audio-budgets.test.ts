@@ -155,7 +155,7 @@ test('base64 audio is covered by a reservation based on its size', async () => {
   assert.ok(answered > 0 && usd <= 1, `${answered} ${usd}`)
 })
 
-test('reads durations from file headers at any byte offset, and tolerates truncated files', async () => {
+test('reads audio durations from file headers at any byte offset, and tolerates truncated files', async () => {
   const { getDuration: getSeconds } = await import('../../src/protocols/kinds/sound/audio-duration.ts')
   for (const [format, bytes] of Object.entries(files)) {
     assert.ok(Math.abs((getSeconds(bytes) ?? 0) - 60) < 0.1, `${format}: ${getSeconds(bytes)}`)

@@ -61,10 +61,10 @@ const cases: [status: number, body: unknown, type: string | undefined, error: ob
 ]
 
 for (const [status, body, type, error] of cases) {
-  test(`parses ${status} ${JSON.stringify(body)}`, () => assert.equal(parse(status, body, type), error))
+  test(`parses the error ${status} ${JSON.stringify(body)}`, () => assert.equal(parse(status, body, type), error))
 }
 
-test('detects an error in a response', () => {
+test("a Converse body with an error, or without content, isn't parsed as a response", () => {
   assert.equal(reader.getError({ message: 'broken' }), {
     message: 'broken',
     status: 502,

@@ -102,7 +102,7 @@ for (const [generation, { path, headers }] of Object.entries(generations)) {
   })
 }
 
-test("each vendor's client gets the model list in its own format, on the same path", async () => {
+test("each vendor's client gets the model list in its own format", async () => {
   const { world } = await open()
   const fetch = getFetch(world)
   const openai = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'k', fetch })

@@ -35,7 +35,7 @@ interface Failed {
 
 const MIXED = /"models" must all be the same embedding model/
 
-test('accepts the same model from several providers, with any prefix in its ID', async () => {
+test('accepts the same embedding model from several providers, with any prefix in its ID', async () => {
   const { make, send } = await open()
   await make('small', ['a/text-embedding-3-small', 'b/openai/text-embedding-3-small', 'azure/Text-Embedding-3-Small'])
   await make('titan', ['bedrock/amazon.titan-embed-text-v2:0', 'bedrock/us.amazon.titan-embed-text-v2:0'])
@@ -43,7 +43,7 @@ test('accepts the same model from several providers, with any prefix in its ID',
   assert.is(await send('small'), '200 ')
 })
 
-test('rejects a new combo of two different models unless it declares sameVectors', async () => {
+test('rejects a new embedding combo of two different models unless it declares sameVectors', async () => {
   const { make, send, api } = await open()
   await assertRejected(make('two', ['a/small', 'a/large']), /vectors of "a\/small" and "a\/large" cannot be compared/)
   await assertRejected(make('two', ['a/small', 'a/large'], { sameVectors: false }), MIXED)
@@ -52,7 +52,7 @@ test('rejects a new combo of two different models unless it declares sameVectors
   await api.combos.create({ name: 'chat', models: ['a/small', 'a/large'] }) // chat combos can mix models
 })
 
-test('rejects different models reached through combos and aliases unless they share vectors', async () => {
+test('rejects different embedding models reached through combos and aliases unless they share vectors', async () => {
   const { make, api } = await open()
   await api.aliases.set({ alias: 'big', model: 'b/large' })
   await make('inner', ['a/small', 'b/small'])
@@ -62,7 +62,7 @@ test('rejects different models reached through combos and aliases unless they sh
   await make('around', ['alike', 'inner'])
 })
 
-test('rejects two different models when the combo, an inner combo, or its kind is updated', async () => {
+test('rejects different embedding models when a combo, an inner combo, or its kind is updated', async () => {
   const { make, api } = await open()
   const inner = await api.combos.create({ name: 'inner', models: ['a/small'] })
   const outer = await make('outer', ['inner', 'b/small'])

@@ -54,7 +54,7 @@ test('images without a matching price cost the `image` price, even if the vendor
   assert.is(await (await open({ images: {} })).cost({}), undefined)
 })
 
-test('reserves the highest possible price of a response', async () => {
+test('an image request reserves the highest price that could apply', async () => {
   for (const [body, status] of [
     [{ quality: 'low', size: '1024x1024', n: 1 }, 402], // the 4K price might apply to this size
     [{}, 402],

@@ -73,7 +73,7 @@ test('an error that is a list is reported without a message', async () => {
   assert.match(await (await send(getModel('voyage'), '/v2/rerank', body)).text(), /an error without a message/)
 })
 
-test("sorts results by score, keeps the vendor's order for ties, and returns the requested number", async () => {
+test("rerank results are sorted by score, in the vendor's order for ties, up to top_n", async () => {
   const data = [0, 1, 2, 3].map((index) => ({ index, relevance_score: index === 2 ? 0.5 : -3.25 }))
   const { send } = await openVendors({ fetch: openVoyage(() => json({ data })) })
   const documents = ['a', 'b', 'c', 'd']
