@@ -58,7 +58,8 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   if (callers)
     aroundRequest.push(({ exchange, caller }, next) => {
       const run = (work: Promise<void>) => background.run(work, exchange.waitUntil)
-      if (caller.owner !== '' && !exchange.actsAs) callers.learn(caller, () => listPresentedCredentials(exchange), run)
+      if (caller.owner !== '' && !exchange.actsAs)
+        callers.saveReadingList(caller, () => listPresentedCredentials(exchange), run)
       return next()
     })
   const keyStore = { ...store, clock, findKeyAccount, ...(addToken && { addToken }) }

@@ -70,8 +70,8 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
     random: platformRandom,
     /** Returns the function that calls providers. Background work has no `exchange`. */
     upstream: (exchange?: Exchange): UpstreamFetch => options.fetch ?? exchange?.upstream ?? platformFetch,
-    startTimer: (ms: number, onTime: () => void) =>
-      clock === platformClock ? startIdleTimer(ms, onTime) : startDeadline(clock, ms, onTime),
+    startTimer: (ms: number, onExpire: () => void) =>
+      clock === platformClock ? startIdleTimer(ms, onExpire) : startDeadline(clock, ms, onExpire),
     /** How long a client may take to send the request body. */
     bodyTime: { clock, timeoutMs: limits.bodyTimeoutMs, nextTurn },
     isStrict: options.strict ?? false,

@@ -7,14 +7,14 @@ const { Bun: bun } = globalThis as { Bun?: { env?: Record<string, string | undef
 const isBun = bun !== undefined
 const isDeno = 'Deno' in globalThis
 
-const startTimer = (ms: number, onTime: () => void) => {
-  const timer = setTimeout(onTime, ms)
+const startTimer = (ms: number, onExpire: () => void) => {
+  const timer = setTimeout(onExpire, ms)
   return () => clearTimeout(timer)
 }
 
 /** Starts a timer that doesn't keep the process alive. */
-export function startIdleTimer(ms: number, onTime: () => void): () => void {
-  const timer: unknown = setTimeout(onTime, ms)
+export function startIdleTimer(ms: number, onExpire: () => void): () => void {
+  const timer: unknown = setTimeout(onExpire, ms)
   const node = timer as { unref?: () => void } // other platforms return a number
   node.unref?.()
   return () => clearTimeout(timer as ReturnType<typeof setTimeout>)

@@ -11,7 +11,7 @@ import {
 } from '../lib/shape-texts.ts'
 import { TAG_TEXT_PATTERN, TAG_VALUE_MESSAGE, TAGS_MESSAGE } from '../lib/tag-values.ts'
 import { ALL_EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
-import { TAG_NAME } from '../types/records/tag-fields.ts'
+import { TAG_NAME_PATTERN } from '../types/records/tag-fields.ts'
 import type { ComboModel, Condition, DataTags, Pattern } from '../types.ts'
 import { alternatives, choice, closedObject, fields, integerSchema, rejectArray } from './input.ts'
 
@@ -122,7 +122,7 @@ const tags = v.pipe(
   v.record(v.string(), tagValue, TAGS_MESSAGE),
   v.check<DataTags, string>((tags) => {
     const names = Object.keys(tags)
-    return names.length > 0 && names.length <= 16 && names.every((name) => TAG_NAME.test(name))
+    return names.length > 0 && names.length <= 16 && names.every((name) => TAG_NAME_PATTERN.test(name))
   }, TAGS_MESSAGE),
   v.metadata({ minProperties: 1, maxProperties: 16 }),
 )

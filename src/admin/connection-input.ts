@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
 import { describeEndpoint } from '../lib/shape-texts.ts'
 import { findEndpointPath } from '../lib/urls.ts'
-import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
+import { connectionFields, providerDataFields, topLevelFieldNames } from '../types/records/connection-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
 import type { ProviderSpecificData } from '../types.ts'
 import { type ClosedSchema, closedObject, createInputError, parseInput } from './input.ts'
@@ -14,12 +14,12 @@ const innerFields = listInnerFields(connectionFields)
 
 /** The fields of `providerSpecificData` that were sent at the top level; `null` removes a field. */
 export type TopLevel = {
-  [Name in (typeof topLevelMembers)[number]]?: Exclude<ProviderSpecificData[Name], undefined> | null
+  [Name in (typeof topLevelFieldNames)[number]]?: Exclude<ProviderSpecificData[Name], undefined> | null
 }
 
-const topEntries = topLevelMembers.map((name) => [
+const topEntries = topLevelFieldNames.map((name) => [
   name,
-  v.exactOptional(v.nullable(createSchema(dataMembers[name].shape))),
+  v.exactOptional(v.nullable(createSchema(providerDataFields[name].shape))),
 ])
 const topLevel = closedObject(Object.fromEntries(topEntries)) as ClosedSchema<TopLevel> // built from the fields of `TopLevel`
 

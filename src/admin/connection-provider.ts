@@ -78,13 +78,13 @@ function findFamilyProviders(catalog: Catalog, name: string): string[] {
 export function requireUniquePrefix(...args: Parameters<typeof findPrefixConflict>): void {
   const conflict = findPrefixConflict(...args)
   if (!conflict) return
-  const { prefix, owner, isOwners } = conflict
+  const { prefix, owner, isOwnersPrefix } = conflict
   const subject =
     typeof owner === 'string'
       ? `the built-in provider "${owner}"`
       : `the connection "${owner.name}" to "${owner.provider}" (id ${owner.id})`
   throw createInputError(
-    isOwners
+    isOwnersPrefix
       ? `"provider" must not be "${args[1].provider}": its name "${prefix}" is the prefix of ${subject}, which would receive its requests. Give that connection another prefix, or set its "providerSpecificData.sharesPrefix" to true`
       : `"providerSpecificData.prefix" must not be "${prefix}". That is a name of ${subject}, and this connection would also receive its requests. Choose another prefix, or set "providerSpecificData.sharesPrefix" to true to share it`,
   )

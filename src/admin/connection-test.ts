@@ -4,7 +4,7 @@ import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import { InternalExchange } from '../lib/internal-exchange.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import { getCatalogModel, getPrice } from '../protocols/providers/catalog-model.ts'
-import { getDefinition, getProviderNames, stripName } from '../protocols/providers/provider-names.ts'
+import { getDefinition, getProviderNames, stripProviderName } from '../protocols/providers/provider-names.ts'
 import type { ConnectionRecord } from '../records/record-collections.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { Integer } from '../types/plain-types.ts'
@@ -66,7 +66,7 @@ export function createConnectionTest({
     const requestedModel = parseInput(connectionTestInput, input).model
     const { record } = await findRecord(store.connections, 'Connection', (connection) => connection.id === id)
     const names = getProviderNames(catalog, record)
-    const model = requestedModel === undefined ? chooseModel(record, catalog) : stripName(requestedModel, names)
+    const model = requestedModel === undefined ? chooseModel(record, catalog) : stripProviderName(requestedModel, names)
     if (model === undefined)
       throw createInputError('"model" is required because the connection lists no models; set it to a model ID')
     const request = requests[getKind(record, model, catalog)]

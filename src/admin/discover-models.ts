@@ -4,7 +4,7 @@ import { getFallbackList } from '../features/listing/fallback-list.ts'
 import { buildModelsCall, fetchModelIds, type ServerQuery } from '../features/listing/model-discovery.ts'
 import { getDefinition, getProviderNames } from '../protocols/providers/provider-names.ts'
 import type { ConnectionRecord } from '../records/record-collections.ts'
-import { enabledModel, MAX_ENABLED } from '../types/records/connection-fields.ts'
+import { enabledModel, MAX_ENABLED_MODELS } from '../types/records/connection-fields.ts'
 import type { Catalog, CustomModel } from '../types.ts'
 import { createSchema } from './schemas.ts'
 
@@ -29,9 +29,9 @@ export async function discoverModels(
     return { warning: `${server} ${describeProblem(response.error, apiKey, query)}. ${ENABLED_MODELS_ADVICE}` }
   const models = response.filter((id) => v.is(modelId, id))
   if (models.length === 0) return { warning: `${server} has no models yet. Load one there, then ${RETRY_ADVICE}.` }
-  if (models.length <= MAX_ENABLED) return { models }
-  const warning = `${server} has ${models.length} models. The first ${MAX_ENABLED} are kept; add the others as custom models.`
-  return { models: models.slice(0, MAX_ENABLED), warning }
+  if (models.length <= MAX_ENABLED_MODELS) return { models }
+  const warning = `${server} has ${models.length} models. The first ${MAX_ENABLED_MODELS} are kept; add the others as custom models.`
+  return { models: models.slice(0, MAX_ENABLED_MODELS), warning }
 }
 
 const RETRY_ADVICE = 'try "discover" again'

@@ -170,7 +170,7 @@ export const fields = {
 }
 
 /** Creates a schema for an integer from `min` to `max`, inclusive. */
-export function integerSchema(min: number, max: number, message = describeNumber({ min, max, isWhole: true })) {
+export function integerSchema(min: number, max: number, message = describeNumber({ min, max, isInteger: true })) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
 }
 

@@ -1,7 +1,7 @@
 import { isObject } from '../lib/json.ts'
 import { didYouMean, findNearest } from '../lib/spelling.ts'
 import { formatPlainUsd } from '../lib/usd.ts'
-import { getDefinition, getProviderNames, stripName } from '../protocols/providers/provider-names.ts'
+import { getDefinition, getProviderNames, stripProviderName } from '../protocols/providers/provider-names.ts'
 import type { ConnectionRecord } from '../records/store.ts'
 import { tokenPriceNames } from '../types/records/price-fields.ts'
 import type { Catalog, CustomModel, Price } from '../types.ts'
@@ -19,12 +19,12 @@ export function listConnectionPriceWarnings(
     ...models.map(({ id }) => id),
     ...(searchConfig ? ['search'] : []),
     ...(fetchConfig ? ['fetch'] : []),
-    ...enabled.flatMap((id) => [id, stripName(id, names)]),
+    ...enabled.flatMap((id) => [id, stripProviderName(id, names)]),
     ...customModels.filter(({ providerAlias }) => providerNames.includes(providerAlias)).map(({ id }) => id.trim()),
   ])
   const unused = Object.keys(prices).flatMap((id) => {
     if (knownNames.has(id)) return []
-    const stripped = stripName(id, names)
+    const stripped = stripProviderName(id, names)
     if (stripped !== id)
       return [`"prices" contains "${id}", but prices are listed by the provider's model ID. Use "${stripped}".`]
     if (knownNames.size === 0) return []

@@ -135,7 +135,7 @@ export function createSchema(shape: Shape): v.GenericSchema {
         ? promptCaching
         : choice(
             shape.of,
-            Object.fromEntries((shape.refused ?? []).map((value) => [value, disallowedValueTexts[value]])),
+            Object.fromEntries((shape.disallowed ?? []).map((value) => [value, disallowedValueTexts[value]])),
           )
     case 'list':
       return createListSchema(shape, createSchema(shape.of))
@@ -167,7 +167,7 @@ function createTextSchema({
   max,
   pattern,
   form = 'customId',
-  isPathPart,
+  isPathSegment,
   rules,
 }: TextShape): v.GenericSchema<string> {
   if (rules) return byTextRules[rules]
@@ -180,7 +180,7 @@ function createTextSchema({
     ...(isNonEmpty ? [v.nonEmpty<string, string>('must not be blank')] : []),
     ...(max === undefined ? [] : limitText(max)),
     ...(pattern ? [v.regex<string, string>(pattern, textFormProblems[form])] : []),
-    ...(isPathPart ? [rejectDots()] : []),
+    ...(isPathSegment ? [rejectDots()] : []),
   ])
 }
 
@@ -224,8 +224,8 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
   ),
 }
 
-function createNumberSchema({ min, above, max, isWhole }: NumberShape): v.GenericSchema<number> {
-  if (isWhole) return integerSchema(min ?? 0, max ?? Number.MAX_SAFE_INTEGER)
+function createNumberSchema({ min, above, max, isInteger }: NumberShape): v.GenericSchema<number> {
+  if (isInteger) return integerSchema(min ?? 0, max ?? Number.MAX_SAFE_INTEGER)
   const message = describeNumber({ min, above, max } as NumberShape)
   return addActions(v.number(message), [
     v.check<number, string>(Number.isFinite, message),

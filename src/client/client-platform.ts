@@ -6,9 +6,9 @@
 /** Calls the platform's `fetch`. Looks it up on each call, because tests and instrumentation can replace it at any time. */
 export const platformFetch: typeof fetch = (input, init) => globalThis.fetch(input, init)
 
-/** Calls `onTime` once after `ms`. Returns a function that cancels it. */
-export function startPlatformTimer(ms: number, onTime: () => void): () => void {
-  const timer = setTimeout(onTime, ms)
+/** Calls `onExpire` once after `ms`. Returns a function that cancels it. */
+export function startPlatformTimer(ms: number, onExpire: () => void): () => void {
+  const timer = setTimeout(onExpire, ms)
   return () => clearTimeout(timer)
 }
 

@@ -69,12 +69,12 @@ export function createSend(options: SendOptions) {
     })
 }
 
-/** Calls `onTime` once after `ms`. Returns a function that cancels it. */
-export function startTimer(clock: Clock | undefined, ms: number, onTime: () => void): () => void {
-  if (!clock) return startPlatformTimer(ms, onTime)
-  if (clock.setTimer) return clock.setTimer(ms, onTime)
+/** Calls `onExpire` once after `ms`. Returns a function that cancels it. */
+export function startTimer(clock: Clock | undefined, ms: number, onExpire: () => void): () => void {
+  if (!clock) return startPlatformTimer(ms, onExpire)
+  if (clock.setTimer) return clock.setTimer(ms, onExpire)
   const stop = new AbortController()
-  clock.sleep(ms, stop.signal).then(onTime, () => {}) // rejects when canceled
+  clock.sleep(ms, stop.signal).then(onExpire, () => {}) // rejects when canceled
   return () => stop.abort()
 }
 

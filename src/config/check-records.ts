@@ -18,7 +18,7 @@ import { findVectorProblem } from '../request/routing/one-model.ts'
 import { defaultHealthTerms } from '../request/routing/request-rules.ts'
 import { findCloudProblem } from '../request/upstream/clouds/cloud-problem.ts'
 import { comboFields } from '../types/records/combo-fields.ts'
-import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
+import { connectionFields, providerDataFields, topLevelFieldNames } from '../types/records/connection-fields.ts'
 import { groupFields } from '../types/records/group-fields.ts'
 import { aliasFields, customModelFields } from '../types/records/model-fields.ts'
 import type { RecordField, RecordFields, WriteOperation } from '../types/records/record-fields.ts'
@@ -91,7 +91,7 @@ function findSettingsProblem({ cloudUrl, health }: JsonObject): ShapeProblem | u
   const url = typeof cloudUrl === 'string' ? trimCloudUrl(cloudUrl) : ''
   const problem = url === '' ? undefined : findCloudUrlProblem(url)
   if (problem !== undefined) return { path: '.cloudUrl', problem }
-  return url === '' ? undefined : findShapeProblem(dataMembers.baseUrl.shape, url, '.cloudUrl')
+  return url === '' ? undefined : findShapeProblem(providerDataFields.baseUrl.shape, url, '.cloudUrl')
 }
 
 /** Names that resolve to other names: combos, which take precedence, and aliases. */
@@ -132,7 +132,7 @@ export function checkVectors({ combos, aliases }: NameReferences): void {
 const { name: _, ...unnamedCombo } = comboFields
 
 /** The fields of `providerSpecificData` that can also be at the top level of a connection. */
-export const topLevel = Object.fromEntries(topLevelMembers.map((name) => [name, dataMembers[name]]))
+export const topLevel = Object.fromEntries(topLevelFieldNames.map((name) => [name, providerDataFields[name]]))
 
 /** Checks the fields of an operation's input, plus the additional fields in `extra`. */
 function findInputProblem(

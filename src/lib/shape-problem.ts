@@ -2,7 +2,7 @@ import { promptCaching } from '../types/records/caching-fields.ts'
 import { entryParams, voices } from '../types/records/entry-fields.ts'
 import type { ListShape, MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../types/records/shapes.ts'
 import { flag, integer, list, object, text } from '../types/records/shapes.ts'
-import { dataTags, TAG_NAME } from '../types/records/tag-fields.ts'
+import { dataTags, TAG_NAME_PATTERN } from '../types/records/tag-fields.ts'
 import { conditionNames } from '../types/unions.ts'
 import { assertNever } from './assert-never.ts'
 import { suggestField, suggestInnerField } from './field-hints.ts'
@@ -79,7 +79,7 @@ export function findShapeProblem(
       if (typeof value === 'string' && shape.of.includes(value)) return undefined
       if (shape.orObject) return createProblem(CACHING_MODE_MESSAGE)
       return createProblem(
-        disallowedValueTexts[shape.refused?.find((disallowedValue) => disallowedValue === value) ?? ''] ??
+        disallowedValueTexts[shape.disallowed?.find((disallowedValue) => disallowedValue === value) ?? ''] ??
           describeChoice(shape.of),
       )
     case 'list':
@@ -203,7 +203,7 @@ function findEntryProblem(entry: JsonObject, path: string): ShapeProblem | undef
 
 function areValidTags(where: unknown): boolean {
   const names = isPlainObject(where) ? Object.keys(where) : []
-  return names.length > 0 && names.length <= 16 && names.every((name) => TAG_NAME.test(name))
+  return names.length > 0 && names.length <= 16 && names.every((name) => TAG_NAME_PATTERN.test(name))
 }
 
 function findWhenProblem(when: unknown, path: string): ShapeProblem | undefined {
@@ -281,7 +281,7 @@ function findTextProblem(
     isLiteral,
     isTrimmed,
     isNonEmpty,
-    isPathPart,
+    isPathSegment,
     max = Number.POSITIVE_INFINITY,
     pattern,
     form = 'customId',
@@ -299,7 +299,7 @@ function findTextProblem(
   if (value.length > max) return describeLength(max)
   if (max < Number.POSITIVE_INFINITY && CONTROL_PATTERN.test(value)) return NO_CONTROL_MESSAGE
   if (pattern && !pattern.test(value)) return textFormProblems[form]
-  return isPathPart && DOT_SEGMENT_PATTERN.test(value) ? NO_DOT_SEGMENT_MESSAGE : undefined
+  return isPathSegment && DOT_SEGMENT_PATTERN.test(value) ? NO_DOT_SEGMENT_MESSAGE : undefined
 }
 
 function findServerUrlProblem(url: string): string | undefined {
@@ -307,8 +307,8 @@ function findServerUrlProblem(url: string): string | undefined {
   return findBaseUrlProblem(url) ?? (path && describeEndpoint(url, path))
 }
 
-function isInRange({ min, above, max, isWhole }: NumberShape, value: unknown): boolean {
-  if (typeof value !== 'number' || !Number.isFinite(value) || (isWhole && !Number.isSafeInteger(value))) return false
+function isInRange({ min, above, max, isInteger }: NumberShape, value: unknown): boolean {
+  if (typeof value !== 'number' || !Number.isFinite(value) || (isInteger && !Number.isSafeInteger(value))) return false
   return value >= (min ?? value) && value <= (max ?? value) && (above === undefined || value > above)
 }
 

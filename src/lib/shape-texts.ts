@@ -108,10 +108,10 @@ export const NO_CONTROL_MESSAGE = 'must not contain control characters'
 export const DOT_SEGMENT_PATTERN = /^\.\.?$/
 export const NO_DOT_SEGMENT_MESSAGE = 'must not be "." or "..", which cannot be used in a URL'
 
-export function describeNumber({ min, above, max, isWhole }: Omit<NumberShape, 'type'>): string {
-  const lowerBound = min ?? (isWhole ? 0 : undefined)
-  const upperBound = max ?? (isWhole ? Number.MAX_SAFE_INTEGER : undefined)
-  const requirement = `must be a ${isWhole ? 'whole ' : ''}number`
+export function describeNumber({ min, above, max, isInteger }: Omit<NumberShape, 'type'>): string {
+  const lowerBound = min ?? (isInteger ? 0 : undefined)
+  const upperBound = max ?? (isInteger ? Number.MAX_SAFE_INTEGER : undefined)
+  const requirement = `must be a ${isInteger ? 'whole ' : ''}number`
   if (lowerBound !== undefined && upperBound !== undefined) return `${requirement} from ${lowerBound} to ${upperBound}`
   return `${requirement}${lowerBound === undefined ? '' : ` of ${lowerBound} or more`}${above === undefined ? '' : ` above ${above}`}${upperBound === undefined ? '' : ` and up to ${upperBound}`}`
 }

@@ -47,7 +47,7 @@ const signatures = createSignatures<AccountRecord>(accountFields)
 /** Returns the storage key of an account's record. */
 export const getAccountKey = (ref: string): string => ACCOUNTS_PREFIX + encodeURIComponent(ref)
 
-/** Signs the guarded fields of an account's record. */
+/** Signs the signed fields of an account's record. */
 export async function signAccount(keyring: Keyring, record: AccountRecord): Promise<AccountRecord> {
   return { ...record, mac: await signatures.sign(keyring, `accounts/${record.ref}`, record) }
 }
@@ -99,12 +99,12 @@ export async function removeAccount(storage: Storage, ref: string, ifVersion: st
 export async function listAccounts(
   storage: Storage,
   { after, limit }: { after?: string | undefined; limit: number },
-): Promise<{ accounts: StoredAccount[]; last: string | undefined }> {
+): Promise<{ accounts: StoredAccount[]; nextAfter: string | undefined }> {
   const options = { limit, ...(after !== undefined && { after: getAccountKey(after) }) }
   const page = await storage.list(ACCOUNTS_PREFIX, options).catch(handleStorageError('list', ACCOUNTS_PREFIX))
   const key = page.length < limit ? undefined : page.at(-1)?.key
-  const last = key === undefined ? undefined : decodeId(key.slice(ACCOUNTS_PREFIX.length))
-  return { accounts: page.flatMap((stored) => parseAccount(stored.key, stored) ?? []), last }
+  const nextAfter = key === undefined ? undefined : decodeId(key.slice(ACCOUNTS_PREFIX.length))
+  return { accounts: page.flatMap((stored) => parseAccount(stored.key, stored) ?? []), nextAfter }
 }
 
 function parseAccount(key: string, { value, version }: { value: string; version: string }): StoredAccount | undefined {
@@ -116,23 +116,28 @@ function parseAccount(key: string, { value, version }: { value: string; version:
 export async function reencryptAccounts(storage: Storage, previousKeyring: Keyring, keyring: Keyring): Promise<void> {
   const reencrypt = (ref: string) =>
     retryOnConflict(async () => {
-      const found = await readAccount(storage, ref)
-      if (!found) return true
-      const { record, version } = found
+      const storedAccount = await readAccount(storage, ref)
+      if (!storedAccount) return true
+      const { record, version } = storedAccount
       const profile = await decryptProfile(previousKeyring, record).catch(() => undefined)
       if (!profile) return true
-      const next = { ...record, sealedProfile: await encryptProfile(keyring, ref, profile) }
-      const signed = (await isSignedAccount(previousKeyring, ref, record)) ? await signAccount(keyring, next) : next
-      return writeAccount(storage, signed, { ifVersion: version, ttlMs: record.isManaged ? undefined : REENCRYPTED_MS })
+      const reencrypted = { ...record, sealedProfile: await encryptProfile(keyring, ref, profile) }
+      const signed = (await isSignedAccount(previousKeyring, ref, record))
+        ? await signAccount(keyring, reencrypted)
+        : reencrypted
+      return writeAccount(storage, signed, {
+        ifVersion: version,
+        ttlMs: record.isManaged ? undefined : REENCRYPTED_TTL_MS,
+      })
     })
   for (let after: string | undefined; ; ) {
-    const { accounts, last } = await listAccounts(storage, { after, limit: PAGE_SIZE })
+    const { accounts, nextAfter } = await listAccounts(storage, { after, limit: PAGE_SIZE })
     await Promise.all(accounts.map(({ record }) => reencrypt(record.ref)))
-    if (last === undefined) return
-    after = last
+    if (nextAfter === undefined) return
+    after = nextAfter
   }
 }
 
 const PAGE_SIZE = 1_000
 /** How long a record is kept after it is re-encrypted, in ms, unless it is renewed earlier. The storage doesn't report the remaining lifetime. */
-const REENCRYPTED_MS = 90 * 24 * 60 * 60 * 1_000
+const REENCRYPTED_TTL_MS = 90 * 24 * 60 * 60 * 1_000

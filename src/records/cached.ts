@@ -39,21 +39,21 @@ export function createCache<T>(
   { clock, freshness, staleFallback }: { clock: Clock; freshness: FreshnessTracker; staleFallback: StaleFallback },
 ): RefreshableValue<T> {
   let cached: CachedValue<T> | undefined
-  let reading: PendingRead<T> | undefined
+  let pendingRead: PendingRead<T> | undefined
   let epoch = 0 // counts all changes, because a value that was read during a change must be reread
   let localEpoch = 0 // counts this gateway's own changes, because a value that was read during one is outdated
 
-  function begin(): PendingRead<T> {
+  function startRead(): PendingRead<T> {
     const [startEpoch, startLocalEpoch] = [epoch, localEpoch]
     const startedAt = clock.now()
-    const pendingRead: PendingRead<T> = { startedAt, work: trackValue(read()) }
-    pendingRead.work
+    const startedRead: PendingRead<T> = { startedAt, work: trackValue(read()) }
+    startedRead.work
       .then(
         (value) => {
           if (startEpoch === epoch || (startLocalEpoch === localEpoch && !cached))
             cached = {
               value,
-              promise: pendingRead.work,
+              promise: startedRead.work,
               readAt: startedAt,
               isExpired: startEpoch !== epoch,
               retryAt: 0,
@@ -65,18 +65,18 @@ export function createCache<T>(
         },
       )
       .finally(() => {
-        if (reading === pendingRead) reading = undefined
+        if (pendingRead === startedRead) pendingRead = undefined
       })
-    return pendingRead
+    return startedRead
   }
 
-  function change(): void {
+  function invalidatePendingRead(): void {
     epoch++
-    reading = undefined
+    pendingRead = undefined
   }
 
   function drop(): void {
-    change()
+    invalidatePendingRead()
     localEpoch++
     cached = undefined
   }
@@ -87,23 +87,23 @@ export function createCache<T>(
   return {
     current() {
       if (cached && isUsable(cached)) return cached.promise
-      reading ??= begin()
-      return cached ? staleFallback.readOrUseStale(reading, cached.value) : reading.work
+      pendingRead ??= startRead()
+      return cached ? staleFallback.readOrUseStale(pendingRead, cached.value) : pendingRead.work
     },
     async refresh() {
       if (!cached || isUsable(cached)) return
-      reading ??= begin()
-      await reading.work.catch(() => {})
+      pendingRead ??= startRead()
+      await pendingRead.work.catch(() => {})
     },
     reread() {
-      reading ??= begin()
-      return reading.work
+      pendingRead ??= startRead()
+      return pendingRead.work
     },
     get latest() {
       return cached
     },
     expire() {
-      change()
+      invalidatePendingRead()
       if (cached) cached.isExpired = true
     },
     drop,
@@ -132,7 +132,7 @@ export interface FreshnessTracker {
 export function createFreshnessTracker(storage: Storage, clock: Clock, maxAgeMs = 1_000): FreshnessTracker {
   const listeners: Array<(key: string) => void> = []
   const gapListeners: Array<() => void> = []
-  const stop = storage.watch?.(
+  const stopWatching = storage.watch?.(
     (key) => {
       for (const listener of listeners) listener(key)
     },
@@ -141,10 +141,10 @@ export function createFreshnessTracker(storage: Storage, clock: Clock, maxAgeMs 
     },
   )
   return {
-    isWatched: stop !== undefined,
-    isFresh: (readAt) => stop !== undefined || Math.abs(clock.now() - readAt) < maxAgeMs,
+    isWatched: stopWatching !== undefined,
+    isFresh: (readAt) => stopWatching !== undefined || Math.abs(clock.now() - readAt) < maxAgeMs,
     onChange: (listener) => void listeners.push(listener),
     onGap: (listener) => void gapListeners.push(listener),
-    close: () => stop?.(),
+    close: () => stopWatching?.(),
   }
 }

@@ -56,13 +56,16 @@ export function withCodeRecords(storage: Storage, code: CodeLayer): Storage {
     async list(prefix, options = {}) {
       const { after = '', limit } = options
       const { values } = code.records
-      const matching = [...values].filter(([key]) => key.startsWith(prefix) && key > after)
+      const codeEntries = [...values].filter(([key]) => key.startsWith(prefix) && key > after)
       const stored = await storage.list(prefix, options)
-      if (matching.length === 0) return stored
-      const others = stored.filter(({ key }) => !values.has(key))
-      const all = [...others, ...matching.map(([key, value]) => ({ key, value, version: CODE_VERSION }))]
-      all.sort((a, b) => (a.key < b.key ? -1 : 1))
-      return all.slice(0, limit)
+      if (codeEntries.length === 0) return stored
+      const storedEntries = stored.filter(({ key }) => !values.has(key))
+      const allEntries = [
+        ...storedEntries,
+        ...codeEntries.map(([key, value]) => ({ key, value, version: CODE_VERSION })),
+      ]
+      allEntries.sort((a, b) => (a.key < b.key ? -1 : 1))
+      return allEntries.slice(0, limit)
     },
   }
 }

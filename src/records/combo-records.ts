@@ -33,26 +33,26 @@ interface ComboRecords {
 /** A change to a combo. Both functions get all current combos, throw to prevent the change, and may be called more than once. */
 interface ComboEdit {
   /** Checks whether the change is allowed. Called even if the combo doesn't exist. */
-  check(all: readonly ComboRecord[]): void
+  check(combos: readonly ComboRecord[]): void
   /** Returns the changed combo. */
-  edit(current: ComboRecord, all: readonly ComboRecord[]): ComboRecord
+  edit(current: ComboRecord, combos: readonly ComboRecord[]): ComboRecord
 }
 
 export function createComboRecords(records: WritableRecords<ComboRecord>): ComboRecords {
   async function finishRenames(): Promise<StoredEntry<ComboRecord>[]> {
     const entries = await records.entries({ fresh: true })
-    const moving = entries.map(({ record }) => record).filter(({ from, movedTo }) => from ?? movedTo)
-    if (moving.length === 0) return [...entries]
-    const current = filterValidCombos(entries.map(({ record }) => record))
-    for (const record of moving) {
+    const renamedRecords = entries.map(({ record }) => record).filter(({ from, movedTo }) => from ?? movedTo)
+    if (renamedRecords.length === 0) return [...entries]
+    const validRecords = filterValidCombos(entries.map(({ record }) => record))
+    for (const record of renamedRecords) {
       if (record.movedTo !== undefined) await finishRename(record, record.movedTo)
-      else if (record.from !== undefined && !current.includes(record)) await undoRename(record, record.from)
+      else if (record.from !== undefined && !validRecords.includes(record)) await undoRename(record, record.from)
     }
     return filterValidEntries(await records.entries({ fresh: true }))
   }
 
-  const put = (before: ComboRecord, after: ComboRecord) =>
-    records.update(before.name, (current) => (isSame(current, before) ? withNewRevision(after) : undefined))
+  const replaceIfUnchanged = (before: ComboRecord, after: ComboRecord) =>
+    records.update(before.name, (stored) => (isSameRevision(stored, before) ? withNewRevision(after) : undefined))
 
   /**
    * Renames a combo. The write that marks the old record commits the rename: earlier writes can be undone, and later ones can be completed afterward.
@@ -64,23 +64,27 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
     requireStored(before)
     const after = withNewRevision({ ...edited, from: before.name })
     if (!(await records.insert(after.name, after, order))) throw gatewayError('NAME_TAKEN')
-    const old = await put(before, { ...before, movedTo: after.name })
-    if (old) await finishRename(old, after.name) // otherwise, `finishRenames` removes the new record
-    return old && after
+    const oldRecord = await replaceIfUnchanged(before, { ...before, movedTo: after.name })
+    if (oldRecord) await finishRename(oldRecord, after.name) // otherwise, `finishRenames` removes the new record
+    return oldRecord && after
   }
 
-  async function finishRename(old: ComboRecord, name: string): Promise<void> {
+  async function finishRename(oldRecord: ComboRecord, name: string): Promise<void> {
     await records.update(name, ({ from, ...current }) =>
-      current.id === old.id && from === old.name ? withNewRevision(current) : undefined,
+      current.id === oldRecord.id && from === oldRecord.name ? withNewRevision(current) : undefined,
     )
-    await records.remove(old.name, (current) => isSame(current, old))
+    await records.remove(oldRecord.name, (stored) => isSameRevision(stored, oldRecord))
   }
 
   /** Undoes a rename. First gives the old record another revision, so the renaming process notices its failure if it is still running. */
   async function undoRename(pending: ComboRecord, from: string): Promise<void> {
-    const old = await records.get(from)
-    if (old?.id === pending.id && (old.movedTo !== undefined || !(await put(old, old)))) return
-    await records.remove(pending.name, (current) => isSame(current, pending))
+    const oldRecord = await records.get(from)
+    if (
+      oldRecord?.id === pending.id &&
+      (oldRecord.movedTo !== undefined || !(await replaceIfUnchanged(oldRecord, oldRecord)))
+    )
+      return
+    await records.remove(pending.name, (stored) => isSameRevision(stored, pending))
   }
 
   return {
@@ -89,12 +93,12 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
     async replace(before, after) {
       if (!before) return after === undefined || records.insert(after.name, withNewRevision(after))
       const { name } = before.record
-      if (!after) return (await records.remove(name, (current) => isSame(current, before.record))) !== undefined
-      if (after.name === name) return (await put(before.record, after)) !== undefined
-      const moving = rename(before, after).catch((error: unknown) => {
+      if (!after) return (await records.remove(name, (stored) => isSameRevision(stored, before.record))) !== undefined
+      if (after.name === name) return (await replaceIfUnchanged(before.record, after)) !== undefined
+      const renaming = rename(before, after).catch((error: unknown) => {
         if (!isGatewayError(error, 'NAME_TAKEN')) throw error
       })
-      return (await moving) !== undefined
+      return (await renaming) !== undefined
     },
 
     async add(combo, check, { replacesDamaged = false } = {}) {
@@ -107,13 +111,14 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
     change: (id, { check, edit }) =>
       retryOnConflict(async () => {
         const entries = await finishRenames()
-        const all = entries.map(({ record }) => record)
-        check(all)
+        const combos = entries.map(({ record }) => record)
+        check(combos)
         const entry = entries.find(hasId(id))
         if (!entry) throw gatewayError('NOT_FOUND', { message: 'Combo not found' })
         const before = entry.record
-        const edited = edit(before, all)
-        const after = edited.name === before.name ? await put(before, edited) : await rename(entry, edited)
+        const edited = edit(before, combos)
+        const after =
+          edited.name === before.name ? await replaceIfUnchanged(before, edited) : await rename(entry, edited)
         return after !== undefined && { before, after }
       }),
 
@@ -121,9 +126,9 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
       let removed: ComboRecord | undefined
       await retryOnConflict(async () => {
         const record = (await finishRenames()).find(hasId(id))?.record
-        if (!record || (removed && isSame(record, removed))) return true // the combo was already removed, or came from an outdated list
-        const result = await records.remove(record.name, (current) => isSame(current, record))
-        removed = result?.record ?? removed
+        if (!record || (removed && isSameRevision(record, removed))) return true // the combo was already removed, or came from an outdated list
+        const removal = await records.remove(record.name, (stored) => isSameRevision(stored, record))
+        removed = removal?.record ?? removed
         return false
       })
       return removed
@@ -132,8 +137,8 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
 }
 
 function filterValidEntries(entries: readonly StoredEntry<ComboRecord>[]): StoredEntry<ComboRecord>[] {
-  const current = new Set(filterValidCombos(entries.map(({ record }) => record)))
-  return entries.filter(({ record }) => current.has(record))
+  const validRecords = new Set(filterValidCombos(entries.map(({ record }) => record)))
+  return entries.filter(({ record }) => validRecords.has(record))
 }
 
 const hasId =
@@ -143,5 +148,5 @@ const hasId =
 
 const withNewRevision = (record: ComboRecord): ComboRecord => ({ ...record, revision: crypto.randomUUID() })
 
-const isSame = (a: ComboRecord, b: ComboRecord) =>
+const isSameRevision = (a: ComboRecord, b: ComboRecord) =>
   a.id === b.id && a.revision === b.revision && a.updatedAt === b.updatedAt

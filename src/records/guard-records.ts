@@ -3,12 +3,12 @@ import { GUARDS_PREFIX, type StoredGuard } from './record-collections.ts'
 import type { Store } from './store.ts'
 
 /** A guard with its headers in plain text. */
-export type PlainGuard = StoredGuard & { headers?: Record<string, string> }
+export type DecryptedGuard = StoredGuard & { headers?: Record<string, string> }
 
 /** Encrypts a guard's headers for the URL that they are sent to. */
 export async function encryptHeaders(
   keyring: Store['keyring'],
-  { headers = {}, sealedHeaders: _, ...guard }: PlainGuard,
+  { headers = {}, sealedHeaders: _, ...guard }: DecryptedGuard,
 ): Promise<StoredGuard> {
   if (Object.keys(headers).length === 0) return guard
   const sealedHeaders = await (await keyring()).encrypt(getHeadersContext(guard), JSON.stringify(headers))
@@ -16,7 +16,7 @@ export async function encryptHeaders(
 }
 
 /** Decrypts a guard's headers. Rejects with `STORAGE_FAILED` if they were changed or moved. */
-export async function decryptHeaders(keyring: Store['keyring'], guard: StoredGuard): Promise<PlainGuard> {
+export async function decryptHeaders(keyring: Store['keyring'], guard: StoredGuard): Promise<DecryptedGuard> {
   const { sealedHeaders } = guard
   if (sealedHeaders === undefined) return guard
   return { ...guard, headers: JSON.parse(await (await keyring()).decrypt(getHeadersContext(guard), sealedHeaders)) }

@@ -5,7 +5,7 @@ import { KEYS_PREFIX, type KeyRecord, PREVIOUS_KEYS_PREFIX } from './record-coll
 import type { PendingRead } from './storage-access.ts'
 
 /** The fields of a client key that a request needs, without its group. */
-export type KeyParts = Pick<
+export type KeyFields = Pick<
   ApiKey,
   | 'id'
   | 'name'
@@ -25,7 +25,7 @@ export type KeyParts = Pick<
   digest: string
 }
 
-export interface CachedKey extends KeyParts {
+export interface CachedKey extends KeyFields {
   groupId?: string
 }
 
@@ -33,7 +33,7 @@ export interface CachedKey extends KeyParts {
 export interface PendingLookup {
   digest: string
   /** The digest of the credential, if it is a previous value of the key. */
-  previous?: string
+  previousDigest?: string
   /** Whether another writer has changed the key since the lookup started. */
   isExpired: boolean
 }
@@ -131,9 +131,9 @@ export class KeyCache {
   }
 
   /** Remembers that a key has been rotated, for requests that use one of its previous values. */
-  addRotation(from: string, to: string): void {
+  addRotation(previousDigest: string, currentDigest: string): void {
     evictOldest(this.#rotatedTo, MAX_CACHED)
-    this.#rotatedTo.set(from, to)
+    this.#rotatedTo.set(previousDigest, currentDigest)
   }
 
   forget(digest: string): void {
@@ -144,7 +144,7 @@ export class KeyCache {
   }
 
   forgetPrevious(digest: string): void {
-    this.#dropLookups((lookup) => lookup.previous === digest)
+    this.#dropLookups((lookup) => lookup.previousDigest === digest)
     const credential = this.#previousCredentials.get(digest)
     this.#previousCredentials.delete(digest)
     if (credential !== undefined) this.#entries.delete(credential)
@@ -153,7 +153,7 @@ export class KeyCache {
 
   /** Prevents a rejected key from being accepted from memory. `key` is the key as it was read, or absent if it doesn't exist. */
   forgetRejected(digest: string, key?: CachedKey): void {
-    this.#dropLookups((lookup) => lookup.digest === digest || lookup.previous === digest)
+    this.#dropLookups((lookup) => lookup.digest === digest || lookup.previousDigest === digest)
     for (const credential of this.#listCredentials(digest)) {
       const entry = this.#entries.get(credential)
       if (entry && key) this.#entries.set(credential, { ...entry, key, pendingRead: undefined })
@@ -187,27 +187,29 @@ export class KeyCache {
 
   #handleExternalChange(digest: string): void {
     const { changedAt = Number.NEGATIVE_INFINITY } = this.#entries.get(this.#credentials.get(digest) ?? '') ?? {}
-    this.expire(digest, this.#clock.now() - changedAt < ECHO_MS ? {} : { isChanged: true })
+    this.expire(digest, this.#clock.now() - changedAt < OWN_CHANGE_ECHO_MS ? {} : { isChanged: true })
   }
 
   /** Notifies listeners of a changed key. In-flight requests may know it by the digest of a previous value. */
   #notify(digest: string): void {
-    const moved = this.#rotatedTo
-    const others = moved.size === 0 ? [] : [...moved].flatMap(([from, to]) => (to === digest ? from : []))
-    for (const changed of [digest, ...others]) for (const listener of this.#listeners) listener(changed)
+    const rotations = this.#rotatedTo
+    const previousDigests =
+      rotations.size === 0 ? [] : [...rotations].flatMap(([from, to]) => (to === digest ? from : []))
+    for (const changedDigest of [digest, ...previousDigests])
+      for (const listener of this.#listeners) listener(changedDigest)
   }
 
   /** Lists the cached credentials of the key with this digest. */
   #listCredentials(digest: string): string[] {
-    const credentials = this.#credentials.get(digest) ?? []
-    if (this.#previousCredentials.size === 0) return [credentials].flat()
-    return [credentials, ...this.#previousCredentials.values()]
+    const currentCredential = this.#credentials.get(digest) ?? []
+    if (this.#previousCredentials.size === 0) return [currentCredential].flat()
+    return [currentCredential, ...this.#previousCredentials.values()]
       .flat()
-      .filter((entryKey) => this.#entries.get(entryKey)?.digest === digest)
+      .filter((credential) => this.#entries.get(credential)?.digest === digest)
   }
 }
 
-const optionalParts = [
+const optionalFieldNames = [
   'isActive',
   'expiresAt',
   'models',
@@ -225,12 +227,12 @@ const optionalParts = [
 export function toCachedKey(digest: string, record: KeyRecord): CachedKey {
   const { id, name, group } = record
   const key: CachedKey = { id, name, digest }
-  for (const part of optionalParts) if (record[part] !== undefined) Object.assign(key, { [part]: record[part] })
+  for (const name of optionalFieldNames) if (record[name] !== undefined) Object.assign(key, { [name]: record[name] })
   if (group !== undefined) key.groupId = group
   return key
 }
 
 /** Some storages also report the gateway's own changes, within this time in ms. */
-const ECHO_MS = 1_000
+const OWN_CHANGE_ECHO_MS = 1_000
 
 const MAX_CACHED = 20_000

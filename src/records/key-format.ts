@@ -9,8 +9,8 @@ const CUSTOM_PATTERN = /^sbx_(?!admin_)[A-Za-z0-9_-]{32,196}$/
 
 /** Creates a client key: `sbx_`, 256 random bits in base64url, and a checksum that detects typos without a lookup. */
 export function mintClientKey(): string {
-  const random = toBase64Url(randomBytes(32))
-  return `sbx_${random}${checksum(random)}`
+  const secret = toBase64Url(randomBytes(32))
+  return `sbx_${secret}${computeChecksum(secret)}`
 }
 
 /**
@@ -18,19 +18,19 @@ export function mintClientKey(): string {
  * need no lookup. The code that keeps secrets out of logs also recognizes both formats.
  */
 export function isClientKey(credential: string): boolean {
-  const [, random, sum] = PATTERN.exec(credential) ?? []
-  return random === undefined ? CUSTOM_PATTERN.test(credential) : checksum(random) === sum
+  const [, secret, checksum] = PATTERN.exec(credential) ?? []
+  return secret === undefined ? CUSTOM_PATTERN.test(credential) : computeChecksum(secret) === checksum
 }
 
 /** Returns the CRC-32 of a string, in hex. */
-function checksum(text: string): string {
-  let crc = 0xffffffff
+function computeChecksum(text: string): string {
+  let remainder = 0xffffffff
   for (const byte of encodeUtf8(text)) {
-    crc ^= byte
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+    remainder ^= byte
+    for (let bit = 0; bit < 8; bit++) remainder = (remainder >>> 1) ^ (remainder & 1 ? 0xedb88320 : 0)
   }
-  const sum = (crc ^ 0xffffffff) >>> 0
-  return toHex(new Uint8Array([sum >>> 24, sum >>> 16, sum >>> 8, sum]))
+  const crc = (remainder ^ 0xffffffff) >>> 0
+  return toHex(new Uint8Array([crc >>> 24, crc >>> 16, crc >>> 8, crc]))
 }
 
 /** Returns why a key is rejected at this time (epoch ms), or `undefined` if it is accepted. */

@@ -3,7 +3,7 @@ import { memoizeByObject } from '../lib/maps.ts'
 import { createResolvedPromise, getSettledValue } from '../lib/promises.ts'
 import type { Clock } from '../types.ts'
 import type { FreshnessTracker } from './cached.ts'
-import { type CachedKey, type CacheEntry, type KeyCache, type KeyParts, toCachedKey } from './key-cache.ts'
+import { type CachedKey, type CacheEntry, type KeyCache, type KeyFields, toCachedKey } from './key-cache.ts'
 import { createPausedGroupError, isClientKey } from './key-format.ts'
 import { isSignedKey, isSignedPreviousKey, type Keyring } from './keyring.ts'
 import { type ClientGroup, type GroupCache, loadRejections } from './known-groups.ts'
@@ -12,7 +12,7 @@ import type { Records } from './records.ts'
 import { isStorageUnavailable, type PendingRead, RETRY_AFTER_MS, type StaleFallback } from './storage-access.ts'
 
 /** The fields of a client key that a request needs. */
-export interface ClientKey extends KeyParts {
+export interface ClientKey extends KeyFields {
   group?: ClientGroup
 }
 
@@ -64,21 +64,21 @@ export class KeyLookup {
   /** Finds out from the storage why the key with this digest is rejected. Resolves to `undefined` if it isn't. Rejects with `STORAGE_FAILED`. */
   async findRejection(digest: string): Promise<GatewayError | undefined> {
     const { records, groups, keyring, cache } = this.#deps
-    const found = await records.get(digest)
-    const previous = found ? undefined : await this.#findPrevious(digest) // also looks up previous values, because in-flight requests continue after a key rotation
+    const keyRecord = await records.get(digest)
+    const previous = keyRecord ? undefined : await this.#findPrevious(digest) // also looks up previous values, because in-flight requests continue after a key rotation
     if (previous) cache.addRotation(digest, previous.to)
-    const current = previous?.to ?? digest
-    const record = previous ? await records.get(current) : found
+    const currentDigest = previous?.to ?? digest
+    const record = previous ? await records.get(currentDigest) : keyRecord
     if (!record) {
-      cache.forgetRejected(current)
+      cache.forgetRejected(currentDigest)
       return (await loadRejections()).createDeletedKeyError()
     }
-    if (!(await isSignedKey(await keyring(), current, record))) {
-      cache.forgetRejected(current)
+    if (!(await isSignedKey(await keyring(), currentDigest, record))) {
+      cache.forgetRejected(currentDigest)
       return (await loadRejections()).createUnsignedKeyError(record)
     }
     if (record.isActive === false) {
-      cache.forgetRejected(current, toCachedKey(current, record))
+      cache.forgetRejected(currentDigest, toCachedKey(currentDigest, record))
       return gatewayError('KEY_PAUSED')
     }
     if (record.group === undefined) return undefined
@@ -101,10 +101,10 @@ export class KeyLookup {
   #findInMemory(key: CachedKey): Promise<ClientKey> {
     const { groupId } = key
     if (groupId === undefined) return this.#toPromise(key)
-    const finding = this.#deps.groups.find(groupId)
-    const group = getSettledValue(finding)
-    const created = this.#withGroups.get(key)
-    return group && created?.group === group ? this.#toPromise(created) : this.#addGroup(key, finding)
+    const pendingGroup = this.#deps.groups.find(groupId)
+    const group = getSettledValue(pendingGroup)
+    const memoizedKey = this.#withGroups.get(key)
+    return group && memoizedKey?.group === group ? this.#toPromise(memoizedKey) : this.#addGroup(key, pendingGroup)
   }
 
   async #findInStorage(credential: string, entry: CacheEntry | undefined): Promise<ClientKey | undefined> {
@@ -141,7 +141,7 @@ export class KeyLookup {
       const previous = record ? undefined : await this.#findPrevious(digest)
       if (previous) {
         lookup.digest = previous.to
-        lookup.previous = digest
+        lookup.previousDigest = digest
         record = await records.get(previous.to)
       }
       if (!record || (previous && (previous.until <= clock.now() || previous.id !== record.id))) {
@@ -180,15 +180,15 @@ export class KeyLookup {
   }
 
   /** Adds a key's group to the key, if it has one. Throws `CALLER_UNUSABLE` if the group doesn't exist. */
-  async #addGroup(key: CachedKey, finding?: Promise<ClientGroup | undefined>): Promise<ClientKey> {
+  async #addGroup(key: CachedKey, pendingGroup?: Promise<ClientGroup | undefined>): Promise<ClientKey> {
     const { groupId, ...keyFields } = key
     if (groupId === undefined) return key
-    const group = await (finding ?? this.#deps.groups.find(groupId))
+    const group = await (pendingGroup ?? this.#deps.groups.find(groupId))
     if (!group) throw (await loadRejections()).createMissingGroupError(key, groupId)
-    const created = this.#withGroups.get(key)
-    if (created?.group === group) return created
-    const next = { ...keyFields, group }
-    this.#withGroups.set(key, next)
-    return next
+    const memoizedKey = this.#withGroups.get(key)
+    if (memoizedKey?.group === group) return memoizedKey
+    const keyWithGroup = { ...keyFields, group }
+    this.#withGroups.set(key, keyWithGroup)
+    return keyWithGroup
   }
 }

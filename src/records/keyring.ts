@@ -36,11 +36,11 @@ export interface SyncCrypto {
   createDecrypter(key: Uint8Array): Decrypt<Uint8Array>
 }
 
-type Decrypt<Plain> = (
+type Decrypt<Plaintext> = (
   iv: Uint8Array<ArrayBuffer>,
   additionalData: Uint8Array<ArrayBuffer>,
-  cipher: Uint8Array<ArrayBuffer>,
-) => Plain
+  ciphertext: Uint8Array<ArrayBuffer>,
+) => Plaintext
 
 /** Part of the authenticated data of every encrypted value. */
 const CIPHER_SCHEMA = 1
@@ -60,16 +60,16 @@ export async function createKeyring(
   keys: Uint8Array<ArrayBuffer>,
   { syncCrypto, digestsSha256 = false }: KeyringOptions = {},
 ): Promise<Keyring> {
-  const half = KEYRING_BYTES / 2
-  const [data, lookup] = [keys.slice(0, half), keys.slice(half)]
+  const keyBytes = KEYRING_BYTES / 2
+  const [data, lookup] = [keys.slice(0, keyBytes), keys.slice(keyBytes)]
   const dataKey = await crypto.subtle.importKey('raw', data, 'AES-GCM', false, ['encrypt', 'decrypt'])
   const lookupKey = await crypto.subtle.importKey('raw', lookup, HMAC_ALGORITHM, false, ['sign'])
-  const signing = await deriveSigningKey(data)
-  const signingKey = await crypto.subtle.importKey('raw', signing, HMAC_ALGORITHM, false, ['sign', 'verify'])
+  const signingBytes = await deriveSigningKey(data)
+  const signingKey = await crypto.subtle.importKey('raw', signingBytes, HMAC_ALGORITHM, false, ['sign', 'verify'])
   const decryptData: Decrypt<Uint8Array | Promise<Uint8Array>> =
     syncCrypto?.createDecrypter(data) ?? createDecrypter(dataKey)
   const isValidMac =
-    syncCrypto?.createVerifier(signing) ??
+    syncCrypto?.createVerifier(signingBytes) ??
     ((mac: Uint8Array<ArrayBuffer>, text: Uint8Array<ArrayBuffer>) =>
       crypto.subtle.verify('HMAC', signingKey, mac, text))
 
@@ -124,12 +124,12 @@ export async function encryptBytes(
   plaintext: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
   const iv = randomBytes(12)
-  const cipher = await crypto.subtle.encrypt(
+  const ciphertext = await crypto.subtle.encrypt(
     { name: 'AES-GCM', iv, additionalData: getAdditionalData(context) },
     key,
     plaintext,
   )
-  return `${toBase64(iv)}.${toBase64(new Uint8Array(cipher))}`
+  return `${toBase64(iv)}.${toBase64(new Uint8Array(ciphertext))}`
 }
 
 /** Decrypts a value that `encryptBytes` encrypted in the same context. Rejects any other value. */
@@ -139,21 +139,21 @@ export const decryptBytes = async (
   encrypted: string,
 ): Promise<Uint8Array<ArrayBuffer>> => decryptText(createDecrypter(key), context, encrypted)
 
-function decryptText<Plain>(decrypt: Decrypt<Plain>, context: string, encrypted: string): Plain {
+function decryptText<Plaintext>(decrypt: Decrypt<Plaintext>, context: string, encrypted: string): Plaintext {
   const [iv = '', cipher = ''] = encrypted.split('.')
   return decrypt(fromBase64(iv), getAdditionalData(context), fromBase64(cipher))
 }
 
 const createDecrypter =
   (key: CryptoKey): Decrypt<Promise<Uint8Array<ArrayBuffer>>> =>
-  async (iv, additionalData, cipher) =>
-    new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData }, key, cipher))
+  async (iv, additionalData, ciphertext) =>
+    new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData }, key, ciphertext))
 
 const getAdditionalData = (context: string) => encodeUtf8(`${CIPHER_SCHEMA}:${context}`)
 
 const keySignatures = createSignatures<KeyRecord>(keyFields)
 
-/** Signs the guarded fields of a key's record under this digest (signatures.ts). */
+/** Signs the signed fields of a key's record under this digest (signatures.ts). */
 export async function signKey(keyring: Keyring, digest: string, record: KeyRecord): Promise<KeyRecord> {
   return { ...record, mac: await keySignatures.sign(keyring, `keys/${digest}`, record) }
 }
@@ -163,7 +163,7 @@ export const isSignedKey = (keyring: Keyring, digest: string, record: KeyRecord)
 
 const groupSignatures = createSignatures<GroupRecord>(groupFields)
 
-/** Signs the guarded fields of a group's record under this ID. */
+/** Signs the signed fields of a group's record under this ID. */
 export async function signGroup(keyring: Keyring, id: string, record: GroupRecord): Promise<GroupRecord> {
   return { ...record, mac: await groupSignatures.sign(keyring, `groups/${id}`, record) }
 }

@@ -21,9 +21,9 @@ export interface GroupCacheDependencies
 /** Creates the cache of client key groups. */
 export function createGroupCache({ records, keyring, code, ...deps }: GroupCacheDependencies): GroupCache {
   async function read(id: string): Promise<ClientGroup | undefined> {
-    const current = code.records
+    const codeRecords = code.records
     const record = await records.get(id)
-    if (current !== code.records) return read(id) // the configuration was reloaded in the meantime, so the record may be outdated
+    if (codeRecords !== code.records) return read(id) // the configuration was reloaded in the meantime, so the record may be outdated
     if (record && !isGroupInCode(code, id) && !(await isSignedGroup(await keyring(), id, record)))
       throw (await loadRejections()).createUnsignedGroupError(record)
     return record && toClientGroup(record)

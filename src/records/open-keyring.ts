@@ -26,8 +26,8 @@ interface KeyringDependencies {
 export async function openKeyring(options: KeyringDependencies): Promise<Keyring> {
   const { storage, secret, logger, syncCrypto, digestsSha256 } = options
   const secrets = await readSecrets(secret, storage)
-  const current = secrets[0]
-  if (!current) {
+  const currentSecret = secrets[0]
+  if (!currentSecret) {
     logger.warn('No secret is set, so API keys and credentials are stored unencrypted. Set the `secret` option.')
   }
   const create = (keys: Uint8Array<ArrayBuffer>) => createKeyring(keys, { syncCrypto, digestsSha256 })
@@ -35,7 +35,7 @@ export async function openKeyring(options: KeyringDependencies): Promise<Keyring
     const stored = await storage.get(KEYRING_KEY).catch(handleStorageError('read', KEYRING_KEY))
     const record = stored && parseKeyringRecord(stored.value)
     if (record?.wrappedBy === NOT_WRAPPED && storage.ownSecret) throw createReplacedError()
-    if (record?.isTakenOver && record.wrappedBy === (current?.version ?? NOT_WRAPPED))
+    if (record?.isTakenOver && record.wrappedBy === (currentSecret?.version ?? NOT_WRAPPED))
       return create(await unwrapKeys(record, secrets))
     const { setUpKeyring } = await import('./set-up-keyring.ts')
     return setUpKeyring(stored && record && { stored, record }, { storage, secrets, create })

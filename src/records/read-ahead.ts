@@ -3,7 +3,7 @@ import type { Clock, Storage, Stored } from '../types.ts'
 import { isClientKey } from './key-format.ts'
 import type { ExpectedCallers } from './lazy-read-ahead.ts'
 import type { Secret } from './open-keyring.ts'
-import { listCallerRecords, MAX_CALLERS, ReadingLists, readTokenAhead } from './reading-lists.ts'
+import { listCallerRecords, MAX_CALLERS, parseUnverifiedToken, ReadingLists } from './reading-lists.ts'
 import {
   ACCOUNT_LIMITS_END,
   ALIASES_PREFIX,
@@ -13,7 +13,7 @@ import {
   GROUPS_PREFIX,
   KEYRING_KEY,
   KEYS_PREFIX,
-  LIMITS,
+  LIMITS_PREFIX,
   PROVIDERS_PREFIX,
   SETTINGS_KEY,
 } from './record-collections.ts'
@@ -22,10 +22,14 @@ import { PAGE_SIZE } from './stored-records.ts'
 const LISTED_PREFIXES = [CONNECTIONS_PREFIX, COMBOS_PREFIX, ALIASES_PREFIX, CUSTOM_MODELS_PREFIX, PROVIDERS_PREFIX]
 
 /** Records that a request reads one by one. */
-const LOOKUPS = [{ prefix: KEYS_PREFIX }, { prefix: GROUPS_PREFIX }, { prefix: LIMITS, after: ACCOUNT_LIMITS_END }]
+const LOOKUPS = [
+  { prefix: KEYS_PREFIX },
+  { prefix: GROUPS_PREFIX },
+  { prefix: LIMITS_PREFIX, after: ACCOUNT_LIMITS_END },
+]
 
 /** How many records of each lookup are read ahead. In a small store, that is all of them. */
-const MAX_LOOKUPS = 100
+const MAX_LOOKUP_RECORDS = 100
 
 /** How many times a first request reads the keyring and the settings. */
 const MAX_USES = 2
@@ -47,9 +51,9 @@ export interface ReadAheadOptions {
 export interface ReadAhead {
   storage: Storage
   /** Reads the records of a caller ahead (reading-lists.ts). Absent if the storage can't, or if they would be too old. */
-  expect?: ExpectedCallers['expect']
+  preload?: ExpectedCallers['preload']
   /** Stores the caller's reading list if necessary. */
-  learn?: ExpectedCallers['learn']
+  saveReadingList?: ExpectedCallers['saveReadingList']
 }
 
 /**
@@ -60,123 +64,124 @@ export function withReadAhead(options: ReadAheadOptions): ReadAhead {
   const { storage, clock, maxAgeMs = MAX_AGE_MS, findPreviousDigest } = options
   const { getLinked, ...operations } = storage
   const readsRecords = storage.atomic && maxAgeMs >= MAX_AGE_MS
-  const lookedUp = readsRecords ? LOOKUPS : []
+  const lookupRanges = readsRecords ? LOOKUPS : []
   const lists =
     readsRecords && getLinked ? new ReadingLists({ ...options, getLinked, maxAgeMs: MAX_AGE_MS }) : undefined
-  let ahead: ReturnType<typeof start> | undefined
+  let readAhead: ReturnType<typeof startReadAhead> | undefined
   let startedAt: number | undefined // in epoch ms
   let isListed = async (_key: string) => false
-  const learned = new Map<string, true>()
+  const savedCallers = new Map<string, true>()
 
-  function start() {
+  function startReadAhead() {
     startedAt = clock.now()
     const gets = [KEYRING_KEY, SETTINGS_KEY].map((key) => [key, { uses: 0, work: storage.get(key) }] as const)
     const listings = LISTED_PREFIXES.map(
       (prefix) => [prefix, { uses: 1, work: storage.list(prefix, { limit: PAGE_SIZE }) }] as const,
     )
-    const lookups = lookedUp.map(({ prefix, after }) => ({
+    const lookups = lookupRanges.map(({ prefix, after }) => ({
       prefix,
-      isFor: (key: string) => key.startsWith(prefix) && (after === undefined || key > after),
-      used: new Set<string>(),
-      work: storage.list(prefix, { limit: MAX_LOOKUPS, ...(after !== undefined && { after }) }),
+      coversKey: (key: string) => key.startsWith(prefix) && (after === undefined || key > after),
+      usedKeys: new Set<string>(),
+      work: storage.list(prefix, { limit: MAX_LOOKUP_RECORDS, ...(after !== undefined && { after }) }),
     }))
     for (const { work } of [...[...gets, ...listings].map(([, pending]) => pending), ...lookups])
       Promise.resolve(work).catch(() => {}) // the reader receives the rejection
-    const listed = lookups.map(({ isFor, work }) => {
+    const listedKeys = lookups.map(({ coversKey, work }) => {
       const keys = work.then(
-        (records) => (records.length < MAX_LOOKUPS ? 'all' : new Set(records.map(({ key }) => key))),
+        (records) => (records.length < MAX_LOOKUP_RECORDS ? 'all' : new Set(records.map(({ key }) => key))),
         () => undefined,
       )
-      return { isFor, keys }
+      return { coversKey, keys }
     })
     isListed = async (key) => {
-      const keys = await listed.find(({ isFor }) => isFor(key))?.keys
+      const keys = await listedKeys.find(({ coversKey }) => coversKey(key))?.keys
       return keys === 'all' || keys?.has(key) === true
     }
     return { gets: new Map(gets), listings: new Map(listings), lookups }
   }
 
-  function getAhead() {
-    if (clock.now() - (startedAt ?? 0) >= MAX_AGE_MS) ahead = undefined
-    return ahead
+  function getFreshReadAhead() {
+    if (clock.now() - (startedAt ?? 0) >= MAX_AGE_MS) readAhead = undefined
+    return readAhead
   }
 
   function take<Work>(reads: Map<string, { uses: number; work: Work }> | undefined, key: string): Work | undefined {
-    const pending = reads?.get(key)
-    if (pending && ++pending.uses >= MAX_USES) reads?.delete(key)
-    return pending?.work
+    const pendingRead = reads?.get(key)
+    if (pendingRead && ++pendingRead.uses >= MAX_USES) reads?.delete(key)
+    return pendingRead?.work
   }
 
   /** Reads a record. The first read uses the record that was read ahead. */
   async function lookUp(key: string): Promise<Stored | undefined> {
     const entry = await lists?.take(key)
     if (entry) return entry.stored
-    const pending = getAhead()?.lookups.find(({ isFor }) => isFor(key))
-    if (!pending || pending.used.has(key)) return storage.get(key)
-    pending.used.add(key)
-    const records = await pending.work.catch(() => undefined)
-    const record = records?.find((item) => item.key === key)
+    const lookup = getFreshReadAhead()?.lookups.find(({ coversKey }) => coversKey(key))
+    if (!lookup || lookup.usedKeys.has(key)) return storage.get(key)
+    lookup.usedKeys.add(key)
+    const records = await lookup.work.catch(() => undefined)
+    const record = records?.find((candidate) => candidate.key === key)
     // If other instances have created the counters since, the conditional write fails, and they are read again.
-    const isNewScope = key.startsWith(LIMITS) && records !== undefined && records.length < MAX_LOOKUPS
+    const isNewScope = key.startsWith(LIMITS_PREFIX) && records !== undefined && records.length < MAX_LOOKUP_RECORDS
     return record || isNewScope ? record : storage.get(key)
   }
 
   async function write<T>(key: string, writing: Promise<T>): Promise<T> {
-    ahead = undefined
-    lists?.drop(key)
-    return writing.finally(() => lists?.drop(key)) // a read that started in the meantime may have returned the previous value
+    readAhead = undefined
+    lists?.invalidate(key)
+    return writing.finally(() => lists?.invalidate(key)) // a read that started in the meantime may have returned the previous value
   }
 
-  const reading: Storage = {
+  const readAheadStorage: Storage = {
     ...operations,
     get(key) {
-      if (startedAt === undefined && key === KEYRING_KEY) ahead = start()
-      const work = take(getAhead()?.gets, key)
+      if (startedAt === undefined && key === KEYRING_KEY) readAhead = startReadAhead()
+      const work = take(getFreshReadAhead()?.gets, key)
       return work ? work.then((stored) => stored ?? storage.get(key)) : lookUp(key)
     },
-    async list(prefix, range) {
-      if (range?.after !== undefined || range?.limit !== PAGE_SIZE) return storage.list(prefix, range)
+    async list(prefix, options) {
+      if (options?.after !== undefined || options?.limit !== PAGE_SIZE) return storage.list(prefix, options)
       const isGroups = prefix === GROUPS_PREFIX
-      const groups =
-        isGroups && getAhead()?.lookups.find((lookup) => lookup.prefix === prefix && !lookup.used.has(prefix))
-      if (groups) {
-        groups.used.add(prefix)
-        const records = await groups.work.catch(() => undefined)
-        if (records && records.length < MAX_LOOKUPS) return records
+      const groupLookup =
+        isGroups &&
+        getFreshReadAhead()?.lookups.find((lookup) => lookup.prefix === prefix && !lookup.usedKeys.has(prefix))
+      if (groupLookup) {
+        groupLookup.usedKeys.add(prefix)
+        const records = await groupLookup.work.catch(() => undefined)
+        if (records && records.length < MAX_LOOKUP_RECORDS) return records
       }
-      return (await take(getAhead()?.listings, prefix)) ?? storage.list(prefix, range)
+      return (await take(getFreshReadAhead()?.listings, prefix)) ?? storage.list(prefix, options)
     },
     set: (...args) => write(args[0], storage.set(...args)),
     delete: (...args) => write(args[0], storage.delete(...args)),
   }
 
   return {
-    storage: reading,
+    storage: readAheadStorage,
     ...(lists && {
-      expect(credential, account) {
-        const name = getName(credential, account)
-        if (lists.has(name)) return
+      preload(credential, account) {
+        const callerName = getCallerName(credential, account)
+        if (lists.has(callerName)) return
         const isCold = startedAt === undefined || clock.now() - startedAt < MAX_AGE_MS
-        const token = credential && isCold && readTokenAhead(credential)
-        if (token) lists.expect(getName(undefined, token.account), isCold, token.records)
-        else if (credential === undefined || isClientKey(credential)) lists.expect(name, isCold)
+        const token = credential && isCold && parseUnverifiedToken(credential)
+        if (token) lists.preload(getCallerName(undefined, token.account), isCold, token.records)
+        else if (credential === undefined || isClientKey(credential)) lists.preload(callerName, isCold)
       },
-      learn(caller, listCredentials, run) {
+      saveReadingList(caller, listCredentials, run) {
         const { owner, key, account } = caller
-        const id = `${owner} ${key?.id}`
-        if (learned.has(id)) return
-        evictOldest(learned, MAX_CALLERS)
-        learned.set(id, true)
+        const callerId = `${owner} ${key?.id}`
+        if (savedCallers.has(callerId)) return
+        evictOldest(savedCallers, MAX_CALLERS)
+        savedCallers.set(callerId, true)
         const [credential, ...others] = key ? listCredentials().filter(isClientKey) : []
-        const names = account ? [getName(undefined, account.id)] : []
+        const callerNames = account ? [getCallerName(undefined, account.id)] : []
         // With more keys, one of them may be unknown.
         if (credential !== undefined && others.length === 0)
-          names.push(getName(credential), ...(account ? [getName(credential, account.id)] : []))
+          callerNames.push(getCallerName(credential), ...(account ? [getCallerName(credential, account.id)] : []))
         const records = listCallerRecords(caller, credential && findPreviousDigest(credential))
-        for (const name of names) run(lists.learn(name, records, isListed))
+        for (const callerName of callerNames) run(lists.save(callerName, records, isListed))
       },
     }),
   }
 }
 
-const getName = (credential = '', account = '') => `${credential}\n${account}`
+const getCallerName = (credential = '', account = '') => `${credential}\n${account}`

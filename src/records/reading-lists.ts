@@ -46,7 +46,7 @@ interface ReadingListsOptions {
 }
 
 /** An entry that was read ahead; `stored` is `undefined` if it doesn't exist. */
-interface EntryAhead {
+interface PreloadedEntry {
   stored: Stored | undefined
   readAt: number
 }
@@ -56,16 +56,16 @@ export class ReadingLists {
   readonly #options: ReadingListsOptions
   /** The lists that this instance has read, by caller; `undefined` if that failed. */
   readonly #lists = new Map<string, Promise<readonly string[] | undefined>>()
-  readonly #entries = new Map<string, EntryAhead>()
+  readonly #entries = new Map<string, PreloadedEntry>()
   /** The storage keys written during each pending read. */
-  readonly #pending = new Set<Set<string>>()
+  readonly #pendingWrites = new Set<Set<string>>()
   /** Pending reads that every reader waits for. */
-  readonly #awaited = new Set<Promise<unknown>>()
-  readonly #nameKey: () => Promise<CryptoKey>
+  readonly #awaitedReads = new Set<Promise<unknown>>()
+  readonly #loadNameKey: () => Promise<CryptoKey>
 
   constructor(options: ReadingListsOptions) {
     this.#options = options
-    this.#nameKey = once(async () => {
+    this.#loadNameKey = once(async () => {
       const [secret] = await readSecrets(options.secret, options.storage)
       const algorithm = { name: 'HMAC', hash: 'SHA-256', length: 256 }
       // Without a secret, the keyring isn't encrypted either.
@@ -85,7 +85,7 @@ export class ReadingLists {
   /**
    * Reads the records on a caller's list, once per instance, and the given records. If `isAwaited`, readers of records wait for them. Never throws.
    */
-  expect(caller: string, isAwaited: boolean, records: readonly string[] = []): void {
+  preload(caller: string, isAwaited: boolean, records: readonly string[] = []): void {
     if (this.has(caller)) return
     const { clock, maxAgeMs } = this.#options
     const work = this.#read(caller, records)
@@ -93,102 +93,106 @@ export class ReadingLists {
     evictOldest(this.#lists, MAX_CALLERS)
     this.#lists.set(caller, reading)
     if (!isAwaited) return
-    this.#awaited.add(reading)
-    void reading.then(() => this.#awaited.delete(reading))
+    this.#awaitedReads.add(reading)
+    void reading.then(() => this.#awaitedReads.delete(reading))
   }
 
   /** Returns an entry that was read ahead, once. */
-  async take(key: string): Promise<EntryAhead | undefined> {
-    if (this.#awaited.size > 0) await Promise.all(this.#awaited)
+  async take(key: string): Promise<PreloadedEntry | undefined> {
+    if (this.#awaitedReads.size > 0) await Promise.all(this.#awaitedReads)
     const entry = this.#entries.get(key)
     this.#entries.delete(key)
     return entry && this.#isFresh(entry) ? entry : undefined
   }
 
   /** Forgets an entry that this instance is about to write. */
-  drop(key: string): void {
+  invalidate(key: string): void {
     this.#entries.delete(key)
-    for (const written of this.#pending) written.add(key)
+    for (const writtenKeys of this.#pendingWrites) writtenKeys.add(key)
   }
 
   /**
    * Stores a caller's list, unless all records are on it, or are read ahead anyway because they are `isListed`. Call it once per instance. Never
    * rejects.
    */
-  async learn(caller: string, keys: readonly string[], isListed: (key: string) => Promise<boolean>): Promise<void> {
+  async save(caller: string, keys: readonly string[], isListed: (key: string) => Promise<boolean>): Promise<void> {
     const list = await this.#lists.get(caller)
     if (!list) return
-    const areKnown = await Promise.all(keys.map((key) => list.includes(key) || isListed(key)))
-    if (areKnown.every(Boolean)) return
+    const areCovered = await Promise.all(keys.map((key) => list.includes(key) || isListed(key)))
+    if (areCovered.every(Boolean)) return
     await this.#options.storage
-      .set(await this.#getListKey(caller), keys.join('\n'), { ttlMs: LIFETIME_MS, durability: 'relaxed' })
+      .set(await this.#getListKey(caller), keys.join('\n'), { ttlMs: LIST_TTL_MS, durability: 'relaxed' })
       .catch(() => {}) // the next instance tries again
   }
 
   async #read(caller: string, records: readonly string[]): Promise<readonly string[] | undefined> {
     const { storage, getLinked, clock } = this.#options
-    const written = new Set<string>()
+    const writtenKeys = new Set<string>()
     try {
       const listKey = await this.#getListKey(caller)
       const readAt = clock.now()
-      this.#pending.add(written)
-      const [linked, ...others] = await Promise.all([getLinked(listKey), ...records.map((key) => storage.get(key))])
-      const found = new Map<string, Stored | undefined>(linked.map(({ key, ...stored }) => [key, stored]))
-      records.forEach((key, index) => void found.set(key, others[index]))
-      const list = parseList(found.get(listKey)?.value)
+      this.#pendingWrites.add(writtenKeys)
+      const [linked, ...recordEntries] = await Promise.all([
+        getLinked(listKey),
+        ...records.map((key) => storage.get(key)),
+      ])
+      const storedByKey = new Map<string, Stored | undefined>(linked.map(({ key, ...stored }) => [key, stored]))
+      records.forEach((key, index) => void storedByKey.set(key, recordEntries[index]))
+      const list = parseList(storedByKey.get(listKey)?.value)
       for (const [key, entry] of this.#entries) {
         if (this.#isFresh(entry)) break
         this.#entries.delete(key)
       }
       for (const key of [...list, ...records]) {
-        if (written.has(key)) continue
+        if (writtenKeys.has(key)) continue
         this.#entries.delete(key) // keeps the oldest entries first
-        this.#entries.set(key, { stored: found.get(key), readAt })
+        this.#entries.set(key, { stored: storedByKey.get(key), readAt })
       }
       return list
     } catch {
       return undefined // the records are read one by one
     } finally {
-      this.#pending.delete(written)
+      this.#pendingWrites.delete(writtenKeys)
     }
   }
 
   async #getListKey(caller: string): Promise<string> {
-    const mac = await crypto.subtle.sign('HMAC', await this.#nameKey(), encodeUtf8(caller))
+    const mac = await crypto.subtle.sign('HMAC', await this.#loadNameKey(), encodeUtf8(caller))
     return READING_LISTS_PREFIX + toHex(new Uint8Array(mac))
   }
 
-  #isFresh({ readAt }: EntryAhead): boolean {
+  #isFresh({ readAt }: PreloadedEntry): boolean {
     return this.#options.clock.now() - readAt < this.#options.maxAgeMs
   }
 }
 
 /** Lists the storage keys that a request of a caller reads. `previousDigest` is the credential's digest if it is a previous value of the key. */
 export function listCallerRecords({ key, account }: ListedCaller, previousDigest: string | undefined): string[] {
-  const keys: string[] = []
-  if (previousDigest !== undefined) keys.push(KEYS_PREFIX + previousDigest, PREVIOUS_KEYS_PREFIX + previousDigest)
+  const storageKeys: string[] = []
+  if (previousDigest !== undefined)
+    storageKeys.push(KEYS_PREFIX + previousDigest, PREVIOUS_KEYS_PREFIX + previousDigest)
   if (key) {
-    keys.push(KEYS_PREFIX + key.digest)
-    if (key.limits) keys.push(getCountersKey('key', key.id))
+    storageKeys.push(KEYS_PREFIX + key.digest)
+    if (key.limits) storageKeys.push(getCountersKey('key', key.id))
   }
   if (account) {
-    keys.push(ACCOUNTS_PREFIX + encodeURIComponent(account.ref))
-    if (account.limits) keys.push(getCountersKey('account', account.ref))
-    if (account.plan) keys.push(GROUPS_PREFIX + encodeURIComponent(account.plan.name)) // your app may name the plan
+    storageKeys.push(ACCOUNTS_PREFIX + encodeURIComponent(account.ref))
+    if (account.limits) storageKeys.push(getCountersKey('account', account.ref))
+    if (account.plan) storageKeys.push(GROUPS_PREFIX + encodeURIComponent(account.plan.name)) // your app may name the plan
   }
   for (const group of [key?.group, account?.plan]) {
     if (!group) continue
-    keys.push(GROUPS_PREFIX + encodeURIComponent(group.id))
-    if (group.limits) keys.push(getCountersKey('group', group.id))
+    storageKeys.push(GROUPS_PREFIX + encodeURIComponent(group.id))
+    if (group.limits) storageKeys.push(getCountersKey('group', group.id))
   }
-  return [...new Set(keys)]
+  return [...new Set(storageKeys)]
 }
 
 /**
  * Returns the account of a token, and the records that a request with it reads in addition to the account's. The token isn't verified yet. Returns
  * `undefined` for other credentials.
  */
-export function readTokenAhead(credential: string): { account: string; records: string[] } | undefined {
+export function parseUnverifiedToken(credential: string): { account: string; records: string[] } | undefined {
   if (!credential.startsWith('sbt_')) return undefined
   try {
     const [, payload = ''] = credential.split('.')
@@ -205,11 +209,11 @@ export function readTokenAhead(credential: string): { account: string; records: 
 const parseList = (text = ''): string[] =>
   text
     .split('\n')
-    .slice(0, MAX_LISTED)
+    .slice(0, MAX_LIST_LENGTH)
     .filter((key) => RECORD_PATTERN.test(key))
 
 const RECORD_PATTERN = /^(?:(?:former-)?keys|groups|accounts|limits)\/[\w/%.~!*'()-]+$/
-const MAX_LISTED = 20
+const MAX_LIST_LENGTH = 20
 export const MAX_CALLERS = 20_000
 /** How long a list is kept, in ms. */
-const LIFETIME_MS = 60 * 24 * 60 * 60 * 1_000
+const LIST_TTL_MS = 60 * 24 * 60 * 60 * 1_000

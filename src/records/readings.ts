@@ -7,9 +7,9 @@ import { keyFields } from '../types/records/key-fields.ts'
 import { aliasFields, customModelFields, providerFields } from '../types/records/model-fields.ts'
 import { previousKeyFields } from '../types/records/previous-keys.ts'
 import type { RecordField, RecordFields } from '../types/records/record-fields.ts'
-import { ruleMembers } from '../types/records/rule-fields.ts'
+import { ruleFields } from '../types/records/rule-fields.ts'
 import { settingsFields } from '../types/records/settings-fields.ts'
-import type { Members, Shape } from '../types/records/shapes.ts'
+import type { Shape, ShapeFields } from '../types/records/shapes.ts'
 import type { CustomModel, RequestRules } from '../types.ts'
 import {
   ALIASES_PREFIX,
@@ -44,9 +44,9 @@ interface ReadRecord<T> {
  */
 export type Reader<T> = (stored: JsonObject, id: string) => ReadRecord<T> | string
 
-const isName = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
-const isNumber = (value: unknown) => typeof value === 'number' && Number.isFinite(value)
-const isAmount = (value: unknown): value is number => typeof value === 'number' && value > 0
+const isNonBlankString = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+const isFiniteNumber = (value: unknown) => typeof value === 'number' && Number.isFinite(value)
+const isPositiveNumber = (value: unknown): value is number => typeof value === 'number' && value > 0
 
 /** Returns whether a value has the type of this shape. Ignores limits, because they only apply to input and may change. */
 function matchesShape(shape: Shape, value: unknown): boolean {
@@ -60,20 +60,20 @@ function matchesShape(shape: Shape, value: unknown): boolean {
     case 'time':
       return typeof value === 'string' && !Number.isNaN(Date.parse(value))
     case 'number':
-      if (shape.isReadAsAmount) return isAmount(value)
-      return shape.isWhole ? Number.isSafeInteger(value) && isAmount(value) : isNumber(value)
+      if (shape.isReadAsAmount) return isPositiveNumber(value)
+      return shape.isInteger ? Number.isSafeInteger(value) && isPositiveNumber(value) : isFiniteNumber(value)
     case 'choice':
       if (shape.orObject && isObject(value)) return value.mode === 'auto'
-      return typeof value === 'string' && (shape.isOpen || [...shape.of, ...(shape.refused ?? [])].includes(value))
+      return typeof value === 'string' && (shape.isOpen || [...shape.of, ...(shape.disallowed ?? [])].includes(value))
     case 'list':
       if (!Array.isArray(value)) return false
-      if (!shape.isReadWhole) return true
+      if (!shape.isAllOrNothing) return true
       return (value.length > 0 || !shape.isNonEmpty) && value.every((item) => matchesShape(shape.of, item))
     case 'map':
     case 'object':
       return isObject(value)
     case 'entry':
-      return isEntry(value)
+      return isValidEntry(value)
     default:
       return assertNever(shape)
   }
@@ -83,11 +83,11 @@ function matchesShape(shape: Shape, value: unknown): boolean {
  * Returns whether an entry is valid. Invalid conditions or parameters make the entire entry invalid: without them, it would match the wrong requests
  * or cost more.
  */
-function isEntry(entry: unknown): boolean {
-  if (!isObject(entry)) return isName(entry)
+function isValidEntry(entry: unknown): boolean {
+  if (!isObject(entry)) return isNonBlankString(entry)
   const { model, weight, when, where, voices, params } = entry
   const areObjects = [when, where, voices, params].every((value) => value === undefined || isObject(value))
-  return isName(model) && (weight === undefined || isNumber(weight)) && areObjects
+  return isNonBlankString(model) && (weight === undefined || isFiniteNumber(weight)) && areObjects
 }
 
 /** Reads the fields of a record, or of an object in a record. Returns a description of the problem if an essential field is missing. */
@@ -95,7 +95,7 @@ function readFields(
   stored: JsonObject,
   fields: RecordFields,
   storageKey = '',
-  where = '',
+  pathPrefix = '',
 ): ReadRecord<JsonObject> | string {
   const record = { ...stored }
   const problems: string[] = []
@@ -108,26 +108,26 @@ function readFields(
       const missingField = describeMissing(name, field.shape, value)
       if (missingField !== undefined) return missingField
     }
-    if (value === undefined ? !field.isOptional : !isValid(field, value, storageKey)) {
-      const as = getFallback(field, stored, storageKey)
-      if (as === undefined) delete record[name]
-      else record[name] = as
-      const description = as === undefined ? 'is ignored' : `is read as ${JSON.stringify(as)}`
-      problems.push(`"${where}${name}" is ${describeValue(value)} and ${description}`)
+    if (value === undefined ? !field.isOptional : !isValidField(field, value, storageKey)) {
+      const fallback = getFallback(field, stored, storageKey)
+      if (fallback === undefined) delete record[name]
+      else record[name] = fallback
+      const description = fallback === undefined ? 'is ignored' : `is read as ${JSON.stringify(fallback)}`
+      problems.push(`"${pathPrefix}${name}" is ${describeValue(value)} and ${description}`)
     }
-    const inner = readContents(field.shape, record[name], where + name)
-    if (!inner) continue
-    record[name] = inner.value
-    innerProblems.push(...inner.problems)
+    const contents = readContents(field.shape, record[name], pathPrefix + name)
+    if (!contents) continue
+    record[name] = contents.value
+    innerProblems.push(...contents.problems)
   }
   return { record, problems: [...problems, ...innerProblems] }
 }
 
-const isValid = ({ isStorageKey, readFrom, shape }: RecordField, value: unknown, storageKey: string) =>
-  isStorageKey ? value === storageKey : readFrom === 'storageKey' ? isName(value) : matchesShape(shape, value)
+const isValidField = ({ isStorageKey, readFrom, shape }: RecordField, value: unknown, storageKey: string) =>
+  isStorageKey ? value === storageKey : readFrom === 'storageKey' ? isNonBlankString(value) : matchesShape(shape, value)
 
 function describeMissing(name: string, shape: Shape, value: unknown): string | undefined {
-  const isPresent = shape.type === 'text' ? isName(value) : matchesShape(shape, value)
+  const isPresent = shape.type === 'text' ? isNonBlankString(value) : matchesShape(shape, value)
   if (!isPresent && shape.type === 'list') return `has no array "${name}"`
   if (!isPresent) return `has no "${name}"${shape.type === 'choice' ? ' known to this release' : ''}`
   if (shape.type !== 'list' || !Array.isArray(value)) return undefined
@@ -155,25 +155,25 @@ function describeValue(value: unknown): string {
 }
 
 /** Reads the contents of a list or an object. Returns `undefined` if they are valid. */
-function readContents(shape: Shape, value: unknown, where: string): { value: unknown; problems: string[] } | undefined {
+function readContents(shape: Shape, value: unknown, path: string): { value: unknown; problems: string[] } | undefined {
   if (shape.type === 'list' && Array.isArray(value)) {
     const matchingItems = value.filter((item) => matchesShape(shape.of, item))
     const droppedCount = value.length - matchingItems.length
     if (droppedCount === 0) return undefined
     return {
       value: matchingItems,
-      problems: [`"${where}" contains ${droppedCount} invalid items (not ${shape.of.type}), which are ignored`],
+      problems: [`"${path}" contains ${droppedCount} invalid items (not ${shape.of.type}), which are ignored`],
     }
   }
-  const members = isObject(value) && getMembers(shape, value)
-  const reading = members && readFields(value, members, '', `${where}.`)
-  if (!reading || typeof reading === 'string' || reading.problems.length === 0) return undefined
-  return { value: reading.record, problems: reading.problems }
+  const nestedFields = isObject(value) && getNestedFields(shape, value)
+  const nestedRecord = nestedFields && readFields(value, nestedFields, '', `${path}.`)
+  if (!nestedRecord || typeof nestedRecord === 'string' || nestedRecord.problems.length === 0) return undefined
+  return { value: nestedRecord.record, problems: nestedRecord.problems }
 }
 
 /** Returns an object's members as fields, or `undefined` if the code that uses the object checks them. */
-function getMembers(shape: Shape, value: JsonObject): RecordFields | undefined {
-  if (shape.type === 'object') return shape.isReadWhole ? undefined : shape.fields
+function getNestedFields(shape: Shape, value: JsonObject): RecordFields | undefined {
+  if (shape.type === 'object') return shape.isCheckedOnUse ? undefined : shape.fields
   if (shape.type !== 'map') return undefined
   return Object.fromEntries(Object.keys(value).map((name) => [name, { shape: shape.of, isOptional: true }]))
 }
@@ -187,10 +187,10 @@ function createReader<T>(fields: RecordFields): Reader<T> {
 export function createSignedReader<T>(fields: RecordFields): Reader<T> {
   const readFields = createReader<T>(fields)
   return (stored, storageKey) => {
-    const reading = readFields(stored, storageKey)
-    if (stored.mac === undefined && typeof reading !== 'string')
-      reading.problems.push('"mac" is missing, so the record is rejected')
-    return reading
+    const readResult = readFields(stored, storageKey)
+    if (stored.mac === undefined && typeof readResult !== 'string')
+      readResult.problems.push('"mac" is missing, so the record is rejected')
+    return readResult
   }
 }
 
@@ -229,20 +229,20 @@ export const readSettings = (stored: JsonObject): ReadRecord<JsonObject> =>
 /** Reads the rules in a stored record, without invalid values. Returns `undefined` if there are none. */
 export function readRules(record: Readonly<{ [Member in keyof RequestRules]?: unknown }>): RequestRules | undefined {
   const rules: RequestRules = {}
-  const health = readNumbers(record.health, ruleMembers.health)
-  const timeouts = readNumbers(record.timeouts, ruleMembers.timeouts)
+  const health = readNumbers(record.health, ruleFields.health)
+  const timeouts = readNumbers(record.timeouts, ruleFields.timeouts)
   if (health) rules.health = health
-  if (isAmount(record.maxAttempts)) rules.maxAttempts = record.maxAttempts
+  if (isPositiveNumber(record.maxAttempts)) rules.maxAttempts = record.maxAttempts
   if (timeouts) rules.timeouts = timeouts
   return Object.keys(rules).length > 0 ? rules : undefined
 }
 
-function readNumbers<const M extends Members>(value: unknown, members: M) {
+function readNumbers<const M extends ShapeFields>(value: unknown, fields: M) {
   if (!isObject(value)) return undefined
-  const found: { [Name in keyof M]?: number } = {}
-  for (const name of Object.keys(members)) {
+  const amounts: { [Name in keyof M]?: number } = {}
+  for (const name of Object.keys(fields)) {
     const amount = value[name]
-    if (isAmount(amount)) Object.assign(found, { [name]: amount })
+    if (isPositiveNumber(amount)) Object.assign(amounts, { [name]: amount })
   }
-  return Object.keys(found).length > 0 ? found : undefined
+  return Object.keys(amounts).length > 0 ? amounts : undefined
 }

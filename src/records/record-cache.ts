@@ -81,10 +81,10 @@ export class RecordCache<T> {
   #getCached(id: string): RefreshableValue<T | undefined> {
     const cached = this.#cache.get(id)
     if (cached) return cached
-    const created = createCache(() => this.read(id), this.#options)
+    const newCache = createCache(() => this.read(id), this.#options)
     evictOldest(this.#cache, MAX_CACHED)
-    this.#cache.set(id, created)
-    return created
+    this.#cache.set(id, newCache)
+    return newCache
   }
 }
 

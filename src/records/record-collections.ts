@@ -27,7 +27,7 @@ export const REVOKED_KEY = 'tokens/revoked'
 /** The storage keys of each caller's records (reading-lists.ts). */
 export const READING_LISTS_PREFIX = 'reading-lists/'
 /** The limit counters, by scope and ID. */
-export const LIMITS = 'limits/'
+export const LIMITS_PREFIX = 'limits/'
 /**
  * The storage key after which the counters of keys, groups, and the gateway are listed. Account counters come before it. There can be millions of
  * account counters, and they aren't synced with a replica.
@@ -65,7 +65,7 @@ export interface ProviderRecord extends StoredOf<typeof providerFields> {}
 
 /** Returns the storage key of a scope's counters. */
 export const getCountersKey = (scope: LimitScope, id: string): string =>
-  `${LIMITS}${scope}${id && `/${encodeURIComponent(id)}`}`
+  `${LIMITS_PREFIX}${scope}${id && `/${encodeURIComponent(id)}`}`
 
 /** Returns the ID of a custom model's record. */
 export const getCustomModelId = (model: { providerAlias: string; id: string }): string =>

@@ -31,8 +31,8 @@ export interface WritableRecords<T> extends Records<T> {
 
 /** Adds write operations to records, for management only. Call it once per type of record. */
 export function createWritableRecords<T extends object>(records: Records<T>): WritableRecords<T> {
-  const { storage, stored, view, appliesChanges, inserting } = records.source
-  const { getKey, read, toEntry: written } = stored
+  const { storage, stored, view, appliesOwnWrites, pendingInserts } = records.source
+  const { getKey, read, toEntry } = stored
   let lastOrder = 0 // the last order that this gateway assigned
 
   const write = (key: string, envelope: Envelope<T>, ifVersion: string | null) =>
@@ -40,31 +40,31 @@ export function createWritableRecords<T extends object>(records: Records<T>): Wr
 
   /** Waits for a write, then updates the entries in memory with `apply`, which returns whether they are complete. */
   async function applyWrite<R>(
-    change: Promise<R>,
+    pendingWrite: Promise<R>,
     apply: (entries: StoredEntry<T>[], result: R) => boolean,
   ): Promise<R> {
-    const result = await change.catch((cause: unknown) => {
+    const result = await pendingWrite.catch((cause: unknown) => {
       view.expire() // the write may have succeeded anyway, so reread
       throw cause
     })
-    view.applyChange((entries) => apply(entries, result) && appliesChanges)
+    view.applyChange((entries) => apply(entries, result) && appliesOwnWrites)
     return result
   }
 
   async function insert(id: string, record: T, order?: number) {
     const key = getKey(id)
-    if (appliesChanges) await read(id) // by then, `watch` has reported other writers' changes
-    const hasOrder = order !== undefined && !appliesChanges
-    const entries = hasOrder ? [] : (await (appliesChanges ? view.current() : view.reread())).entries // another process may have just inserted a record
+    if (appliesOwnWrites) await read(id) // by then, `watch` has reported other writers' changes
+    const hasOrder = order !== undefined && !appliesOwnWrites
+    const entries = hasOrder ? [] : (await (appliesOwnWrites ? view.current() : view.reread())).entries // another process may have just inserted a record
     lastOrder = Math.max(lastOrder, entries.at(-1)?.order ?? 0) + 1
     const envelope = { order: order ?? lastOrder, record }
-    if (appliesChanges) inserting.add(key)
-    const writing = write(key, envelope, null).finally(() => void inserting.delete(key))
-    const version = await applyWrite(writing, (current, version) => {
+    if (appliesOwnWrites) pendingInserts.add(key)
+    const pendingWrite = write(key, envelope, null).finally(() => void pendingInserts.delete(key))
+    const version = await applyWrite(pendingWrite, (currentEntries, version) => {
       if (version === false) return false
-      const entry = written(id, envelope, version)
-      const isLast = current === entries && (current.at(-1)?.order ?? 0) <= envelope.order
-      return isLast ? current.push(entry) > 0 : insertEntry(current, entry) && false
+      const entry = toEntry(id, envelope, version)
+      const isLast = currentEntries === entries && (currentEntries.at(-1)?.order ?? 0) <= envelope.order
+      return isLast ? currentEntries.push(entry) > 0 : insertEntry(currentEntries, entry) && false
     })
     return version !== false
   }
@@ -72,15 +72,16 @@ export function createWritableRecords<T extends object>(records: Records<T>): Wr
   const update: WritableRecords<T>['update'] = (id, change) =>
     retryOnConflict(async () => {
       const key = getKey(id)
-      const found = await read(id)
-      if (!found || found === 'damaged') return undefined
-      const record = await change(found.record, found.version)
+      const storedEntry = await read(id)
+      if (!storedEntry || storedEntry === 'damaged') return undefined
+      const record = await change(storedEntry.record, storedEntry.version)
       if (record === undefined) return undefined
-      const { order, stored: before } = found
-      const envelope = { order, record: before ? mergeStored(before, found.record, record) : record }
+      const { order, stored: storedRecord } = storedEntry
+      const envelope = { order, record: storedRecord ? mergeStored(storedRecord, storedEntry.record, record) : record }
       const version = await applyWrite(
-        write(key, envelope, found.version),
-        (entries, version) => version !== false && insertEntry(entries, written(id, envelope, version), found.version),
+        write(key, envelope, storedEntry.version),
+        (entries, version) =>
+          version !== false && insertEntry(entries, toEntry(id, envelope, version), storedEntry.version),
       )
       return version !== false && record
     })
@@ -88,12 +89,12 @@ export function createWritableRecords<T extends object>(records: Records<T>): Wr
   async function replaceDamaged(id: string, record: T): Promise<boolean> {
     if ((await read(id)) !== 'damaged') return false
     const key = getKey(id)
-    const current = await storage.get(key).catch(handleStorageError('read', key))
-    if (!current) return false
+    const stored = await storage.get(key).catch(handleStorageError('read', key))
+    if (!stored) return false
     const envelope = { order: ++lastOrder, record }
     const version = await applyWrite(
-      write(key, envelope, current.version),
-      (entries, version) => version !== false && insertEntry(entries, written(id, envelope, version)),
+      write(key, envelope, stored.version),
+      (entries, version) => version !== false && insertEntry(entries, toEntry(id, envelope, version)),
     )
     return version !== false
   }
@@ -113,14 +114,17 @@ export function createWritableRecords<T extends object>(records: Records<T>): Wr
     remove: (id, onlyIf) =>
       retryOnConflict(async () => {
         const key = getKey(id)
-        const found = await read(id)
-        if (!found || found === 'damaged' || onlyIf?.(found.record, found.version) === false) return undefined
-        const removing = storage.delete(key, { ifVersion: found.version }).catch(handleStorageError('write', key))
+        const storedEntry = await read(id)
+        if (!storedEntry || storedEntry === 'damaged' || onlyIf?.(storedEntry.record, storedEntry.version) === false)
+          return undefined
+        const pendingDelete = storage
+          .delete(key, { ifVersion: storedEntry.version })
+          .catch(handleStorageError('write', key))
         const isRemoved = await applyWrite(
-          removing,
-          (entries, isRemoved) => isRemoved && removeEntry(entries, id) === found.version,
+          pendingDelete,
+          (entries, isRemoved) => isRemoved && removeEntry(entries, id) === storedEntry.version,
         )
-        return isRemoved && { record: found.record, order: found.order }
+        return isRemoved && { record: storedEntry.record, order: storedEntry.order }
       }),
   }
 }
@@ -129,8 +133,8 @@ export function createWritableRecords<T extends object>(records: Records<T>): Wr
 function insertEntry<T>(entries: StoredEntry<T>[], entry: StoredEntry<T>, version?: string): boolean {
   const index = entries.findIndex(({ id }) => id === entry.id)
   if (index >= 0) return entries.splice(index, 1, entry)[0]?.version === version
-  const after = entries.findLastIndex(({ order }) => order <= entry.order)
-  entries.splice(after + 1, 0, entry)
+  const precedingIndex = entries.findLastIndex(({ order }) => order <= entry.order)
+  entries.splice(precedingIndex + 1, 0, entry)
   return version === undefined
 }
 

@@ -27,9 +27,9 @@ interface RecordSource<T> {
   stored: StoredRecords<T>
   view: RecordView<T>
   /** Whether writes are also applied to the view, because other writers' changes are reported. */
-  appliesChanges: boolean
+  appliesOwnWrites: boolean
   /** The keys that this gateway is inserting right now. */
-  inserting: Set<string>
+  pendingInserts: Set<string>
 }
 
 /**
@@ -50,16 +50,16 @@ export function createRecords<T extends object>(
   },
 ): Records<T> {
   const { storage, freshness } = deps
-  const stored = createStoredRecords<T>(storage, kind, deps)
-  const view = createRecordView(stored.list, deps)
-  const appliesChanges = deps.hasSecretIds === true && freshness.isWatched
-  const inserting = new Set<string>()
+  const storedRecords = createStoredRecords<T>(storage, kind, deps)
+  const view = createRecordView(storedRecords.list, deps)
+  const appliesOwnWrites = deps.hasSecretIds === true && freshness.isWatched
+  const pendingInserts = new Set<string>()
   const getRecords = cacheDerived(
     (loaded: LoadedRecords<T>) => (loaded.records ??= loaded.entries.map(({ record }) => record)),
   )
 
   freshness.onChange((key) => {
-    if (key.startsWith(kind.prefix) && !inserting.has(key)) view.expire()
+    if (key.startsWith(kind.prefix) && !pendingInserts.has(key)) view.expire()
   })
   freshness.onGap(view.expire)
 
@@ -71,11 +71,11 @@ export function createRecords<T extends object>(
     },
 
     async get(id) {
-      const found = await stored.read(id)
-      return found === 'damaged' ? undefined : found?.record
+      const entry = await storedRecords.read(id)
+      return entry === 'damaged' ? undefined : entry?.record
     },
     refresh: view.refresh,
-    source: { storage, stored, view, appliesChanges, inserting },
+    source: { storage, stored: storedRecords, view, appliesOwnWrites, pendingInserts },
   }
 }
 

@@ -51,9 +51,9 @@ export function createRepair(deps: {
     const repairable = repairables.find(({ kind }) => key.startsWith(kind.prefix)) ?? throwNotRepairable(key)
     const stored = await readStored(key)
     if (!stored) throw gatewayError('NOT_FOUND', { message: 'Damaged record not found' })
-    const isDone = await write(repairable, stored).catch(handleStorageError('write', key))
+    const isWritten = await write(repairable, stored).catch(handleStorageError('write', key))
     await repairable.records.entries({ fresh: true })
-    if (isDone === false)
+    if (isWritten === false)
       throw gatewayError('INVALID_REQUEST', {
         status: 409,
         message: `The record ${key} was just changed. Fetch it again.`,
@@ -64,9 +64,10 @@ export function createRepair(deps: {
     async inspect() {
       const keyringProblem = await keyring().then(() => undefined, describeError)
       damage.report(KEYRING_KEY, keyringProblem)
-      const problem = await settings.reread().then(() => undefined, describeError)
-      if (problem !== undefined) damage.report(SETTINGS_KEY, keyringProblem === undefined ? problem : undefined)
-      const found: DamagedRecord[] = []
+      const settingsProblem = await settings.reread().then(() => undefined, describeError)
+      if (settingsProblem !== undefined)
+        damage.report(SETTINGS_KEY, keyringProblem === undefined ? settingsProblem : undefined)
+      const problemRecords: DamagedRecord[] = []
       for (const { kind, records, findProblem } of repairables) {
         const entries = await records.entries()
         if (keyringProblem !== undefined || !findProblem) continue
@@ -74,11 +75,13 @@ export function createRepair(deps: {
           const problem = await findProblem(id, record)
           return problem === undefined ? [] : [{ key: kind.prefix + encodeURIComponent(id), problem }]
         })
-        found.push(...(await Promise.all(problems)).flat())
+        problemRecords.push(...(await Promise.all(problems)).flat())
       }
       const damagedRecords = damage.list()
-      const others = found.filter(({ key }) => !damagedRecords.some((item) => item.key === key))
-      return [...damagedRecords, ...others].sort((a, b) => (a.key < b.key ? -1 : 1))
+      const newProblems = problemRecords.filter(
+        ({ key }) => !damagedRecords.some((damagedRecord) => damagedRecord.key === key),
+      )
+      return [...damagedRecords, ...newProblems].sort((a, b) => (a.key < b.key ? -1 : 1))
     },
 
     read: async (key) => (await readStored(key))?.value,

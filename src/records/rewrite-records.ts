@@ -49,8 +49,8 @@ export async function reencryptAll(storage: Storage, previousKeyring: Keyring, k
   await rewrite(storage, SETTINGS_KEY, (text) => resignSettings(text, previousKeyring, keyring))
   await rewriteAll<KeyRecord>(storage, recordKinds.keys, async (record, digest) => {
     const sealedKey = await reencrypt(getKeyContext(record.id), record.sealedKey)
-    const next = sealedKey === undefined ? undefined : { ...record, sealedKey }
-    return (await isSignedKey(previousKeyring, digest, record)) ? signKey(keyring, digest, next ?? record) : next
+    const updated = sealedKey === undefined ? undefined : { ...record, sealedKey }
+    return (await isSignedKey(previousKeyring, digest, record)) ? signKey(keyring, digest, updated ?? record) : updated
   })
   await rewriteAll<PreviousKeyRecord>(storage, recordKinds.previousKeys, async (record, digest) =>
     (await isSignedPreviousKey(previousKeyring, digest, record)) ? signPreviousKey(keyring, digest, record) : undefined,
@@ -61,8 +61,8 @@ export async function reencryptAll(storage: Storage, previousKeyring: Keyring, k
   await rewriteAll<StoredGuard>(storage, recordKinds.guards, async (record, name) => {
     const { sealedHeaders: encrypted } = record
     const sealedHeaders = encrypted === undefined ? undefined : await reencrypt(getHeadersContext(record), encrypted)
-    const next = sealedHeaders === undefined ? undefined : { ...record, sealedHeaders }
-    return (await isSignedGuard(previousKeyring, name, record)) ? signGuard(keyring, name, next ?? record) : next
+    const updated = sealedHeaders === undefined ? undefined : { ...record, sealedHeaders }
+    return (await isSignedGuard(previousKeyring, name, record)) ? signGuard(keyring, name, updated ?? record) : updated
   })
   await reencryptAccounts(storage, previousKeyring, keyring)
   await rewriteAll<ConnectionRecord>(storage, recordKinds.connections, async (record) => {
@@ -73,11 +73,11 @@ export async function reencryptAll(storage: Storage, previousKeyring: Keyring, k
   await rewrite(storage, CLOUD_IDENTITIES_KEY, async (text) => {
     const identities = text === undefined ? undefined : tryParseJson(text)
     if (!isObject(identities)) return undefined
-    const next: JsonObject = {}
+    const reencrypted: JsonObject = {}
     for (const [cloudUrl, encrypted] of Object.entries(identities))
-      next[cloudUrl] = (await reencrypt(getIdentityContext(cloudUrl), String(encrypted))) ?? encrypted
-    const nextText = JSON.stringify(next)
-    return nextText === text ? undefined : nextText
+      reencrypted[cloudUrl] = (await reencrypt(getIdentityContext(cloudUrl), String(encrypted))) ?? encrypted
+    const reencryptedText = JSON.stringify(reencrypted)
+    return reencryptedText === text ? undefined : reencryptedText
   })
 }
 
@@ -87,16 +87,17 @@ async function rewriteAll<T extends object>(
   kind: RecordKind<T>,
   change: (record: T, id: string) => Promise<T | undefined>,
 ): Promise<void> {
-  const stored = createStoredRecords<T>(storage, kind)
-  const changed = async (key: string, text: string | undefined) => {
+  const storedRecords = createStoredRecords<T>(storage, kind)
+  const rewriteText = async (key: string, text: string | undefined) => {
     const { entry } = text === undefined ? {} : parseRecord(key, text, kind)
-    const next = entry && (await change(entry.record, entry.id))
-    if (!entry || !next) return undefined
-    const record = entry.stored ? mergeStored(entry.stored, entry.record, next) : next
+    const changedRecord = entry && (await change(entry.record, entry.id))
+    if (!entry || !changedRecord) return undefined
+    const record = entry.stored ? mergeStored(entry.stored, entry.record, changedRecord) : changedRecord
     return JSON.stringify({ order: entry.order, record })
   }
-  const rewriteOne = (key: string) => rewrite(storage, key, (text) => changed(key, text))
-  for await (const page of stored.pages()) await Promise.all(page.map(({ id }) => rewriteOne(stored.getKey(id))))
+  const rewriteRecord = (key: string) => rewrite(storage, key, (text) => rewriteText(key, text))
+  for await (const page of storedRecords.pages())
+    await Promise.all(page.map(({ id }) => rewriteRecord(storedRecords.getKey(id))))
 }
 
 /** Writes the result of `change`, unless it is `undefined`; retries if another write came first. */
@@ -107,10 +108,10 @@ async function rewrite(
 ): Promise<void> {
   await retryOnConflict(async () => {
     const stored = await storage.get(key).catch(handleStorageError('read', key))
-    const next = await change(stored?.value)
-    if (next === undefined) return true
+    const newText = await change(stored?.value)
+    if (newText === undefined) return true
     const version = await storage
-      .set(key, next, { ifVersion: stored?.version ?? null })
+      .set(key, newText, { ifVersion: stored?.version ?? null })
       .catch(handleStorageError('write', key))
     return version !== false
   })

@@ -39,22 +39,24 @@ export async function setUpKeyring(
     create(keys: Uint8Array<ArrayBuffer>): Promise<Keyring>
   },
 ): Promise<Keyring | false> {
-  const current = secrets[0]
+  const currentSecret = secrets[0]
   if (!found && (await hasSignedRecords(storage))) {
     if (!(await storage.get(KEYRING_KEY).catch(handleStorageError('read', KEYRING_KEY))))
       throw createMissingSettingsError()
     return false // another gateway has created the keyring in the meantime, along with the records
   }
-  if (found?.record.wrappedBy === NOT_WRAPPED && current) {
-    await replaceKeys(storage, { ...found, current })
+  if (found?.record.wrappedBy === NOT_WRAPPED && currentSecret) {
+    await replaceKeys(storage, { ...found, current: currentSecret })
     return false
   }
   const bytes = found ? await unwrapKeys(found.record, secrets) : randomBytes(KEYRING_BYTES)
   const keys = bytes.slice(0, KEYRING_BYTES)
   const keyring = await create(keys)
   const writeRecord = async (isTakenOver: boolean, ifVersion: string | null) => {
-    const next = await wrap(keys, current, { schema: 2, isTakenOver })
-    return storage.set(KEYRING_KEY, JSON.stringify(next), { ifVersion }).catch(handleStorageError('write', KEYRING_KEY))
+    const keyringRecord = await wrapKeys(keys, currentSecret, { schema: 2, isTakenOver })
+    return storage
+      .set(KEYRING_KEY, JSON.stringify(keyringRecord), { ifVersion })
+      .catch(handleStorageError('write', KEYRING_KEY))
   }
   // Store the keys before signing anything with them, because another gateway may be creating its own keys at the same time.
   const version = found?.stored.version ?? (await writeRecord(false, null))
@@ -64,15 +66,18 @@ export async function setUpKeyring(
   return (await writeRecord(true, version)) !== false && keyring
 }
 
-async function wrap(
+async function wrapKeys(
   keys: Uint8Array<ArrayBuffer>,
   secret: VersionedSecret | undefined,
   state: Pick<KeyringRecord, 'schema' | 'isTakenOver'>,
 ): Promise<KeyringRecord> {
   const salt = randomBytes(16)
-  const head = { ...state, wrappedBy: secret?.version ?? NOT_WRAPPED, salt: toBase64(salt) }
-  if (!secret) return { ...head, keys: toBase64(keys) }
-  return { ...head, keys: await encryptBytes(await deriveWrappingKey(secret.value, salt), getKeysContext(head), keys) }
+  const header = { ...state, wrappedBy: secret?.version ?? NOT_WRAPPED, salt: toBase64(salt) }
+  if (!secret) return { ...header, keys: toBase64(keys) }
+  return {
+    ...header,
+    keys: await encryptBytes(await deriveWrappingKey(secret.value, salt), getKeysContext(header), keys),
+  }
 }
 
 async function hasSignedRecords(storage: Storage): Promise<boolean> {
@@ -94,7 +99,7 @@ const createMissingSettingsError = () =>
  */
 async function replaceKeys(
   storage: Storage,
-  { stored, record, current }: FoundKeyring & { current: VersionedSecret },
+  { stored, record, current: currentSecret }: FoundKeyring & { current: VersionedSecret },
 ): Promise<void> {
   const previousKeys = readUnencryptedKeys(record)
   if (!record.isTakenOver) await createSettings(storage, await createKeyring(previousKeys))
@@ -102,8 +107,8 @@ async function replaceKeys(
   keys.set(previousKeys)
   keys.set(randomBytes(KEYRING_BYTES / 2))
   keys.set(previousKeys, KEYRING_BYTES)
-  const next = await wrap(keys, current, { schema: 3, isTakenOver: false })
+  const keyringRecord = await wrapKeys(keys, currentSecret, { schema: 3, isTakenOver: false })
   await storage
-    .set(KEYRING_KEY, JSON.stringify(next), { ifVersion: stored.version })
+    .set(KEYRING_KEY, JSON.stringify(keyringRecord), { ifVersion: stored.version })
     .catch(handleStorageError('write', KEYRING_KEY))
 }

@@ -30,21 +30,21 @@ export function createWritableSettings(settings: SettingsStore): WritableSetting
     update: (createPatch) =>
       retryOnConflict(async () => {
         const { version, members, isSigned } = await load()
-        const current = isSigned ? members : undefined
-        const stored = current ? toSettings(current) : toLockedSettings(members ?? {})
+        const signedFields = isSigned ? members : undefined
+        const stored = signedFields ? toSettings(signedFields) : toLockedSettings(members ?? {})
         const patch = createPatch(stored)
-        if (!current && patch.requireApiKey === undefined) throw createSettingsError()
-        const { rules, ...next } = { ...current, ...stored, ...patch }
+        if (!signedFields && patch.requireApiKey === undefined) throw createSettingsError()
+        const { rules, ...next } = { ...signedFields, ...stored, ...patch }
         const value = JSON.stringify({
           ...next,
           ...NO_RULES,
           ...rules,
           mac: await signSettings(await keyring(), next),
         })
-        const writing = storage
+        const pendingWrite = storage
           .set(SETTINGS_KEY, value, { ifVersion: version })
           .catch(handleStorageError('write', SETTINGS_KEY))
-        if ((await writing.finally(expire)) === false) return false
+        if ((await pendingWrite.finally(expire)) === false) return false
         return replace(toSettings(parseSettings(value) ?? {}))
       }),
   }

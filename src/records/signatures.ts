@@ -6,8 +6,8 @@ import type { Keyring } from './keyring.ts'
  * Some fields determine which clients are admitted and where a credential is sent. They are bound to the secret, so a program that can only write to
  * the storage can't change them: keys, groups, and settings have a signature (`mac`), and a credential is encrypted for its destination (keyring.ts).
  * An attacker can still restore an earlier record with its signature: see docs/src/content/docs/concepts/security-model.md. A record is signed with
- * the lowest version that covers all of its guarded fields. A new field therefore changes nothing for records without it, and releases that don't
- * know the field can still read them. A record with a guarded field that its signature doesn't cover is treated as unsigned.
+ * the lowest version that covers all of its signed fields. A new field therefore changes nothing for records without it, and releases that don't
+ * know the field can still read them. A record with a signed field that its signature doesn't cover is treated as unsigned.
  */
 
 type Signer = Pick<Keyring, 'sign' | 'verify'>
@@ -20,26 +20,26 @@ interface Signatures<T> {
 
 /** Creates the functions that sign and verify records with these fields. */
 export function createSignatures<T extends object>(fields: RecordFields): Signatures<T> {
-  const guarded = Object.entries(fields).filter(([, { guard }]) => guard !== undefined)
+  const signedFields = Object.entries(fields).filter(([, { signatureVersion }]) => signatureVersion !== undefined)
   const getVersion = (record: T) =>
-    guarded.reduce(
-      (version, [name, { guard = 1 }]) =>
-        Reflect.get(record, name) !== undefined ? Math.max(version, guard) : version,
+    signedFields.reduce(
+      (version, [name, { signatureVersion = 1 }]) =>
+        Reflect.get(record, name) !== undefined ? Math.max(version, signatureVersion) : version,
       1,
     )
 
   function getSignedText(version: number, record: T): string {
-    const text: JsonObject = version > 1 ? { version } : {}
-    for (const [name, { guard = 1, missingValue, formerName = name }] of guarded)
-      if (guard <= version) text[formerName] = Reflect.get(record, name) ?? missingValue
-    return JSON.stringify(text)
+    const values: JsonObject = version > 1 ? { version } : {}
+    for (const [name, { signatureVersion = 1, missingValue, formerName = name }] of signedFields)
+      if (signatureVersion <= version) values[formerName] = Reflect.get(record, name) ?? missingValue
+    return JSON.stringify(values)
   }
 
   return {
     async sign(signer, context, record) {
       const version = getVersion(record)
-      const code = await signer.sign(context, getSignedText(version, record))
-      return version === 1 ? code : `${version}:${code}`
+      const mac = await signer.sign(context, getSignedText(version, record))
+      return version === 1 ? mac : `${version}:${mac}`
     },
     async verify(signer, context, record, mac) {
       const version = getVersion(record)

@@ -6,7 +6,7 @@ import type { Clock, Storage } from '../types.ts'
 const OPERATION_TIMEOUT_MS = 5_000
 
 /** The timeout in ms once an operation has timed out, until the storage responds again. Otherwise, each of a change's operations would wait 5 s. */
-const HANGING_TIMEOUT_MS = 250
+const UNRESPONSIVE_TIMEOUT_MS = 250
 
 /** How long a request waits for fresh data if stale data is in memory, in ms. */
 const MAX_WAIT_MS = 300
@@ -55,7 +55,7 @@ function findNetworkCode(error: unknown, depth = 0): string {
   if (!(error instanceof Error) || depth > 4) return ''
   const [code] = NETWORK_PATTERN.exec(`${getErrorCode(error)} ${error.message}`) ?? []
   const causes = [error.cause, ...(error instanceof AggregateError ? error.errors : [])]
-  return code ?? causes.map((cause) => findNetworkCode(cause, depth + 1)).find((found) => found !== '') ?? ''
+  return code ?? causes.map((cause) => findNetworkCode(cause, depth + 1)).find((causeCode) => causeCode !== '') ?? ''
 }
 
 const NETWORK_PATTERN = /\bE(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)\b/
@@ -75,13 +75,13 @@ const SLOW_FAILURE_MS = 1_000
  * again. A write that timed out may have succeeded.
  */
 export function withTimeouts(storage: Storage, clock: Clock): Storage {
-  let isHanging = false
+  let isUnresponsive = false
   const withTimeout = <T>(work: Promise<T>) =>
     new Promise<T>((resolve, reject) => {
       const startedAt = clock.now()
-      const timeoutMs = isHanging ? HANGING_TIMEOUT_MS : OPERATION_TIMEOUT_MS
-      const cancel = startDeadline(clock, timeoutMs, () => {
-        isHanging = true
+      const timeoutMs = isUnresponsive ? UNRESPONSIVE_TIMEOUT_MS : OPERATION_TIMEOUT_MS
+      const cancelDeadline = startDeadline(clock, timeoutMs, () => {
+        isUnresponsive = true
         reject(
           gatewayError('STORAGE_UNAVAILABLE', {
             message: `The gateway's storage did not respond within ${timeoutMs} ms. Retry in a moment.`,
@@ -89,8 +89,8 @@ export function withTimeouts(storage: Storage, clock: Clock): Storage {
         )
       })
       const finish = (isFailure: boolean) => {
-        isHanging = isFailure && (isHanging || clock.now() - startedAt > SLOW_FAILURE_MS)
-        cancel()
+        isUnresponsive = isFailure && (isUnresponsive || clock.now() - startedAt > SLOW_FAILURE_MS)
+        cancelDeadline()
       }
       work.then(
         (result) => {
@@ -134,19 +134,19 @@ export interface StaleFallback {
 }
 
 export function createStaleFallback(clock: Clock): StaleFallback {
-  let skipUntil = 0 // epoch ms until which callers get `stale` immediately
+  let useStaleUntil = 0 // epoch ms until which callers get `stale` immediately
 
   return {
     readOrUseStale({ work, startedAt, isChanged = false }, stale) {
       const remainingMs = startedAt + (isChanged ? MAX_WAIT_IF_CHANGED_MS : MAX_WAIT_MS) - clock.now()
-      if (remainingMs <= 0 || (!isChanged && clock.now() < skipUntil)) return Promise.resolve(stale)
+      if (remainingMs <= 0 || (!isChanged && clock.now() < useStaleUntil)) return Promise.resolve(stale)
       return new Promise((resolve, reject) => {
-        const cancel = startDeadline(clock, remainingMs, () => {
-          skipUntil = clock.now() + RETRY_AFTER_MS
+        const cancelDeadline = startDeadline(clock, remainingMs, () => {
+          useStaleUntil = clock.now() + RETRY_AFTER_MS
           resolve(stale)
         })
         work
-          .finally(cancel)
+          .finally(cancelDeadline)
           .then(resolve, (error: unknown) => (isStorageUnavailable(error) ? resolve(stale) : reject(error)))
       })
     },
@@ -161,9 +161,9 @@ const MAX_ATTEMPTS = 200
  * `STORAGE_FAILED` after 200 attempts, which happens if a store doesn't return its own writes.
  */
 export async function retryOnConflict<T>(attempt: () => Promise<T | false>): Promise<T> {
-  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
-    const done = await attempt()
-    if (done !== false) return done
+  for (let attemptCount = 0; attemptCount < MAX_ATTEMPTS; attemptCount++) {
+    const result = await attempt()
+    if (result !== false) return result
   }
   throw gatewayError('STORAGE_FAILED', {
     message: `A write to the storage conflicted with other writers ${MAX_ATTEMPTS} times in a row.`,

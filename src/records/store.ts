@@ -53,7 +53,7 @@ export interface Store {
   /** Reads callers' records ahead. Absent if the storage reports changes or has no `getLinked`. */
   callers?: ExpectedCallers | undefined
   /** Resolves when key access is open. */
-  keyAccessOpened: Promise<KeyAccess>
+  openedKeyAccess: Promise<KeyAccess>
   /** The storage, with a timeout for each operation. */
   storage: Storage
   /** The log of damaged records. */
@@ -91,35 +91,35 @@ export interface StoreOptions {
 export function createStore(options: StoreOptions): Store {
   const { clock, nextTurn, code = createCodeLayer() } = options
   const findPreviousDigest = (credential: string) => keyAccess?.cache.get(credential)?.previous?.digest
-  const { storage: stored, callers } = options.storage.watch
+  const { storage: baseStorage, callers } = options.storage.watch
     ? { storage: options.storage }
     : createLazyReadAhead({ ...options, findPreviousDigest })
-  const storage = withTimeouts(withCodeRecords(stored, code), clock)
+  const storage = withTimeouts(withCodeRecords(baseStorage, code), clock)
   const freshness = createFreshnessTracker(storage, clock, options.maxAgeMs)
   const damage = createDamageLog(options.onError)
   const staleFallback = createStaleFallback(clock)
   const deps = { storage, clock, freshness, staleFallback, damage, nextTurn }
   const keyring = once(() => openKeyring({ ...options, storage }))
-  const encrypted = { ...deps, storage: waitForKeyring(storage, keyring), hasSecretIds: true }
-  const keys = createRecords<KeyRecord>(recordKinds.keys, encrypted)
+  const encryptedDeps = { ...deps, storage: waitForKeyring(storage, keyring), hasSecretIds: true }
+  const keys = createRecords<KeyRecord>(recordKinds.keys, encryptedDeps)
 
   const settings = createSettingsStore({ ...deps, keyring, code })
-  const previousKeys = createRecords<PreviousKeyRecord>(recordKinds.previousKeys, encrypted)
-  const groups = createRecords<GroupRecord>(recordKinds.groups, encrypted)
+  const previousKeys = createRecords<PreviousKeyRecord>(recordKinds.previousKeys, encryptedDeps)
+  const groups = createRecords<GroupRecord>(recordKinds.groups, encryptedDeps)
   const guards = createRecords<StoredGuard>(recordKinds.guards, deps)
-  const connections = createRecords<ConnectionRecord>(recordKinds.connections, encrypted)
+  const connections = createRecords<ConnectionRecord>(recordKinds.connections, encryptedDeps)
   const combos = createCombos(createRecords<ComboRecord>(recordKinds.combos, deps))
   const customModels = createRecords<CustomModel>(recordKinds.customModels, deps)
   const aliases = createRecords<AliasRecord>(recordKinds.aliases, deps)
   const providers = createRecords<ProviderRecord>(recordKinds.providers, deps)
   let keyAccess: KeyAccess | undefined
-  let reportOpened: (opened: KeyAccess) => void = () => {}
-  const keyAccessOpened = new Promise<KeyAccess>((resolve) => {
-    reportOpened = resolve
+  let resolveKeyAccess: (opened: KeyAccess) => void = () => {}
+  const openedKeyAccess = new Promise<KeyAccess>((resolve) => {
+    resolveKeyAccess = resolve
   })
   function openKeyAccess(create: typeof createKeyAccess): KeyAccess {
     keyAccess ??= create({ ...deps, records: keys, previousKeys, groups, keyring, code })
-    reportOpened(keyAccess)
+    resolveKeyAccess(keyAccess)
     return keyAccess
   }
 
@@ -136,7 +136,7 @@ export function createStore(options: StoreOptions): Store {
     providers,
     loadKeyAccess: once(async () => openKeyAccess((await import('./key-access.ts')).createKeyAccess)),
     openKeyAccess,
-    keyAccessOpened,
+    openedKeyAccess,
     callers,
     storage,
     damage,
@@ -154,7 +154,7 @@ export function createStore(options: StoreOptions): Store {
  * records can still be read.
  */
 function waitForKeyring(storage: Storage, keyring: () => Promise<Keyring>): Storage {
-  const opened = once(async () => {
+  const waitUntilOpen = once(async () => {
     if (!(await storage.get(KEYRING_KEY).catch(handleStorageError('read', KEYRING_KEY)))) return
     await keyring().catch((error: unknown) => {
       if (isStorageUnavailable(error)) throw error
@@ -162,8 +162,8 @@ function waitForKeyring(storage: Storage, keyring: () => Promise<Keyring>): Stor
   })
   return {
     ...storage,
-    get: (...args) => opened().then(() => storage.get(...args)),
-    list: (...args) => opened().then(() => storage.list(...args)),
+    get: (...args) => waitUntilOpen().then(() => storage.get(...args)),
+    list: (...args) => waitUntilOpen().then(() => storage.list(...args)),
   }
 }
 
@@ -191,22 +191,22 @@ export function createCredentialCache(
   store: Pick<Store, 'keyring' | 'connections' | 'code'>,
 ): (connection: ConnectionRecord) => Promise<string | undefined> {
   const credentials = new WeakMap<ConnectionRecord, Promise<string | undefined>>()
-  let ahead: readonly ConnectionRecord[] | undefined
+  let preloadedConnections: readonly ConnectionRecord[] | undefined
 
   function decrypt(connection: ConnectionRecord): Promise<string | undefined> {
     const cached = credentials.get(connection)
     if (cached !== undefined) return cached
-    const decrypting = trackValue(decryptApiKey(store, connection))
-    credentials.set(connection, decrypting)
-    decrypting.catch(() => credentials.delete(connection))
-    return decrypting
+    const pendingCredential = trackValue(decryptApiKey(store, connection))
+    credentials.set(connection, pendingCredential)
+    pendingCredential.catch(() => credentials.delete(connection))
+    return pendingCredential
   }
 
   async function preloadOthers(): Promise<void> {
-    const all = await store.connections.all()
-    if (all === ahead) return
-    ahead = all
-    await Promise.allSettled(all.slice(0, MAX_PRELOADED).map(decrypt))
+    const connections = await store.connections.all()
+    if (connections === preloadedConnections) return
+    preloadedConnections = connections
+    await Promise.allSettled(connections.slice(0, MAX_PRELOADED).map(decrypt))
   }
 
   return (connection) => {
@@ -218,21 +218,21 @@ export function createCredentialCache(
 /** Makes `all` return each combo once, even during a rename. */
 function createCombos(records: Records<ComboRecord>): Records<ComboRecord> {
   let last: { records: readonly ComboRecord[]; valid: readonly ComboRecord[] } | undefined
-  const getValid = cacheDerived((records: readonly ComboRecord[]) => {
+  const getValidCombos = cacheDerived((records: readonly ComboRecord[]) => {
     if (last?.records !== records) last = { records, valid: filterValidCombos(records) }
     return last.valid
   })
-  return { ...records, all: () => getValid(records.all()) }
+  return { ...records, all: () => getValidCombos(records.all()) }
 }
 
 /** Returns the valid records: one per combo, even during a rename. */
 export function filterValidCombos(records: readonly ComboRecord[]): readonly ComboRecord[] {
   if (!records.some(({ from, movedTo }) => from !== undefined || movedTo !== undefined)) return records
-  const renames = new Set(records.map(({ id, name, movedTo }) => getRename(id, name, movedTo)))
+  const renameIds = new Set(records.map(({ id, name, movedTo }) => getRenameId(id, name, movedTo)))
   return records.filter(
     ({ id, name, from, movedTo }) =>
-      movedTo === undefined && (from === undefined || renames.has(getRename(id, from, name))),
+      movedTo === undefined && (from === undefined || renameIds.has(getRenameId(id, from, name))),
   )
 }
 
-const getRename = (id: string, from: string, to: string | undefined) => JSON.stringify([id, from, to])
+const getRenameId = (id: string, from: string, to: string | undefined) => JSON.stringify([id, from, to])

@@ -55,18 +55,18 @@ export function createStoredRecords<T extends object>(
   }
 
   async function* pages() {
-    const seen = new Set<string>()
+    const seenKeys = new Set<string>()
     for (let after: string | undefined; ; ) {
       const page = await storage
         .list(prefix, { limit: PAGE_SIZE, ...(after && { after }) })
         .catch(handleStorageError('list', prefix))
-      if (damage) for (const { key } of page) seen.add(key)
+      if (damage) for (const { key } of page) seenKeys.add(key)
       yield page.flatMap((stored) => toStoredEntry(stored.key, stored) ?? [])
       if (page.length < PAGE_SIZE) break
       after = page.at(-1)?.key
       await nextTurn?.()
     }
-    damage?.reportAll(prefix, seen)
+    damage?.reportAll(prefix, seenKeys)
   }
 
   return {
@@ -107,19 +107,20 @@ interface ParsedRecord<T> {
 /** Parses the text that is stored under a key. */
 export function parseRecord<T>(key: string, text: string, { prefix, read }: RecordKind<T>): ParsedRecord<T> {
   const id = decodeId(key.slice(prefix.length))
-  if (id === undefined) return skip('is stored under an unknown key')
+  if (id === undefined) return createSkipProblem('is stored under an unknown key')
   const envelope = tryParseJson(text)
-  if (!isObject(envelope) || !isObject(envelope.record)) return skip('is not a JSON object with a "record"')
-  const reading = read(envelope.record, id)
-  if (typeof reading === 'string') return skip(reading)
-  const { record, problems } = reading
+  if (!isObject(envelope) || !isObject(envelope.record))
+    return createSkipProblem('is not a JSON object with a "record"')
+  const readResult = read(envelope.record, id)
+  if (typeof readResult === 'string') return createSkipProblem(readResult)
+  const { record, problems } = readResult
   const order = typeof envelope.order === 'number' && Number.isFinite(envelope.order) ? envelope.order : 0
   if (order !== envelope.order) problems.push('"order" is not a number and is read as 0')
   if (problems.length === 0) return { entry: { id, order, record } }
   return { entry: { id, order, record, stored: envelope.record }, problem: `is damaged: ${problems.join('; ')}` }
 }
 
-const skip = (reason: string) => ({ problem: `${reason}, so it is skipped` })
+const createSkipProblem = (reason: string) => ({ problem: `${reason}, so it is skipped` })
 
 /** Decodes the ID in a storage key. Returns `undefined` if it is invalid. */
 export function decodeId(encoded: string): string | undefined {

@@ -69,37 +69,37 @@ export function createSettingsStore(deps: {
 }): SettingsStore {
   const { storage, freshness, damage, code, keyring } = deps
 
-  function withCode({ rules, ...stored }: StoredSettings): StoredSettings {
+  function withCodeSettings({ rules, ...stored }: StoredSettings): StoredSettings {
     const { settings } = code.records
     const { rules: codeRules, ...codeSettings } = toSettings(settings)
-    const overridden = Object.entries(codeSettings).filter(([name]) => Object.hasOwn(settings, name))
-    return { ...stored, ...Object.fromEntries(overridden), rules: codeRules ? { ...rules, ...codeRules } : rules }
+    const codeEntries = Object.entries(codeSettings).filter(([name]) => Object.hasOwn(settings, name))
+    return { ...stored, ...Object.fromEntries(codeEntries), rules: codeRules ? { ...rules, ...codeRules } : rules }
   }
 
   async function load(): Promise<LoadedSettings> {
-    const opened = await keyring()
+    const openedKeyring = await keyring()
     const stored = await storage.get(SETTINGS_KEY).catch(handleStorageError('read', SETTINGS_KEY))
     const members = stored && parseSettings(stored.value)
-    const isSigned = members !== undefined && (await areSignedSettings(opened, toSettings(members), members.mac))
+    const isSigned = members !== undefined && (await areSignedSettings(openedKeyring, toSettings(members), members.mac))
     return { version: stored?.version ?? null, members, isSigned }
   }
 
-  const cached = createCache(async () => {
+  const cachedSettings = createCache(async () => {
     const { members, isSigned } = await load()
     if (!members || (!isSigned && mayHaveLimits(members))) throw createSettingsError()
     const problems = isSigned ? readSettings(members).problems : [UNSIGNED_MESSAGE]
     damage.report(SETTINGS_KEY, problems.length > 0 ? problems.join('; ') : undefined)
-    return withCode(isSigned ? toSettings(members) : toLockedSettings(members))
+    return withCodeSettings(isSigned ? toSettings(members) : toLockedSettings(members))
   }, deps)
 
-  const syncFlag = createCache(async () => {
+  const cachedSyncFlag = createCache(async () => {
     const stored = await storage.get(SETTINGS_KEY).catch(handleStorageError('read', SETTINGS_KEY))
     return stored !== undefined && parseSettings(stored.value)?.cloudEnabled === true
   }, deps)
 
   function expire() {
-    cached.expire()
-    syncFlag.expire()
+    cachedSettings.expire()
+    cachedSyncFlag.expire()
   }
 
   freshness.onChange((key) => {
@@ -108,19 +108,19 @@ export function createSettingsStore(deps: {
   freshness.onGap(expire)
 
   return {
-    read: cached.current,
-    refresh: cached.refresh,
-    reread: cached.reread,
-    mayUseCloudSync: syncFlag.current,
+    read: cachedSettings.current,
+    refresh: cachedSettings.refresh,
+    reread: cachedSettings.reread,
+    mayUseCloudSync: cachedSyncFlag.current,
     source: {
       storage,
       keyring,
       load,
       expire,
       replace(settings) {
-        const next = withCode(settings)
-        cached.replace(next, true)
-        return next
+        const effectiveSettings = withCodeSettings(settings)
+        cachedSettings.replace(effectiveSettings, true)
+        return effectiveSettings
       },
     },
   }
@@ -148,17 +148,20 @@ export const toLockedSettings = (members: JsonObject): StoredSettings =>
 const fields: RecordFields = settingsFields
 
 const LOCKED_SETTINGS = Object.fromEntries(
-  Object.entries(fields).flatMap(([name, { guard, fallback }]) => (guard === 1 ? [[name, fallback]] : [])),
+  Object.entries(fields).flatMap(([name, { signatureVersion, fallback }]) =>
+    signatureVersion === 1 ? [[name, fallback]] : [],
+  ),
 )
 
 /** Returns whether the settings have or had limits. If they are unsigned, their current limits can't be trusted. */
 const mayHaveLimits = ({ mac, ...members }: JsonObject): boolean =>
-  (typeof mac === 'string' && /^\d+:/.test(mac)) || Object.keys(members).some((name) => (fields[name]?.guard ?? 1) > 1)
+  (typeof mac === 'string' && /^\d+:/.test(mac)) ||
+  Object.keys(members).some((name) => (fields[name]?.signatureVersion ?? 1) > 1)
 
-function buildSettings(members: JsonObject, read: JsonObject): StoredSettings {
+function buildSettings(members: JsonObject, readableFields: JsonObject): StoredSettings {
   const knownFields: JsonObject = {}
   for (const [name, { missingValue }] of Object.entries(fields)) {
-    const value = read[name] ?? missingValue
+    const value = readableFields[name] ?? missingValue
     if (value !== undefined && !Object.hasOwn(ruleShapes, name)) knownFields[name] = value
   }
   return { ...knownFields, rules: readRules(members) } as StoredSettings // the object has exactly these fields

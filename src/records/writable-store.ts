@@ -213,17 +213,17 @@ function withSignatures<T>(records: WritableRecords<T>, { sign, cache }: SignedK
     insert: async (id, record, order) =>
       records.insert(id, await sign(id, record), order).finally(() => cache.forget(id)),
     async update(id, change) {
-      const updating = records.update(id, async (current, version) => {
-        const next = await change(current, version)
-        return next && sign(id, next)
+      const pendingUpdate = records.update(id, async (current, version) => {
+        const changedRecord = await change(current, version)
+        return changedRecord && sign(id, changedRecord)
       })
-      const updated = await updating.catch((error: unknown) => {
+      const updatedRecord = await pendingUpdate.catch((error: unknown) => {
         cache.expire(id)
         throw error
       })
-      if (updated) cache.update(id, updated)
+      if (updatedRecord) cache.update(id, updatedRecord)
       else cache.forget(id)
-      return updated
+      return updatedRecord
     },
     replaceDamaged: async (id, record) =>
       records.replaceDamaged(id, await sign(id, record)).finally(() => cache.forget(id)),

@@ -2,7 +2,7 @@ import { gatewayError } from '../errors.ts'
 import { isAccountId } from '../lib/account-ids.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { isPlainObject, isValidInput } from '../lib/shape-problem.ts'
-import { allowedKinds, allowedModels, ownerTexts, usageLimits } from '../types/records/limit-fields.ts'
+import { allowedKinds, allowedModels, ownerMetadata, usageLimits } from '../types/records/limit-fields.ts'
 import { list, name, storedId, text } from '../types/records/shapes.ts'
 import { dataTags } from '../types/records/tag-fields.ts'
 import type { ClientFormat, DataTags, Kind, UsageLimits } from '../types.ts'
@@ -116,7 +116,7 @@ const identityMembers = {
   kinds: (value) => isValidInput(allowedKinds, value),
   limits: (value) => isValidInput(usageLimits, value),
   require: (value) => isValidInput(dataTags, value),
-  metadata: (value) => isValidInput(ownerTexts, value),
+  metadata: (value) => isValidInput(ownerMetadata, value),
   tags: (value) => isValidInput(tags, value),
 } satisfies Record<keyof Identity, (value: unknown) => boolean>
 

@@ -4,8 +4,8 @@ export interface Clock {
   now(): number
   /** Resolves after `ms`. Rejects with the signal's reason as soon as `signal` is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Calls `onTime` once after `ms`. Returns a function that cancels it. Optional: a cheaper alternative to `sleep` for each request's timeouts. */
-  setTimer?(ms: number, onTime: () => void): () => void
+  /** Calls `onExpire` once after `ms`. Returns a function that cancels it. Optional: a cheaper alternative to `sleep` for each request's timeouts. */
+  setTimer?(ms: number, onExpire: () => void): () => void
 }
 
 /**

@@ -208,10 +208,10 @@ export async function generateResultTypes(): Promise<string> {
       case 'time':
         return 'time'
       case 'number':
-        return shape.isWhole ? 'integer' : 'number'
+        return shape.isInteger ? 'integer' : 'number'
       case 'choice':
         return joinTypes([
-          ...[...shape.of, ...(shape.refused ?? [])].map((value) => `'${value}'`),
+          ...[...shape.of, ...(shape.disallowed ?? [])].map((value) => `'${value}'`),
           ...(shape.orObject ? [printShape(shape.orObject)] : []),
         ])
       case 'list':

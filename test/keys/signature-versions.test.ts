@@ -8,13 +8,16 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('signature versions')
 
 const first = {
-  id: { shape: text(), guard: 1 },
-  isActive: { shape: flag, isOptional: true, missingValue: true, guard: 1 },
+  id: { shape: text(), signatureVersion: 1 },
+  isActive: { shape: flag, isOptional: true, missingValue: true, signatureVersion: 1 },
 } as const satisfies RecordFields
-const second = { ...first, expiresAt: { shape: time, isOptional: true, guard: 2 } } as const satisfies RecordFields
+const second = {
+  ...first,
+  expiresAt: { shape: time, isOptional: true, signatureVersion: 2 },
+} as const satisfies RecordFields
 const third = {
   ...second,
-  models: { shape: list(text(), { items: 'models', max: 9 }), isOptional: true, guard: 3 },
+  models: { shape: list(text(), { items: 'models', max: 9 }), isOptional: true, signatureVersion: 3 },
 } as const satisfies RecordFields
 
 const releases = { first, second, third } as const

@@ -29,7 +29,7 @@ const counts = object({
 const fields = {
   id: { shape: storedId, isStorageKey: true },
   name: { shape: name(20), inputs: requiredToCreate },
-  expiresAt: { shape: time, isOptional: true, guard: 2, inputs: removable },
+  expiresAt: { shape: time, isOptional: true, signatureVersion: 2, inputs: removable },
   kinds: { shape: list(choice(kinds), { items: 'models', max: 2 }), isOptional: true, inputs: removable },
   limits: {
     shape: object({

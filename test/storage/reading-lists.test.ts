@@ -184,7 +184,7 @@ test('an instance that writes a record after reading it ahead uses what it wrote
     ...{ storage: { ...storage, getLinked }, clock: platformClock },
     findPreviousDigest: () => undefined,
   })
-  ahead.expect?.(undefined, 'user-1')
+  ahead.preload?.(undefined, 'user-1')
   await ahead.storage.set('groups/a', 'new')
   assert.is((await ahead.storage.get('groups/a'))?.value, 'new')
   await storage.set('groups/b', 'new')

@@ -8,7 +8,7 @@ import type { Clock } from '../../types.ts'
 
 interface KeyWatchDependencies {
   store: {
-    keyAccessOpened: Promise<Pick<KeyAccess, 'lookup'>>
+    openedKeyAccess: Promise<Pick<KeyAccess, 'lookup'>>
     /** Whether the storage reports changes made by other instances. */
     isWatched: boolean
   }
@@ -22,7 +22,7 @@ interface KeyWatchDependencies {
  * otherwise, when the keys are reread every `maxAgeMs`. While storage can't be read, they continue.
  */
 export function createKeyWatch({ store, inFlight, clock, limits }: KeyWatchDependencies): BuiltInFeature {
-  const { keyAccessOpened, isWatched } = store
+  const { openedKeyAccess, isWatched } = store
   const maxAgeMs = limits.storeMaxAgeMs
   let isClosed = false
   let cancelScheduledCheck: CancelDeadline | undefined
@@ -31,7 +31,7 @@ export function createKeyWatch({ store, inFlight, clock, limits }: KeyWatchDepen
 
   async function checkKey(digest: string): Promise<void> {
     if (listKeyRequests(digest).length === 0) return
-    const { lookup } = await keyAccessOpened
+    const { lookup } = await openedKeyAccess
     const rejection = await lookup.findRejection(digest).catch(() => undefined) // the last known state applies while the storage is unavailable
     if (rejection) for (const request of listKeyRequests(digest)) request.cancel(rejection)
   }
@@ -45,7 +45,7 @@ export function createKeyWatch({ store, inFlight, clock, limits }: KeyWatchDepen
     })
   }
 
-  void keyAccessOpened.then(({ lookup }) => {
+  void openedKeyAccess.then(({ lookup }) => {
     lookup.onChange((digest) => void checkKey(digest))
     lookup.onGroupChange((id) => {
       const groupRequests = inFlight.values().filter(({ caller }) => caller.key?.group?.id === id)

@@ -268,7 +268,7 @@ async function findPage(
     const matchingRecords = page.accounts.map(({ record }) => record).filter(isMatch)
     const selectedRecords = matchingRecords.slice(0, limit - records.length)
     records.push(...selectedRecords)
-    lastRef = selectedRecords.length < matchingRecords.length ? selectedRecords.at(-1)?.ref : page.last
+    lastRef = selectedRecords.length < matchingRecords.length ? selectedRecords.at(-1)?.ref : page.nextAfter
     if (lastRef === undefined) break
     after = lastRef
   }
@@ -295,10 +295,10 @@ async function hasAccounts(
   { storage, nextTurn }: { storage: Storage; nextTurn(): Promise<void> },
 ): Promise<boolean> {
   for (let after: string | undefined; ; ) {
-    const { accounts, last } = await listAccounts(storage, { after, limit: PAGE_SIZE })
+    const { accounts, nextAfter } = await listAccounts(storage, { after, limit: PAGE_SIZE })
     if (accounts.some(({ record }) => record.plan === plan && record.deletedAt === undefined)) return true
-    if (last === undefined) return false
-    after = last
+    if (nextAfter === undefined) return false
+    after = nextAfter
     await nextTurn()
   }
 }

@@ -119,7 +119,7 @@ export function createAccounts({
     refs,
     cache,
     getAccount(identity) {
-      store.callers?.expect(undefined, identity.account)
+      store.callers?.preload(undefined, identity.account)
       return getAccount(identity)
     },
 

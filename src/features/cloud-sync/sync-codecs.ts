@@ -1,6 +1,6 @@
 import { gatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { decryptHeaders, encryptHeaders, type PlainGuard } from '../../records/guard-records.ts'
+import { type DecryptedGuard, decryptHeaders, encryptHeaders } from '../../records/guard-records.ts'
 import { decryptKey, getApiKeyContext, getKeyContext } from '../../records/keyring.ts'
 import type { ConnectionRecord, GroupRecord, KeyRecord, StoredGuard } from '../../records/record-collections.ts'
 import { decryptApiKey } from '../../records/store.ts'
@@ -111,7 +111,7 @@ export function createGuardCodec({
       return plainCodec.read({ ...item, record: await decryptHeaders(keyring, guard) })
     },
     async buildRecord(content, before) {
-      return encryptHeaders(keyring, (await plainCodec.buildRecord(content, before)) as PlainGuard) // validated by the guard schema
+      return encryptHeaders(keyring, (await plainCodec.buildRecord(content, before)) as DecryptedGuard) // validated by the guard schema
     },
   }
 }

@@ -1,5 +1,5 @@
 import { hashText } from '../../lib/hash.ts'
-import { decryptHeaders, isTrustedGuard, type PlainGuard } from '../../records/guard-records.ts'
+import { type DecryptedGuard, decryptHeaders, isTrustedGuard } from '../../records/guard-records.ts'
 import type { StoredGuard } from '../../records/record-collections.ts'
 import type { Store } from '../../records/store.ts'
 import type { GuardKind } from '../../types/records/guard-fields.ts'
@@ -11,11 +11,11 @@ const guardFactories: { readonly [Kind in GuardKind]: (options: never) => Guard 
 }
 
 /** A guard without timestamps, because it may not have been stored yet. */
-export type UnstoredGuard = Omit<PlainGuard, 'createdAt' | 'updatedAt'>
+export type UnstoredGuard = Omit<DecryptedGuard, 'createdAt' | 'updatedAt'>
 
 /** Creates a guard from its record. Rejects with a TypeError for an unknown kind, or for options that the kind doesn't support. */
 export async function createGuard(record: UnstoredGuard): Promise<Guard> {
-  const { kind, source, mac, createdAt, updatedAt, sealedHeaders, ...options } = record as PlainGuard
+  const { kind, source, mac, createdAt, updatedAt, sealedHeaders, ...options } = record as DecryptedGuard
   if (!Object.hasOwn(guardFactories, kind))
     throw new TypeError(`"kind" must be one of ${Object.keys(guardFactories).join(', ')}.`)
   const text = JSON.stringify(Object.entries({ ...record, headers: undefined }).sort()) // `updatedAt` changes whenever the headers do

@@ -20,7 +20,7 @@ interface LimitsDependencies {
   logger: Logger
   usage: UsageStore | undefined
   random(): number
-  startTimer(ms: number, onTime: () => void): CancelDeadline
+  startTimer(ms: number, onExpire: () => void): CancelDeadline
   nextTurn(): Promise<void>
   onError(error: unknown): void
 }

@@ -2,7 +2,7 @@ import {
   getDefinition,
   getProviderNames,
   type ProviderNames,
-  stripName,
+  stripProviderName,
 } from '../../protocols/providers/provider-names.ts'
 import type { AliasRecord, ConnectionRecord } from '../../records/store.ts'
 import type { Catalog, CatalogProvider, CustomModel, Kind } from '../../types.ts'
@@ -63,7 +63,7 @@ function mergeIds(
   customs: ModelIndex,
   aliased: ModelIndex,
 ): Set<string> {
-  const stripNames = (id: string) => stripName(id, names)
+  const stripNames = (id: string) => stripProviderName(id, names)
   const merged = new Set([...base.map(stripNames), ...customs.getIds(names), ...aliased.getIds(names).map(stripNames)])
   for (const id of merged) if (id.trim() === '') merged.delete(id)
   return merged

@@ -1,4 +1,4 @@
-import { type ProviderNames, stripName } from '../../protocols/providers/provider-names.ts'
+import { type ProviderNames, stripProviderName } from '../../protocols/providers/provider-names.ts'
 import type { CatalogModel, CatalogProvider, CustomModel, Kind, ModelEntry } from '../../types.ts'
 
 /** A listed model: its ID, its owner's alias (`combo` for combos), and, for web entries, its kind. */
@@ -44,7 +44,7 @@ function inferKind(id: string): Kind {
  * isn't there, infers the kind from the ID (src/rules.md, Kinds of models). If the catalog lists an ID twice, the first entry wins.
  */
 export function createKindLookup(models: readonly CatalogModel[], names: ProviderNames): (id: string) => Kind {
-  const stripProvider = (id: string) => stripName(id, names)
+  const stripProvider = (id: string) => stripProviderName(id, names)
   const exact = indexKinds(models, (id) => id)
   let kindsByBareId: Map<string, Kind> | undefined // created on first use; most providers never need it
   return (id) => {

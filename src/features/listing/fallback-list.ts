@@ -1,5 +1,5 @@
 import type { NamedConnection } from '../../protocols/providers/provider-names.ts'
-import { getCompatibleFormat, isLocal } from '../../protocols/providers/target.ts'
+import { getCompatibleFormat, isLocalProvider } from '../../protocols/providers/target.ts'
 import type { CatalogProvider } from '../../types.ts'
 
 /** Returns a connection's enabled model IDs: `undefined` if it has no list of them, empty if all IDs are blank. */
@@ -31,7 +31,8 @@ export function getFallbackList(
   const { provider, providerSpecificData, hasKey } = connection
   const hasCustomUrl = Boolean(providerSpecificData?.baseUrl?.trim())
   if (getEnabledIds(connection)?.length || definition?.cloud || hasOnlyServices(definition)) return undefined
-  if (definition?.models?.length) return isLocal(definition) || (hasCustomUrl && !hasKey) ? 'catalog' : undefined
+  if (definition?.models?.length)
+    return isLocalProvider(definition) || (hasCustomUrl && !hasKey) ? 'catalog' : undefined
   return queriesUpstream(provider) && hasKey && hasCustomUrl ? undefined : 'nothing'
 }
 

@@ -92,7 +92,7 @@ export interface LiveDependencies {
   events: Pick<RequestEvents, 'add'>
   usage: UsageStore | undefined
   /** Starts a timer that doesn't keep the process alive. */
-  startTimer(ms: number, onTime: () => void): CancelDeadline
+  startTimer(ms: number, onExpire: () => void): CancelDeadline
   onError(error: unknown): void
 }
 

@@ -112,7 +112,7 @@ const LOOKBACK_BLOCKS = 18
 
 function addMessagesBreakpoints(
   body: JsonObject,
-  { tools: acceptsTools, top }: BreakpointTraits,
+  { tools: acceptsTools, topLevel }: BreakpointTraits,
   options: BreakpointOptions,
 ): EditedFields {
   const { ttl, isPassThrough, onlyInstructions } = options
@@ -129,7 +129,7 @@ function addMessagesBreakpoints(
   if (onlyInstructions) return fields
   const { previous, end } = findEnds(messages, isCacheableBlock)
   const addTo = (block: JsonObject) => [{ ...block, ...createBreakpoint() }]
-  if (top && isPassThrough) {
+  if (topLevel && isPassThrough) {
     if (previous && end && countBlocks(messages, previous, end) > LOOKBACK_BLOCKS)
       fields.messages = changeBlocks(messages, [previous], addTo)
     if (end) fields.cache_control = createBreakpoint().cache_control

@@ -184,7 +184,7 @@ export class CachedCall {
 
   get #ttl() {
     const { mode } = this.#attempt
-    return mode === 'auto' || this.#traits.breakpoints?.hour === false ? undefined : mode.ttl
+    return mode === 'auto' || this.#traits.breakpoints?.oneHourTtl === false ? undefined : mode.ttl
   }
 
   get #ttlMs(): number {

@@ -4,7 +4,7 @@ import { createSchema } from '../../admin/schemas.ts'
 import { isAccountId } from '../../lib/account-ids.ts'
 import { isOrigin } from '../../lib/urls.ts'
 import type { IsoTime } from '../../types/plain-types.ts'
-import { allowedKinds, allowedModels, ownerTexts, usageLimits } from '../../types/records/limit-fields.ts'
+import { allowedKinds, allowedModels, ownerMetadata, usageLimits } from '../../types/records/limit-fields.ts'
 import { name, type Shape } from '../../types/records/shapes.ts'
 import { dataTags } from '../../types/records/tag-fields.ts'
 import { MAX_LIFETIME_S, type TokenSettings } from './token-claims.ts'
@@ -70,7 +70,7 @@ export const newToken = closedObject({
     ),
   ),
   limits: optional(usageLimits),
-  metadata: optional(ownerTexts),
+  metadata: optional(ownerMetadata),
 })
 
 /** Parses the input and converts the lifetime to seconds. Throws `INVALID_REQUEST` for invalid input. */

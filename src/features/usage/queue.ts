@@ -30,7 +30,7 @@ export interface BatchWriter {
 interface QueueOptions {
   logger: Logger
   /** Starts a timer that doesn't keep the process alive. */
-  startTimer(ms: number, onTime: () => void): CancelDeadline
+  startTimer(ms: number, onExpire: () => void): CancelDeadline
   /** Loads this instance's writer. */
   getWriter(): Promise<BatchWriter>
   /** Maximum characters in a batch. */

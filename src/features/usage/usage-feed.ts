@@ -18,7 +18,7 @@ const MAX_PENDING_REQUESTS = 1_000
  * dropped because the reader was too slow.
  */
 export class LiveStream implements ByteStream {
-  readonly #startTimer: (ms: number, onTime: () => void) => CancelDeadline
+  readonly #startTimer: (ms: number, onExpire: () => void) => CancelDeadline
   #onEnd: () => void = () => {}
   #pendingRequests: StoredRequest[] = []
   #droppedCount = 0
@@ -27,7 +27,7 @@ export class LiveStream implements ByteStream {
   #wake: (() => void) | undefined = undefined
 
   /** `startTimer` starts a timer that doesn't keep the process alive. */
-  constructor(startTimer: (ms: number, onTime: () => void) => CancelDeadline) {
+  constructor(startTimer: (ms: number, onExpire: () => void) => CancelDeadline) {
     this.#startTimer = startTimer
   }
 

@@ -36,7 +36,7 @@ export interface UsageStoreOptions {
   freshness: Pick<FreshnessTracker, 'onChange'>
   /** Returns the settings with the retention periods. */
   readSettings(): Promise<RetentionSettings>
-  startTimer(ms: number, onTime: () => void): CancelDeadline
+  startTimer(ms: number, onExpire: () => void): CancelDeadline
   /** Yields to the event loop so other work can run. */
   nextTurn(): Promise<void>
   onError(error: unknown): void

@@ -45,16 +45,16 @@ export function getPriceOrigin(catalog: Catalog, reference: ModelReference): Pri
   const { provider, model, ownPrice, connection } = reference
   const cacheKey = `${provider}/${model}`
   if (ownPrice) {
-    const isOfConnection = Object.hasOwn(connection?.prices ?? {}, model)
-    const { updatedAt = '' } = (isOfConnection && connection) || {}
+    const hasConnectionPrice = Object.hasOwn(connection?.prices ?? {}, model)
+    const { updatedAt = '' } = (hasConnectionPrice && connection) || {}
     return {
-      by: isOfConnection ? 'connection' : 'custom',
+      by: hasConnectionPrice ? 'connection' : 'custom',
       of: cacheKey,
       ...(updatedAt && { asOf: updatedAt.slice(0, 10) }),
     }
   }
-  const { isLive, asOf: date } = getDefinition(catalog, provider) ?? {}
-  const { price, asOf = date } = getCatalogModel(catalog, reference) ?? {}
+  const { isLive, asOf: priceDate } = getDefinition(catalog, provider) ?? {}
+  const { price, asOf = priceDate } = getCatalogModel(catalog, reference) ?? {}
   return price && { by: isLive ? 'live' : 'built-in', of: cacheKey, ...(asOf && { asOf }) }
 }
 

@@ -14,7 +14,7 @@ export const authStyles = listMembers<AuthStyle>({
 export const clouds = listMembers<Cloud>({ azure: true, bedrock: true, vertex: true })
 
 /** Checks a value. Returns the problem as a sentence that starts with the path, or `undefined` if the value is valid. */
-type Rule = (value: unknown, path: string) => string | undefined
+type CatalogRule = (value: unknown, path: string) => string | undefined
 
 /**
  * Finds the first problem with a provider in a custom catalog, including misspelled fields. Accepts unknown values that the gateway can ignore, such
@@ -26,12 +26,12 @@ export function findProviderProblem(provider: unknown, path: string): string | u
 }
 
 const createRule =
-  (requirement: string, test: (value: unknown) => boolean): Rule =>
+  (requirement: string, test: (value: unknown) => boolean): CatalogRule =>
   (value, path) =>
     test(value) ? undefined : `${path} must be ${requirement}.`
 
 const optional =
-  (rule: Rule): Rule =>
+  (rule: CatalogRule): CatalogRule =>
   (value, path) =>
     value === undefined ? undefined : rule(value, path)
 
@@ -41,35 +41,35 @@ const url = createRule('a URL that starts with http:// or https://', (value) => 
   return typeof value === 'string' && /^\s*https?:\/\//i.test(value) && URL.canParse(value)
 })
 
-const picklist = (members: readonly unknown[]): Rule =>
+const picklist = (members: readonly unknown[]): CatalogRule =>
   createRule(`one of ${members.join(', ')}`, (value) => members.includes(value))
 
 const array =
-  (rule: Rule): Rule =>
+  (rule: CatalogRule): CatalogRule =>
   (value, path) =>
     Array.isArray(value)
       ? findFirst(value, (item, index) => rule(item, `${path}[${index}]`))
       : `${path} must be an array.`
 
 const record =
-  (rule: Rule): Rule =>
+  (rule: CatalogRule): CatalogRule =>
   (value, path) =>
     isObject(value)
       ? findFirst(Object.entries(value), ([name, item]) => rule(item, `${path}.${name}`))
       : `${path} must be an object.`
 
 const object =
-  (rules: Record<string, Rule>): Rule =>
+  (rules: Record<string, CatalogRule>): CatalogRule =>
   (value, path) =>
     isObject(value) ? findFieldProblem(value, rules, path) : `${path} must be an object.`
 
-const amount: Rule = (value, path) => {
+const amount: CatalogRule = (value, path) => {
   if (Array.isArray(value)) return array(record(nonNegative))(value, path)
   return isObject(value) ? record(optional(amount))(value, path) : nonNegative(value, path)
 }
 const price = optional(record(optional(amount)))
 
-const modelRules: Record<keyof CatalogModel, Rule> = {
+const modelRules: Record<keyof CatalogModel, CatalogRule> = {
   id: string,
   type: optional(string),
   contextWindow: optional(nonNegative),
@@ -86,7 +86,7 @@ const service = object({
   price,
 })
 
-const providerRules: Record<keyof CatalogProvider, Rule> = {
+const providerRules: Record<keyof CatalogProvider, CatalogRule> = {
   alias: optional(string),
   catalogAlias: optional(string),
   name: optional(string),
@@ -107,7 +107,7 @@ const providerRules: Record<keyof CatalogProvider, Rule> = {
   fetchConfig: optional(service),
 }
 
-const findFieldProblem = (value: object, rules: Record<string, Rule>, path: string) =>
+const findFieldProblem = (value: object, rules: Record<string, CatalogRule>, path: string) =>
   findFirst(Object.entries(rules), ([name, rule]) => rule(Reflect.get(value, name), `${path}.${name}`))
 
 /** Finds an unknown field that looks like a misspelling of a known one. Other unknown fields are valid. */

@@ -6,7 +6,7 @@ import type { ProviderDefinition } from './definitions.ts'
 import { definitions } from './definitions.ts'
 
 /** The manually maintained models, which a refreshed catalog's source may lack. */
-export const handWrittenModels: ModelLists = extraModels
+export const handWrittenModels: CatalogModels = extraModels
 
 /**
  * The built-in providers and their current models: IDs, base URLs, formats, kinds, context windows, and prices in USD per million tokens. Extend it
@@ -33,7 +33,7 @@ function findCatalogProblem(catalog: Catalog): string | undefined {
   return undefined
 }
 
-type ModelLists = Readonly<Record<string, readonly CatalogModel[]>>
+type CatalogModels = Readonly<Record<string, readonly CatalogModel[]>>
 
 /**
  * Adds models to the provider definitions. A model in `data` replaces one with the same ID in `extra`. `sources` describes where the data comes from;
@@ -41,16 +41,16 @@ type ModelLists = Readonly<Record<string, readonly CatalogModel[]>>
  */
 export function mergeCatalog(
   providers: Readonly<Record<string, ProviderDefinition>>,
-  data: ModelLists,
-  { extra, sources = {} }: { extra: ModelLists; sources?: Readonly<Record<string, string>> },
+  generatedModels: CatalogModels,
+  { extra, sources = {} }: { extra: CatalogModels; sources?: Readonly<Record<string, string>> },
 ): Catalog {
   return Object.fromEntries(
     Object.entries(providers).map(([id, definition]) => {
-      const listed = data[id] ?? []
-      const knownIds = new Set(listed.map((model) => model.id))
-      const added = (extra[id] ?? []).filter((model) => !knownIds.has(model.id))
+      const generatedList = generatedModels[id] ?? []
+      const knownIds = new Set(generatedList.map((model) => model.id))
+      const addedModels = (extra[id] ?? []).filter((model) => !knownIds.has(model.id))
       const asOf = sources[id]?.slice(-'YYYY-MM-DD'.length)
-      return [id, { ...definition, models: [...listed, ...added], ...(asOf && { asOf }) }]
+      return [id, { ...definition, models: [...generatedList, ...addedModels], ...(asOf && { asOf }) }]
     }),
   )
 }

@@ -264,7 +264,7 @@ const vendors: Record<string, ProviderDefinition> = {
  */
 
 /** Servers on the user's own machine. They need no key, and serve the models that the user has loaded. */
-const local: Record<string, ProviderDefinition> = {
+const localServers: Record<string, ProviderDefinition> = {
   ollama: {
     name: 'Ollama',
     docsUrl: 'https://docs.ollama.com/openai',
@@ -288,7 +288,7 @@ const local: Record<string, ProviderDefinition> = {
  * pages; Firecrawl https://docs.firecrawl.dev/billing: 2 credits per ten results, 1 per page. The prices of those credits, of Exa, and of Serper (1
  * credit per ten results): https://github.com/decolua/9router, April 2026. Jina charges by tokens, at an unknown price.
  */
-const web: Record<string, ProviderDefinition> = {
+const webServices: Record<string, ProviderDefinition> = {
   tavily: {
     name: 'Tavily',
     docsUrl: 'https://docs.tavily.com/documentation/api-reference/introduction',
@@ -349,6 +349,6 @@ export const definitions: Readonly<Record<string, ProviderDefinition>> = {
   ...vendors,
   ...hosts,
   ...clouds,
-  ...local,
-  ...web,
+  ...localServers,
+  ...webServices,
 }

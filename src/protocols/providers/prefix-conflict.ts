@@ -9,7 +9,7 @@ export interface PrefixConflict {
   /** The provider in the catalog, or the other connection, that already has the name. */
   owner: string | OtherConnection
   /** Whether the prefix belongs to the owner and is also a name of the connection's provider. */
-  isOwners?: true
+  isOwnersPrefix?: true
 }
 
 /**
@@ -22,8 +22,8 @@ export function findPrefixConflict(
   connection: NamedConnection,
   others: readonly OtherConnection[],
 ): PrefixConflict | undefined {
-  const { provider, providerSpecificData: data } = connection
-  if (data?.sharesPrefix) return undefined
+  const { provider, providerSpecificData: providerData } = connection
+  if (providerData?.sharesPrefix) return undefined
   const prefix = getPrefix(connection)
   const owner = Object.keys(catalog).find((id) => id !== provider && getBuiltInNames(catalog, id).includes(prefix))
   if (prefix && owner) return { prefix, owner }
@@ -32,9 +32,9 @@ export function findPrefixConflict(
   for (const other of others) {
     if (other.provider === provider) continue
     if (prefix && Object.values(getProviderNames(catalog, other)).includes(prefix)) return { prefix, owner: other }
-    const theirs = getPrefix(other)
-    if (names.includes(theirs) && !other.providerSpecificData?.sharesPrefix)
-      return { prefix: theirs, owner: other, isOwners: true }
+    const otherPrefix = getPrefix(other)
+    if (names.includes(otherPrefix) && !other.providerSpecificData?.sharesPrefix)
+      return { prefix: otherPrefix, owner: other, isOwnersPrefix: true }
   }
   return undefined
 }

@@ -17,9 +17,9 @@ export const getDefinition = (catalog: Catalog, provider: string): CatalogProvid
 
 /** Returns the provider's name in model IDs: `catalogAlias`, or else `alias`, or else its ID. */
 export const getCatalogAlias = (provider: string, definition: CatalogProvider | undefined): string =>
-  skipBlank(definition?.catalogAlias) ?? skipBlank(definition?.alias) ?? provider
+  ignoreBlank(definition?.catalogAlias) ?? ignoreBlank(definition?.alias) ?? provider
 
-const skipBlank = (name: string | undefined) => (name?.trim() ? name : undefined)
+const ignoreBlank = (name: string | undefined) => (name?.trim() ? name : undefined)
 
 /** Returns the names of a connection's provider, which may be missing from the catalog. */
 export function getProviderNames(catalog: Catalog, connection: NamedConnection): ProviderNames {
@@ -27,14 +27,14 @@ export function getProviderNames(catalog: Catalog, connection: NamedConnection):
   const catalogAlias = getCatalogAlias(connection.provider, definition)
   const prefix = connection.providerSpecificData?.prefix?.trim()
   return {
-    output: prefix || (skipBlank(definition?.alias) ?? catalogAlias).trim(),
+    output: prefix || (ignoreBlank(definition?.alias) ?? catalogAlias).trim(),
     catalog: catalogAlias,
     id: connection.provider,
   }
 }
 
 /** Removes a leading `<name>/` from a model ID, where `<name>` is any of the three names. */
-export function stripName(modelId: string, names: ProviderNames): string {
+export function stripProviderName(modelId: string, names: ProviderNames): string {
   for (const name of [names.output, names.catalog, names.id]) {
     if (modelId.startsWith(`${name}/`)) return modelId.slice(name.length + 1)
   }

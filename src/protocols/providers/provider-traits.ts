@@ -11,7 +11,7 @@ import { openai } from './traits/openai-traits.ts'
 import { vendors } from './traits/vendor-traits.ts'
 
 /** The differences, from general to specific. Later rows override earlier ones. */
-const rows: readonly TargetDifference[] = [
+const differences: readonly TargetDifference[] = [
   ...compatibleProviders,
   ...openai,
   ...anthropic,
@@ -30,7 +30,7 @@ export function getTraits(
   const name = stripHostNames(model)
   const matches = ({ formats, providers, models }: TargetDifference) =>
     formats?.test(format) !== false && providers?.test(provider) !== false && models?.test(name) !== false
-  const traits = rows.filter(matches).reduce(applyDifference, base)
+  const traits = differences.filter(matches).reduce(applyDifference, base)
   const catalogModel = getDefinition(catalog, provider)?.models?.find(({ id }) => id === model)
   return catalogModel?.maxOutputTokens === undefined
     ? traits

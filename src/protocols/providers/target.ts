@@ -22,7 +22,7 @@ export function getCompatibleFormat(provider: string): WireFormat | undefined {
 }
 
 /** Returns whether a provider is a local server, where users choose the models. */
-export const isLocal = ({ baseUrl }: CatalogProvider): boolean =>
+export const isLocalProvider = ({ baseUrl }: CatalogProvider): boolean =>
   /^http:\/\/(?:localhost|127\.0\.0\.1)[:/]/.test(baseUrl ?? '')
 
 /** The destination of an attempt: a model at a provider, through one of its connections. `C` is the connection's type. */

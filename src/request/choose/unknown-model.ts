@@ -2,7 +2,7 @@ import { type GatewayError, gatewayError } from '../../errors.ts'
 import { didYouMean, findNearest } from '../../lib/spelling.ts'
 import type { Endpoint } from '../../protocols/formats/format.ts'
 import { getCatalogAlias, getDefinition, getProviderNames } from '../../protocols/providers/provider-names.ts'
-import { getCompatibleFormat, isLocal } from '../../protocols/providers/target.ts'
+import { getCompatibleFormat, isLocalProvider } from '../../protocols/providers/target.ts'
 import type { Catalog, Kind } from '../../types.ts'
 import type { Group } from '../routing/group.ts'
 import { findMissingProviders, listKnownNames } from '../routing/known-names.ts'
@@ -170,6 +170,6 @@ function formatShortList(names: readonly string[]): string {
 function formatConnectCall([provider, ...others]: readonly string[], { catalog }: Pick<RouteTable, 'catalog'>): string {
   const definition = provider === undefined || others.length > 0 ? undefined : getDefinition(catalog, provider)
   if (!definition || definition.cloud) return ''
-  const connection = isLocal(definition) ? { provider, discover: true } : { provider, apiKey: '<API key>' }
+  const connection = isLocalProvider(definition) ? { provider, discover: true } : { provider, apiKey: '<API key>' }
   return ` (POST ${JSON.stringify(connection)})`
 }

@@ -5,7 +5,7 @@ import { once } from '../../lib/promises.ts'
 import { createSseParser, splitEvents } from '../../lib/sse.ts'
 import type { Endpoint } from '../../protocols/formats/format.ts'
 import { addUsageRequest, isUsageEvent } from '../../protocols/formats/openai-chat/chat-usage-request.ts'
-import { REJECTS_USAGE_REQUEST } from '../../protocols/providers/rejects-usage-request.ts'
+import { REJECTS_USAGE_REQUEST_PATTERN } from '../../protocols/providers/rejects-usage-request.ts'
 import type { Clock } from '../../types.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { Codec, CodecRequest } from './codec.ts'
@@ -29,7 +29,7 @@ export function createUsageRequests(clock: Clock): UsageRequests {
     removeOptions: (body, { streamMember = '' }) => removeMember(body, streamMember),
     requestUsage({ call }, target, codec) {
       const { body } = codec.request
-      if (typeof body !== 'string' || REJECTS_USAGE_REQUEST.test(target.provider)) return codec
+      if (typeof body !== 'string' || REJECTS_USAGE_REQUEST_PATTERN.test(target.provider)) return codec
       const key = getTargetKey(target)
       if (rejections.get(key)) return codec
       return {

@@ -17,7 +17,7 @@ export interface KeyStore {
   /** Loads the key lookup. `read` is for requests that act as a key. */
   loadKeyAccess(): Promise<{ lookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>> }>
   /** Reads a caller's records ahead. Absent if that isn't necessary. */
-  callers?: Pick<ExpectedCallers, 'expect'> | undefined
+  callers?: Pick<ExpectedCallers, 'preload'> | undefined
   /** Finds the account for a key that has one, or the account with the ID `requestedAccount` for a key that acts for accounts. */
   findKeyAccount?(key: ClientKey, requestedAccount: string | undefined): Promise<CallerAccount>
   /** Adds a token to a caller. Absent if tokens aren't accepted. */
@@ -89,7 +89,7 @@ export async function findKey(
   { settings, loadKeyAccess, callers, addToken: attachToken }: KeyStore,
 ) {
   const credentials = listPresentedCredentials(exchange)
-  if (callers) for (const credential of credentials) callers.expect(credential, exchange.header(ACCOUNT_HEADER))
+  if (callers) for (const credential of credentials) callers.preload(credential, exchange.header(ACCOUNT_HEADER))
   const accessPromise = credentials.length > 0 ? loadKeyAccess() : undefined
   const settingsPromise = settings.read()
   const { requireApiKey: isKeyRequired } = getSettledValue(settingsPromise) ?? (await settingsPromise)

@@ -2,7 +2,7 @@ import {
   getCatalogAlias,
   getDefinition,
   getProviderNames,
-  stripName,
+  stripProviderName,
 } from '../../protocols/providers/provider-names.ts'
 import type { ConnectionRecord } from '../../records/store.ts'
 import type { Catalog, CustomModel } from '../../types.ts'
@@ -86,7 +86,7 @@ function* walkModelNames(connection: ConnectionRecord, catalog: Catalog) {
   const names = getProviderNames(catalog, connection)
   const enabledModels = connection.providerSpecificData?.enabledModels
   const ids = enabledModels?.length
-    ? enabledModels.map((id) => stripName(id, names))
+    ? enabledModels.map((id) => stripProviderName(id, names))
     : (getDefinition(catalog, connection.provider)?.models ?? []).map((model) => model.id)
   for (const id of ids) if (id.trim() !== '') yield `${names.output}/${id}`
 }

@@ -1,5 +1,5 @@
 import { cachingField } from './caching-fields.ts'
-import { allowedKinds, allowedModels, ownerTexts, usageLimits } from './limit-fields.ts'
+import { allowedKinds, allowedModels, ownerMetadata, usageLimits } from './limit-fields.ts'
 import {
   type InputOf,
   ignoredInUpdates,
@@ -14,29 +14,36 @@ import { dataTags } from './tag-fields.ts'
 /** The fields of an account: one of your app's users or customers. */
 export const accountFields = {
   /** The pseudonym of `id`, under which everything about the account is stored. */
-  ref: { shape: text(), isStorageKey: true, guard: 1, inputs: ignoredInUpdates },
+  ref: { shape: text(), isStorageKey: true, signatureVersion: 1, inputs: ignoredInUpdates },
   /** Your app's ID for the account. Stored encrypted, with `name` and `metadata`. */
   id: { shape: text(), isStored: false, inputs: { update: 'ignored', put: 'required' } },
   /** A display name. */
   name: { shape: name(200), isOptional: true, isStored: false, inputs: removable },
   /** The ID of a group that serves as the account's price plan. If absent, your app chooses the plan, or `accounts.defaultPlan` applies. */
-  plan: { shape: storedId, isOptional: true, guard: 1, inputs: removable },
+  plan: { shape: storedId, isOptional: true, signatureVersion: 1, inputs: removable },
   /** Only an explicit `false` means paused, in which case the account's requests are rejected. */
-  isActive: { shape: flag, isOptional: true, fallback: true, missingValue: true, guard: 1, inputs: settable },
+  isActive: {
+    shape: flag,
+    isOptional: true,
+    fallback: true,
+    missingValue: true,
+    signatureVersion: 1,
+    inputs: settable,
+  },
   /** The account's own limits, in addition to the plan's limits for each account; the lower one applies. A change replaces all of them. */
-  limits: { shape: usageLimits, isOptional: true, guard: 1, inputs: removable },
+  limits: { shape: usageLimits, isOptional: true, signatureVersion: 1, inputs: removable },
   /** The models that the account may use. Both the account and its plan must allow a request. */
-  models: { shape: allowedModels, isOptional: true, guard: 1, inputs: removable },
+  models: { shape: allowedModels, isOptional: true, signatureVersion: 1, inputs: removable },
   /** The kinds of models that the account may use. Both the account and its plan must allow a request. */
-  kinds: { shape: allowedKinds, isOptional: true, guard: 1, inputs: removable },
+  kinds: { shape: allowedKinds, isOptional: true, signatureVersion: 1, inputs: removable },
   /** The tags that connections must have to serve the account's requests, in addition to the plan's. A change replaces all of them. */
-  require: { shape: dataTags, isOptional: true, guard: 2, inputs: removable },
+  require: { shape: dataTags, isOptional: true, signatureVersion: 2, inputs: removable },
   /** Whether the gateway asks providers to cache the prompts of the account's requests. Default: the plan's setting. */
   promptCaching: { ...cachingField, inputs: removable },
   /** Your own strings by name, like a key's. A change replaces all of them. */
-  metadata: { shape: ownerTexts, isOptional: true, isStored: false, inputs: removable },
+  metadata: { shape: ownerMetadata, isOptional: true, isStored: false, inputs: removable },
   /** The account's cached identities and tokens from before this time, in ISO 8601, are revoked. */
-  tokensFrom: { shape: time, isOptional: true, guard: 1, inputs: ignoredInUpdates },
+  tokensFrom: { shape: time, isOptional: true, signatureVersion: 1, inputs: ignoredInUpdates },
   /** ISO 8601. */
   createdAt: { shape: time, inputs: ignoredInUpdates },
   /** The UTC day of the account's latest request. Absent before the first request. */
@@ -44,10 +51,10 @@ export const accountFields = {
   /** Whether the management API created or changed the record, in which case it doesn't expire. */
   isManaged: { shape: flag, isOptional: true, fallback: false, inputs: ignoredInUpdates },
   /** When the account was deleted, in ISO 8601. Afterward, only its ID remains, for stored usage. */
-  deletedAt: { shape: time, isOptional: true, guard: 1, isShown: false },
+  deletedAt: { shape: time, isOptional: true, signatureVersion: 1, isShown: false },
   /** The account's ID, name, and metadata, encrypted together. */
   sealedProfile: { shape: text(), isShown: false },
-  /** The signature of the guarded fields (records/signatures.ts). */
+  /** The signature that covers the signed fields (records/signatures.ts). */
   mac: { shape: text(), isOptional: true, isShown: false },
 } as const satisfies RecordFields
 

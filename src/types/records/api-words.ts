@@ -1,6 +1,6 @@
 import type { accountFields } from './account-fields.ts'
 import type { comboFields } from './combo-fields.ts'
-import type { connectionFields, topLevelMembers } from './connection-fields.ts'
+import type { connectionFields, topLevelFieldNames } from './connection-fields.ts'
 import type { groupFields } from './group-fields.ts'
 import type { guardFields } from './guard-fields.ts'
 import type { keyFields } from './key-fields.ts'
@@ -158,7 +158,7 @@ export const connectionDescriptions: DescriptionsOf<typeof connectionFields> = {
 }
 
 /** Descriptions of the fields of `providerSpecificData` that are also accepted at the top level. */
-export const topLevelDescriptions: Readonly<Record<(typeof topLevelMembers)[number], string>> = {
+export const topLevelDescriptions: Readonly<Record<(typeof topLevelFieldNames)[number], string>> = {
   baseUrl: "The base URL of the API, including the version; default: the provider's.",
   prefix: "The prefix of its model names; default: the provider's alias.",
   sharesPrefix: "Allows `prefix` to be another provider's name. Default `false`.",

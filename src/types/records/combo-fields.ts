@@ -5,7 +5,7 @@ import { ignoredInUpdates, type OutputOf, type RecordFields, removable, settable
 import { comboRuleShapes } from './rule-fields.ts'
 import { choice, customId, flag, integer, list, type Shape, storedId, text, time } from './shapes.ts'
 
-export const entry: Shape<ComboModel> = { type: 'entry' }
+export const comboEntry: Shape<ComboModel> = { type: 'entry' }
 
 /** The number of consecutive requests that a target gets. */
 export const stickyLimit = integer(1, 1_000)
@@ -13,7 +13,7 @@ export const stickyLimit = integer(1, 1_000)
 /** The strategy for connections. `conditional` is excluded, because connections have no conditions. */
 export const connectionStrategy: Shape<Strategy> = choice(
   strategies.filter((strategy) => strategy !== 'conditional'),
-  { refused: ['conditional'] },
+  { disallowed: ['conditional'] },
 )
 
 /** Any string. The value is checked separately, because the specification prescribes the error messages. */
@@ -40,14 +40,14 @@ export const comboFields = {
   kind: { shape: choice(kinds, { isOpen: true }), isOptional: true, fallback: 'llm', inputs: settable },
   /** Model names, at most 100: `<alias>/<model_id>`, an alias, or another combo. */
   models: {
-    shape: list(entry, { items: 'entries', max: 100 }),
+    shape: list(comboEntry, { items: 'entries', max: 100 }),
     isEssential: true,
     inputs: { create: 'required', update: 'optional', put: 'optional' },
   },
   strategy: { shape: choice(strategies), fallback: 'fallback', inputs: settable },
   /** Responses after which the next model is tried, as after a failure. Default: none. */
   on: {
-    shape: list(choice<ResponseCondition>(responseConditions, { refused: ['function'] }), {
+    shape: list(choice<ResponseCondition>(responseConditions, { disallowed: ['function'] }), {
       items: 'conditions',
       max: responseConditions.length,
     }),

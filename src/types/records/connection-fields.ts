@@ -22,7 +22,7 @@ import { dataTags } from './tag-fields.ts'
 
 /** The ID of a model to list. */
 export const enabledModel = text({ max: 512 })
-export const MAX_ENABLED = 5_000
+export const MAX_ENABLED_MODELS = 5_000
 
 /** The provider's voice names, by the names that clients send. */
 export const voices = map({
@@ -31,14 +31,14 @@ export const voices = map({
   max: 200,
 })
 
-export const dataMembers = {
+export const providerDataFields = {
   /** Prefix of the connection's models in the listing. Default: the provider's alias. */
   prefix: { shape: text({ max: 200 }), isOptional: true },
   /** Allows `prefix` to be another provider's name, so requests for that name can reach both. Default: `false`. */
   sharesPrefix: { shape: flag, isOptional: true },
   /** IDs of the models to list. Default: the catalog's models, or the models that a compatible provider reports. */
   enabledModels: {
-    shape: list(enabledModel, { items: 'modelIds', max: MAX_ENABLED }),
+    shape: list(enabledModel, { items: 'modelIds', max: MAX_ENABLED_MODELS }),
     isOptional: true,
   },
   /** The provider's base URL, including the version segment. Default: the catalog's. */
@@ -69,7 +69,7 @@ export const dataMembers = {
 } as const
 
 /** Settings of one connection that differ from its provider's definition. */
-export interface ProviderSpecificData extends ObjectOf<typeof dataMembers> {}
+export interface ProviderSpecificData extends ObjectOf<typeof providerDataFields> {}
 
 /** The fields of a connection. */
 export const connectionFields = {
@@ -97,7 +97,7 @@ export const connectionFields = {
   },
   /** Prices for the connection's models, by the provider's model IDs; they replace the catalog's. */
   prices: {
-    shape: map({ name: text({ isNonEmpty: true, max: 512 }), of: prices, max: MAX_ENABLED }),
+    shape: map({ name: text({ isNonEmpty: true, max: 512 }), of: prices, max: MAX_ENABLED_MODELS }),
     isOptional: true,
     inputs: removableAnywhere,
   },
@@ -118,7 +118,7 @@ export const connectionFields = {
   /** The credential, encrypted for its destination. */
   sealedApiKey: { shape: text(), isOptional: true, isShown: false },
   providerSpecificData: {
-    shape: object(dataMembers) as Shape<ProviderSpecificData>,
+    shape: object(providerDataFields) as Shape<ProviderSpecificData>,
     isOptional: true,
     inputs: removableAnywhere,
   },
@@ -141,4 +141,4 @@ export const connectionFields = {
 export interface Connection extends OutputOf<typeof connectionFields> {}
 
 /** Fields of `providerSpecificData` that are also accepted at the top level of a connection. */
-export const topLevelMembers = ['prefix', 'sharesPrefix', 'enabledModels', 'baseUrl', 'format'] as const
+export const topLevelFieldNames = ['prefix', 'sharesPrefix', 'enabledModels', 'baseUrl', 'format'] as const

@@ -13,13 +13,13 @@ const optional = <T>(shape: Shape<T>) => ({ shape, isOptional: true }) as const
 
 const word = text({ isNonEmpty: true, max: 200 })
 const words = list(word, { items: 'texts', max: 1_000, isNonEmpty: true })
-const count: Shape<number> = { type: 'number', min: 1, isWhole: true }
-const choices = <const T extends string>(values: readonly T[]) =>
+const count: Shape<number> = { type: 'number', min: 1, isInteger: true }
+const choiceList = <const T extends string>(values: readonly T[]) =>
   list(choice(values), { items: 'texts', max: values.length, isNonEmpty: true })
 
 /** Options common to all guard kinds. */
 export const sharedGuardFields = {
-  on: optional(choices(['request', 'answer'])),
+  on: optional(choiceList(['request', 'answer'])),
   as: optional(choice(['error', 'answer'])),
   message: optional(text({ isTrimmed: true, isNonEmpty: true, max: 1_000 })),
   older: optional(choice(['remove', 'refuse'])),
@@ -33,10 +33,10 @@ export const sharedGuardFields = {
   maxMatch: optional(count),
 } as const
 
-const action = { action: optional(choice(['refuse', 'mask', 'replace', 'remove'])) }
+const actionOption = { action: optional(choice(['refuse', 'mask', 'replace', 'remove'])) }
 
 /** A JSON Schema. The guard checks its keywords. */
-const jsonSchema: Shape<Record<string, unknown>> = object({}, { isOpen: true, isReadWhole: true })
+const jsonSchema: Shape<Record<string, unknown>> = object({}, { isOpen: true, isCheckedOnUse: true })
 const longText = text({ isLiteral: true, max: 20_000 })
 const parameters = object({
   temperature: { shape: { type: 'number', min: 0, max: 2 } as Shape<number>, isOptional: true },
@@ -58,15 +58,15 @@ const providerHeaders = {
 
 /** The kinds of built-in guards, each with its options. Options with the same name have the same shape. */
 export const guardKinds = {
-  words: { words: required(words), ...action },
+  words: { words: required(words), ...actionOption },
   patterns: {
     patterns: required(list(text({ isNonEmpty: true, max: 1_000 }), { items: 'texts', max: 100, isNonEmpty: true })),
     flags: optional(choice(['i', 'm', 's', 'im', 'is', 'ms', 'ims'])),
-    ...action,
+    ...actionOption,
   },
-  pii: { types: optional(choices(['email', 'card', 'iban', 'ssn', 'phone', 'ip'])), ...action },
-  secrets: action,
-  invisible: action,
+  pii: { types: optional(choiceList(['email', 'card', 'iban', 'ssn', 'phone', 'ip'])), ...actionOption },
+  secrets: actionOption,
+  invisible: actionOption,
   size: {
     maxCharacters: optional(count),
     maxTurns: optional(count),
@@ -109,7 +109,7 @@ export type GuardKind = keyof typeof guardKinds
 
 /** The options of all guard kinds combined. */
 type KindOptions = Intersection<(typeof guardKinds)[GuardKind]>
-type Intersection<U> = (U extends unknown ? (argument: U) => void : never) extends (all: infer All) => void
+type Intersection<U> = (U extends unknown ? (argument: U) => void : never) extends (intersection: infer All) => void
   ? All
   : never
 

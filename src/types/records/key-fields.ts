@@ -1,5 +1,5 @@
 import { cachingField } from './caching-fields.ts'
-import { allowedKinds, allowedModels, guardNames, ownerTexts, usageLimits } from './limit-fields.ts'
+import { allowedKinds, allowedModels, guardNames, ownerMetadata, usageLimits } from './limit-fields.ts'
 import { type InputOf, type OutputOf, type RecordFields, removable, requiredToCreate } from './record-fields.ts'
 import { customId, exactTime, flag, name, object, storedId, text, time } from './shapes.ts'
 import { dataTags } from './tag-fields.ts'
@@ -9,7 +9,7 @@ export const keyFields = {
   id: {
     shape: storedId,
     isEssential: true,
-    guard: 1,
+    signatureVersion: 1,
     inputs: { put: { as: 'optional', shape: customId } },
   },
   name: { shape: name(200), inputs: requiredToCreate },
@@ -21,7 +21,7 @@ export const keyFields = {
     isOptional: true,
     fallback: true,
     missingValue: true,
-    guard: 1,
+    signatureVersion: 1,
     isSynced: false,
     inputs: { update: 'optional', put: 'optional' },
   },
@@ -29,23 +29,23 @@ export const keyFields = {
   createdAt: { shape: time },
   /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. A change replaces all of them. */
   metadata: {
-    shape: ownerTexts,
+    shape: ownerMetadata,
     isOptional: true,
     inputs: removable,
   },
   /** When the key expires, in ISO 8601 with a time zone. Later requests get a 401 `key_expired`; in-flight requests continue. */
-  expiresAt: { shape: exactTime, isOptional: true, guard: 2, inputs: removable },
+  expiresAt: { shape: exactTime, isOptional: true, signatureVersion: 2, inputs: removable },
   /** Names of the models, combos, and aliases that the key may use; `*` matches any text. If absent, all are allowed. */
-  models: { shape: allowedModels, isOptional: true, guard: 2, inputs: removable },
+  models: { shape: allowedModels, isOptional: true, signatureVersion: 2, inputs: removable },
   /** The kinds of models that the key may use. If absent, all are allowed. */
-  kinds: { shape: allowedKinds, isOptional: true, guard: 2, inputs: removable },
+  kinds: { shape: allowedKinds, isOptional: true, signatureVersion: 2, inputs: removable },
   /** The ID of the key's group. All keys in a group share its limits. */
-  group: { shape: storedId, isOptional: true, guard: 2, inputs: removable },
+  group: { shape: storedId, isOptional: true, signatureVersion: 2, inputs: removable },
   /** The ref of the account that the key belongs to, whose limits also apply. A key can't belong to both a group and an account. Not synced. */
   account: {
     shape: storedId,
     isOptional: true,
-    guard: 3,
+    signatureVersion: 3,
     isSynced: false,
     inputs: { create: 'optional', put: 'optional' },
   },
@@ -56,25 +56,25 @@ export const keyFields = {
   actsFor: {
     shape: object({ plan: { shape: storedId, isOptional: true } }),
     isOptional: true,
-    guard: 4,
+    signatureVersion: 4,
     isSynced: false,
     inputs: removable,
   },
   /** The tags that connections must have to serve the key's requests. A change replaces all of them. */
-  require: { shape: dataTags, isOptional: true, guard: 5, inputs: removable },
+  require: { shape: dataTags, isOptional: true, signatureVersion: 5, inputs: removable },
   /** Names of guards that check the key's requests, in addition to the guards that the settings, its group, and combos name. */
-  guards: { shape: guardNames, isOptional: true, guard: 6, inputs: removable },
+  guards: { shape: guardNames, isOptional: true, signatureVersion: 6, inputs: removable },
   /** Names of guards that don't check the key's requests, even if the settings, its group, or a combo name them. */
-  guardsExcept: { shape: guardNames, isOptional: true, guard: 6, inputs: removable },
+  guardsExcept: { shape: guardNames, isOptional: true, signatureVersion: 6, inputs: removable },
   /** Whether the gateway asks providers to cache the key's prompts. Takes precedence over entries, connections, and the settings. */
   promptCaching: { ...cachingField, inputs: removable },
   /** The key's limits. A change replaces all of them. */
-  limits: { shape: usageLimits, isOptional: true, guard: 2, inputs: removable },
+  limits: { shape: usageLimits, isOptional: true, signatureVersion: 2, inputs: removable },
   /** The key's encrypted value. Empty if the value isn't stored here. */
   sealedKey: { shape: text(), isShown: false },
   /** The SHA-256 of the value in hex, if the value isn't stored here. A cloud proxy needs nothing else. */
   sha256: { shape: text(), isOptional: true, isShown: false },
-  /** The signature of the guarded fields (records/signatures.ts): only the code in version 1, and `<version>:<code>` in later versions. */
+  /** The signature that covers the signed fields (records/signatures.ts): only the MAC in version 1, and `<version>:<MAC>` in later versions. */
   mac: { shape: text(), isOptional: true, isShown: false },
   /** Identifies the last call that set `isActive`; each call writes a new ID. */
   edit: { shape: text(), isOptional: true, isShown: false },

@@ -9,7 +9,7 @@ const requiredFields = { create: 'required', put: 'required' } as const
 
 /** The fields of a custom model. */
 export const customModelFields = {
-  id: { shape: name(512, { isPathPart: true }), isEssential: true, inputs: requiredFields },
+  id: { shape: name(512, { isPathSegment: true }), isEssential: true, inputs: requiredFields },
   /** The model's kind. Default: `llm`. */
   type: {
     shape: choice(kinds, { isOpen: true }),
@@ -18,7 +18,7 @@ export const customModelFields = {
   },
   /** The model's prices. A connection's own prices take precedence. */
   prices: { shape: prices, isOptional: true, inputs: { create: 'optional', put: 'removable' } },
-  providerAlias: { shape: name(200, { isPathPart: true }), isEssential: true, inputs: requiredFields },
+  providerAlias: { shape: name(200, { isPathSegment: true }), isEssential: true, inputs: requiredFields },
   /** `code` if the model is defined in the gateway's options, so it can't be changed here. Absent if it is stored. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false },
 } as const satisfies RecordFields
@@ -28,7 +28,7 @@ export interface CustomModel extends OutputOf<typeof customModelFields> {}
 
 /** The fields of an alias. */
 export const aliasFields = {
-  alias: { shape: name(200, { isPathPart: true }), isStorageKey: true, inputs: { put: 'required' } },
+  alias: { shape: name(200, { isPathSegment: true }), isStorageKey: true, inputs: { put: 'required' } },
   model: { shape: name(512), isEssential: true, inputs: { put: 'required' } },
   source: { shape: choice(['code']), isOptional: true, isShown: false },
 } as const satisfies RecordFields

@@ -4,11 +4,11 @@ import { storedId, text, time } from './shapes.ts'
 /** The fields of a key's previous value, stored under the value's digest. The value works until the given time. */
 export const previousKeyFields = {
   /** The key's ID. */
-  id: { shape: storedId, isEssential: true, guard: 1 },
+  id: { shape: storedId, isEssential: true, signatureVersion: 1 },
   /** The key's current digest. */
-  to: { shape: text({ isNonEmpty: true }), isEssential: true, guard: 1 },
+  to: { shape: text({ isNonEmpty: true }), isEssential: true, signatureVersion: 1 },
   /** ISO 8601. */
-  until: { shape: time, guard: 1 },
+  until: { shape: time, signatureVersion: 1 },
   /** The signature of the other fields (records/signatures.ts). */
   mac: { shape: text(), isOptional: true },
 } as const satisfies RecordFields

@@ -2,9 +2,9 @@ import type { Price, PricedUnit, PriceTier, ServiceTierPrice } from '../catalog-
 import { listMembers } from '../unions.ts'
 import { integer, list, map, type ObjectOf, object, type Shape, text } from './shapes.ts'
 
-const amount = { shape: { type: 'number', min: 0 } as Shape<number>, isOptional: true } as const // the cast keeps `min` from narrowing the type
+const priceField = { shape: { type: 'number', min: 0 } as Shape<number>, isOptional: true } as const // the cast keeps `min` from narrowing the type
 
-const units = listMembers<PricedUnit>({
+const pricedUnits = listMembers<PricedUnit>({
   search: true,
   page: true,
   credit: true,
@@ -14,32 +14,32 @@ const units = listMembers<PricedUnit>({
 })
 
 const tokenPrices = {
-  input: amount,
-  output: amount,
-  cacheRead: amount,
-  cacheWrite: amount,
-  cacheWriteLong: amount,
-  audioInput: amount,
-  audioOutput: amount,
-  imageInput: amount,
-  imageOutput: amount,
+  input: priceField,
+  output: priceField,
+  cacheRead: priceField,
+  cacheWrite: priceField,
+  cacheWriteLong: priceField,
+  audioInput: priceField,
+  audioOutput: priceField,
+  imageInput: priceField,
+  imageOutput: priceField,
 } as const
 
 /** The names of prices per million tokens. */
 export const tokenPriceNames: ReadonlySet<string> = new Set(Object.keys(tokenPrices))
 
 /** Sizes and qualities use the vendors' names. */
-const images = map({ name: text({ isNonEmpty: true, max: 64 }), of: { type: 'number', min: 0 }, max: 100 })
+const imagePrices = map({ name: text({ isNonEmpty: true, max: 64 }), of: { type: 'number', min: 0 }, max: 100 })
 
 /** Prices for requests with more than `above` input tokens. */
-const tier = object({ ...tokenPrices, above: { shape: integer(1, 1_000_000_000) } }) as Shape<PriceTier>
+const priceTier = object({ ...tokenPrices, above: { shape: integer(1, 1_000_000_000) } }) as Shape<PriceTier>
 
-const tiers = { shape: list(tier, { items: 'tiers', max: 10 }), isOptional: true } as const
+const tiersField = { shape: list(priceTier, { items: 'tiers', max: 10 }), isOptional: true } as const
 
 /** Prices for service tiers, by the names that providers report. */
-const serviceTiers = map({
+const serviceTierPrices = map({
   name: text({ isNonEmpty: true, max: 64 }),
-  of: object({ ...tokenPrices, tiers }) as Shape<ServiceTierPrice>,
+  of: object({ ...tokenPrices, tiers: tiersField }) as Shape<ServiceTierPrice>,
   max: 10,
 })
 
@@ -47,11 +47,11 @@ const serviceTiers = map({
 export const prices = object(
   {
     ...tokenPrices,
-    ...Object.fromEntries(units.map((unit) => [unit, amount])),
-    minute: amount,
-    images: { shape: images, isOptional: true },
-    tiers,
-    serviceTiers: { shape: serviceTiers, isOptional: true },
+    ...Object.fromEntries(pricedUnits.map((unit) => [unit, priceField])),
+    minute: priceField,
+    images: { shape: imagePrices, isOptional: true },
+    tiers: tiersField,
+    serviceTiers: { shape: serviceTierPrices, isOptional: true },
   },
   { isNonEmpty: true, rules: 'prices' },
 ) as Shape<Price & ObjectOf<typeof tokenPrices>> // `Price` has the same units

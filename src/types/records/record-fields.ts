@@ -6,7 +6,7 @@ import type { ObjectOf, Shape, ValueOf } from './shapes.ts'
  * (features/cloud-sync/sync-codecs.ts). Together with `api-words.ts`, they also define the OpenAPI document and the CLI options.
  */
 
-/** A record field. By default, it is required, stored, shown, synced, and not guarded, and inputs can't set it. */
+/** A record field. By default, it is required, stored, shown, synced, and unsigned, and inputs can't set it. */
 export interface RecordField<T = unknown> {
   readonly shape: Shape<T>
   /** The field's name in earlier builds. It can still be read, and signatures use it. */
@@ -30,7 +30,7 @@ export interface RecordField<T = unknown> {
    * The first signature version that covers the field. A new field gets the next version: records without the field keep their signature, and earlier
    * releases reject records that have it.
    */
-  readonly guard?: number
+  readonly signatureVersion?: number
   /** The field that contains the encrypted value, because this field is a secret. */
   readonly sealedAs?: string
   /** `false` if cloud sync skips it or syncs it separately. Fields that aren't shown aren't synced, either. */
@@ -88,7 +88,7 @@ export type FieldUseOf<F, D extends WriteOperation> = F extends { readonly input
     : never
   : never
 
-type NamesBy<F, D extends WriteOperation, W extends FieldUse> = {
+type NamesByUse<F, D extends WriteOperation, W extends FieldUse> = {
   [N in keyof F]: FieldUseOf<F[N], D> extends infer Use
     ? [Use] extends [never]
       ? never
@@ -99,11 +99,11 @@ type NamesBy<F, D extends WriteOperation, W extends FieldUse> = {
 }[keyof F]
 
 /** An operation's input. */
-export type InputOf<F, D extends WriteOperation> = { -readonly [N in NamesBy<F, D, 'required'>]: ValueOf<F[N]> } & {
-  -readonly [N in NamesBy<F, D, 'optional' | 'same'>]?: ValueOf<F[N]>
-} & { -readonly [N in NamesBy<F, D, 'removable'>]?: ValueOf<F[N]> | null } & {
-  -readonly [N in NamesBy<F, D, 'merged'>]?: Nullable<ValueOf<F[N]>> | null
-} & { -readonly [N in NamesBy<F, D, 'ignored'>]?: unknown }
+export type InputOf<F, D extends WriteOperation> = { -readonly [N in NamesByUse<F, D, 'required'>]: ValueOf<F[N]> } & {
+  -readonly [N in NamesByUse<F, D, 'optional' | 'same'>]?: ValueOf<F[N]>
+} & { -readonly [N in NamesByUse<F, D, 'removable'>]?: ValueOf<F[N]> | null } & {
+  -readonly [N in NamesByUse<F, D, 'merged'>]?: Nullable<ValueOf<F[N]>> | null
+} & { -readonly [N in NamesByUse<F, D, 'ignored'>]?: unknown }
 
 type Nullable<T> = { [Member in keyof T]?: T[Member] | null }
 

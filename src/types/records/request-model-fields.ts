@@ -1,7 +1,7 @@
 import type { Effort } from '../../traits.ts'
 import type { EntryParams } from '../combo.ts'
 import { strategies } from '../unions.ts'
-import { type Combo, comboFields, entry } from './combo-fields.ts'
+import { type Combo, comboEntry, comboFields } from './combo-fields.ts'
 import { type RecordField, settable } from './record-fields.ts'
 import { choice, flag, integer, list, text } from './shapes.ts'
 
@@ -9,12 +9,12 @@ import { choice, flag, integer, list, text } from './shapes.ts'
  * The fields of a per-request model list (docs/src/content/docs/reference/request-options.md): a combo's fields, except its name and anything that outlives the request.
  */
 export const requestModelsFields = {
-  models: { shape: list(entry, { items: 'entries', max: 100, isNonEmpty: true }), inputs: { create: 'required' } },
+  models: { shape: list(comboEntry, { items: 'entries', max: 100, isNonEmpty: true }), inputs: { create: 'required' } },
   on: comboFields.on,
   strategy: {
     shape: choice(
       strategies.filter((strategy) => strategy !== 'round-robin'),
-      { refused: ['round-robin'] },
+      { disallowed: ['round-robin'] },
     ),
     inputs: settable,
   },

@@ -3,33 +3,33 @@ import { integer, type NumberShape, type ObjectOf, object, type Shape } from './
 const HOUR_MS = 3_600_000
 
 /** Creates a shape whose limits don't apply to stored values. */
-const amountShape = (shape: Shape<number> & NumberShape): Shape<number> => ({ ...shape, isReadAsAmount: true })
+const toAmountShape = (shape: Shape<number> & NumberShape): Shape<number> => ({ ...shape, isReadAsAmount: true })
 
-const ms = amountShape(integer(1, 24 * HOUR_MS))
+const durationMs = toAmountShape(integer(1, 24 * HOUR_MS))
 
 const healthTerms = {
   /** Share of failed calls that starts a cooldown, above 0 and up to 1. Default: 0.5. */
   failureShare: {
-    shape: amountShape({ type: 'number', above: 0, max: 1 }),
+    shape: toAmountShape({ type: 'number', above: 0, max: 1 }),
     isOptional: true,
   },
   /** The period over which calls are counted, in ms. Default: 60,000. */
-  windowMs: { shape: amountShape(integer(1_000, HOUR_MS)), isOptional: true },
+  windowMs: { shape: toAmountShape(integer(1_000, HOUR_MS)), isOptional: true },
   /** Calls required before a cooldown can start. Default: 5. Definitive failures start a cooldown immediately. */
-  minCalls: { shape: amountShape(integer(1, 10_000)), isOptional: true },
+  minCalls: { shape: toAmountShape(integer(1, 10_000)), isOptional: true },
   /** The first cooldown, in ms. Default: 5,000. It doubles each time a probe fails. */
-  cooldownMs: { shape: ms, isOptional: true },
+  cooldownMs: { shape: durationMs, isOptional: true },
   /** Maximum cooldown, in ms. Default: 300,000. */
-  maxCooldownMs: { shape: ms, isOptional: true },
+  maxCooldownMs: { shape: durationMs, isOptional: true },
 } as const
 
 const timeouts = {
   /** Maximum time until the response headers, or until a stream's first content, in ms. Default: 120,000. */
-  headersMs: { shape: ms, isOptional: true },
+  headersMs: { shape: durationMs, isOptional: true },
   /** Maximum pause between two response chunks, in ms. Default: 60,000. */
-  idleMs: { shape: ms, isOptional: true },
+  idleMs: { shape: durationMs, isOptional: true },
   /** Maximum time until the last byte of a non-streaming response, in ms. Default: 600,000. */
-  totalMs: { shape: ms, isOptional: true },
+  totalMs: { shape: durationMs, isOptional: true },
 } as const
 
 /** When failures put a target in cooldown (circuit breaker), and for how long (docs/src/content/docs/reference/combos-and-strategies.md). Times in ms. */
@@ -38,7 +38,7 @@ export interface HealthTerms extends Required<ObjectOf<typeof healthTerms>> {}
 /** Timeouts for one provider call, in ms. */
 export interface Timeouts extends Required<ObjectOf<typeof timeouts>> {}
 
-export const ruleMembers = { health: healthTerms, timeouts }
+export const ruleFields = { health: healthTerms, timeouts }
 
 /** Routing rules, which the settings set for all requests and a combo for its own. */
 export const ruleShapes = {
@@ -49,12 +49,12 @@ export const ruleShapes = {
 
 /** A combo's rules. Each is replaced as a whole, and checked where it is used. */
 export const comboRuleShapes = {
-  health: object(healthTerms, { isReadWhole: true, rules: 'cooldowns' }) as Shape<Partial<HealthTerms>>,
+  health: object(healthTerms, { isCheckedOnUse: true, rules: 'cooldowns' }) as Shape<Partial<HealthTerms>>,
   maxAttempts: ruleShapes.maxAttempts,
-  timeouts: object(timeouts, { isReadWhole: true }) as Shape<Partial<Timeouts>>,
+  timeouts: object(timeouts, { isCheckedOnUse: true }) as Shape<Partial<Timeouts>>,
 }
 
-export const storedMaxAttemptsShape = amountShape(ruleShapes.maxAttempts)
+export const storedMaxAttemptsShape = toAmountShape(ruleShapes.maxAttempts)
 
 /**
  * Routing rules. The settings set them for all requests, and a combo for its own. If a combo omits a rule, the rule comes from the settings. If the

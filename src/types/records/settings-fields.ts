@@ -4,15 +4,20 @@ import type { InputOf, OutputNames, RecordFields } from './record-fields.ts'
 import { type RequestRules, ruleShapes, storedMaxAttemptsShape } from './rule-fields.ts'
 import { choice, flag, integer, object, text, type ValueOf } from './shapes.ts'
 
-const verdict = { shape: choice(['refuse', 'allow']), isOptional: true } as const
-const whenAway = { usd: verdict, tokens: verdict, requests: verdict, parallel: verdict } as const
+const outagePolicy = { shape: choice(['refuse', 'allow']), isOptional: true } as const
+const outagePolicyFields = {
+  usd: outagePolicy,
+  tokens: outagePolicy,
+  requests: outagePolicy,
+  parallel: outagePolicy,
+} as const
 
-const days = integer(1, 36_500)
+const retentionDays = integer(1, 36_500)
 const retentionFields = {
   /** How long to keep request records, in days. Default: 30. */
-  keepRequestsDays: { shape: days, isOptional: true },
+  keepRequestsDays: { shape: retentionDays, isOptional: true },
   /** How long to keep hourly totals, in days. Default: 400. */
-  keepTotalsDays: { shape: days, isOptional: true },
+  keepTotalsDays: { shape: retentionDays, isOptional: true },
 } as const
 
 /** The settings' fields. Settings are a single record with its own reading rules (records/stored-settings.ts). */
@@ -23,7 +28,7 @@ export const settingsFields = {
     isOptional: true,
     fallback: true,
     missingValue: false,
-    guard: 1,
+    signatureVersion: 1,
     inputs: { update: 'optional' },
   },
   /** Whether cloud sync is on. */
@@ -32,7 +37,7 @@ export const settingsFields = {
     isOptional: true,
     fallback: false,
     missingValue: false,
-    guard: 1,
+    signatureVersion: 1,
     isSynced: false,
     inputs: { update: 'refused' },
   },
@@ -42,7 +47,7 @@ export const settingsFields = {
     isOptional: true,
     fallback: '',
     missingValue: '',
-    guard: 1,
+    signatureVersion: 1,
     isSynced: false,
     inputs: { update: 'optional' },
   },
@@ -51,15 +56,21 @@ export const settingsFields = {
   maxAttempts: { shape: storedMaxAttemptsShape, isOptional: true, isSynced: false, inputs: { update: 'removable' } },
   timeouts: { shape: ruleShapes.timeouts, isOptional: true, isSynced: false, inputs: { update: 'merged' } },
   /** Limits for all requests combined. A change replaces all of them. */
-  limits: { shape: usageLimits, isOptional: true, guard: 2, isSynced: false, inputs: { update: 'removable' } },
+  limits: {
+    shape: usageLimits,
+    isOptional: true,
+    signatureVersion: 2,
+    isSynced: false,
+    inputs: { update: 'removable' },
+  },
   /** Names of guards that check all model requests. */
-  guards: { shape: guardNames, isOptional: true, guard: 3, inputs: { update: 'removable' } },
+  guards: { shape: guardNames, isOptional: true, signatureVersion: 3, inputs: { update: 'removable' } },
   /** Whether requests with a dollar limit skip or allow targets with an unknown price. Default: `skip`. */
   whenPriceUnknown: {
     formerName: 'unpriced',
     shape: choice(['skip', 'allow']),
     isOptional: true,
-    guard: 2,
+    signatureVersion: 2,
     isSynced: false,
     inputs: { update: 'removable' },
   },
@@ -69,9 +80,9 @@ export const settingsFields = {
    */
   onStorageUnavailable: {
     formerName: 'whenStoreIsAway',
-    shape: object(whenAway),
+    shape: object(outagePolicyFields),
     isOptional: true,
-    guard: 2,
+    signatureVersion: 2,
     isSynced: false,
     inputs: { update: 'merged' },
   },

@@ -6,7 +6,7 @@
 /** The values that a field can have; `T` is their type. */
 export type Shape<T = unknown> = ShapeData & {
   /** Never set; exists only for type inference. */
-  readonly holds?: T
+  readonly valueType?: T
 }
 
 type ShapeData =
@@ -35,7 +35,7 @@ export interface TextShape {
   /** Describes the strings that match the pattern, for the error message. */
   readonly form?: TextForm
   /** Whether the string is a path segment, which can't be `.` or `..`. */
-  readonly isPathPart?: boolean
+  readonly isPathSegment?: boolean
   /** Replaces all other rules. */
   readonly rules?: TextRules
 }
@@ -61,7 +61,7 @@ export interface NumberShape {
   /** Exclusive minimum. */
   readonly above?: number
   readonly max?: number
-  readonly isWhole?: boolean
+  readonly isInteger?: boolean
   /** Whether any stored number above 0 is accepted. */
   readonly isReadAsAmount?: boolean
 }
@@ -78,7 +78,7 @@ export interface ChoiceShape {
   readonly type: 'choice'
   readonly of: readonly string[]
   /** Strings that stored records can have but inputs can't, with their own error messages. */
-  readonly refused?: readonly DisallowedValue[]
+  readonly disallowed?: readonly DisallowedValue[]
   /** Whether unknown strings in stored records are kept. */
   readonly isOpen?: boolean
   /** An object that is also accepted. */
@@ -99,7 +99,7 @@ export interface ListShape {
   /** Whether empty lists are rejected. */
   readonly isNonEmpty?: boolean
   /** Whether an invalid item makes an entire stored list invalid. */
-  readonly isReadWhole?: boolean
+  readonly isAllOrNothing?: boolean
 }
 
 /** An object with any field names. */
@@ -113,9 +113,9 @@ export interface MapShape {
 /** An object with these fields. */
 export interface ObjectShape {
   readonly type: 'object'
-  readonly fields: Members
+  readonly fields: ShapeFields
   /** Whether the code that uses the object checks its fields, instead of the record reader. */
-  readonly isReadWhole?: boolean
+  readonly isCheckedOnUse?: boolean
   /** Whether empty objects are rejected. */
   readonly isNonEmpty?: boolean
   /** Whether all other fields are also allowed. */
@@ -125,22 +125,22 @@ export interface ObjectShape {
 }
 
 /** The fields of an object. */
-export type Members = Readonly<Record<string, Member>>
+export type ShapeFields = Readonly<Record<string, ShapeField>>
 
 /** An object field. */
-export interface Member<T = unknown> {
+export interface ShapeField<T = unknown> {
   readonly shape: Shape<T>
   readonly isOptional?: boolean
 }
 
 /** The type of a field's values. */
-export type ValueOf<F> = F extends { readonly shape: { readonly holds?: infer T } } ? T : never
+export type ValueOf<F> = F extends { readonly shape: { readonly valueType?: infer T } } ? T : never
 
-type OptionalIn<F> = { [N in keyof F]: F[N] extends { readonly isOptional: true } ? N : never }[keyof F]
+type OptionalNames<F> = { [N in keyof F]: F[N] extends { readonly isOptional: true } ? N : never }[keyof F]
 
 export type ObjectOf<F, N extends keyof F = keyof F> = {
-  -readonly [P in Exclude<N, OptionalIn<F>>]: ValueOf<F[P]>
-} & { -readonly [P in Extract<N, OptionalIn<F>>]?: ValueOf<F[P]> }
+  -readonly [P in Exclude<N, OptionalNames<F>>]: ValueOf<F[P]>
+} & { -readonly [P in Extract<N, OptionalNames<F>>]?: ValueOf<F[P]> }
 
 export const flag: Shape<boolean> = { type: 'flag' }
 
@@ -156,14 +156,14 @@ export const exactTime: Shape<string> = { type: 'time', isExact: true }
 export const text = (rules: Omit<TextShape, 'type'> = {}): Shape<string> => ({ type: 'text', ...rules })
 
 /** Creates the shape of a display name; surrounding whitespace is removed. */
-export const name = (max: number, rules: Pick<TextShape, 'isPathPart'> = {}): Shape<string> =>
+export const name = (max: number, rules: Pick<TextShape, 'isPathSegment'> = {}): Shape<string> =>
   text({ isTrimmed: true, isNonEmpty: true, max, ...rules })
 
 /** The ID of a stored record. */
 export const storedId: Shape<string> = text({ isNonEmpty: true, max: 512 })
 
 /** The ID of a record, chosen by the app. It can be part of a URL. */
-export const customId: Shape<string> = text({ pattern: /^[\w.-]{1,200}$/, form: 'customId', isPathPart: true })
+export const customId: Shape<string> = text({ pattern: /^[\w.-]{1,200}$/, form: 'customId', isPathSegment: true })
 
 /** Creates the shape of a string with a pattern; surrounding whitespace is removed. */
 export const patternText = (form: TextForm, pattern: RegExp): Shape<string> => text({ isTrimmed: true, pattern, form })
@@ -174,14 +174,14 @@ export const number: Shape<number> = { type: 'number' }
 /** Creates the shape of an integer in an inclusive range. */
 export const integer = (min: number, max: number): Shape<number> & NumberShape => ({
   type: 'number',
-  isWhole: true,
+  isInteger: true,
   min,
   max,
 })
 
 export const choice = <const T extends string>(
   values: readonly T[],
-  rules: Pick<ChoiceShape, 'refused' | 'isOpen' | 'orObject'> = {},
+  rules: Pick<ChoiceShape, 'disallowed' | 'isOpen' | 'orObject'> = {},
 ): Shape<T> => ({ type: 'choice', of: values, ...rules })
 
 export const list = <T>(item: Shape<T>, rules: Omit<ListShape, 'type' | 'of'>): Shape<T[]> => ({
@@ -196,7 +196,7 @@ export const map = <T>(rules: Omit<MapShape, 'type' | 'of'> & { of: Shape<T> }):
   ...rules,
 })
 
-export const object = <const F extends Members>(
+export const object = <const F extends ShapeFields>(
   fields: F,
   rules: Omit<ObjectShape, 'type' | 'fields'> = {},
 ): Shape<ObjectOf<F>> => ({ type: 'object', fields, ...rules })

@@ -53,7 +53,7 @@ export interface PushDependencies {
   /** Returns a random number in [0, 1), for jitter between retries. */
   random(): number
   /** Starts a timer that doesn't keep the process alive. */
-  startTimer(ms: number, onTime: () => void): CancelDeadline
+  startTimer(ms: number, onExpire: () => void): CancelDeadline
   onError(error: unknown): void
 }
 

@@ -1,7 +1,7 @@
 import { createInputError } from '../../../admin/input.ts'
 import { withChange } from '../../../admin/record-operations.ts'
 import { describeUnreadable, describeUrlChange, shortenSecret } from '../../../admin/shortened-secrets.ts'
-import type { PlainGuard } from '../../../records/guard-records.ts'
+import type { DecryptedGuard } from '../../../records/guard-records.ts'
 import type { StoredGuard } from '../../../records/record-collections.ts'
 import type { GuardRecordChange } from '../../../types/records/guard-fields.ts'
 
@@ -12,8 +12,8 @@ import type { GuardRecordChange } from '../../../types/records/guard-fields.ts'
 export function applyChange(
   current: StoredGuard,
   { headers, ...changes }: Omit<GuardRecordChange, 'name'>,
-  decryptedGuard: PlainGuard | undefined,
-): PlainGuard {
+  decryptedGuard: DecryptedGuard | undefined,
+): DecryptedGuard {
   const { headers: storedHeaders } = decryptedGuard ?? {}
   const changedGuard = withChange(current, changes)
   const hasNewUrl = changedGuard.url !== current.url
@@ -26,7 +26,7 @@ export function applyChange(
   return withChange(changedGuard, { headers: storedHeaders ?? null })
 }
 
-type PlainHeaders = NonNullable<PlainGuard['headers']>
+type PlainHeaders = NonNullable<DecryptedGuard['headers']>
 
 /** Replaces the shortened values that clients send back with the stored ones. */
 function restoreShortened(headers: PlainHeaders, storedHeaders: PlainHeaders = {}): PlainHeaders {

@@ -19,7 +19,7 @@ import {
 import { createInputSchema, createSchema, mapFields } from '../../../admin/schemas.ts'
 import { describeUnreadable, shortenSecret } from '../../../admin/shortened-secrets.ts'
 import { requireStored } from '../../../records/defined-in-code.ts'
-import { decryptHeaders, encryptHeaders, type PlainGuard } from '../../../records/guard-records.ts'
+import { type DecryptedGuard, decryptHeaders, encryptHeaders } from '../../../records/guard-records.ts'
 import type { StoredGuard } from '../../../records/record-collections.ts'
 import { retryOnConflict } from '../../../records/storage-access.ts'
 import type { WritableStore } from '../../../records/writable-store.ts'
@@ -89,10 +89,13 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
   const { guards } = store
 
   /** Decrypts the headers. Resolves to `undefined` if that fails, so the other fields can still be shown. */
-  const decryptRecord = (record: StoredGuard): Promise<PlainGuard | undefined> =>
+  const decryptRecord = (record: StoredGuard): Promise<DecryptedGuard | undefined> =>
     decryptHeaders(store.keyring, record).catch(() => undefined)
 
-  async function diagnose(record: StoredGuard, decryptedGuard: PlainGuard | undefined): Promise<string | undefined> {
+  async function diagnose(
+    record: StoredGuard,
+    decryptedGuard: DecryptedGuard | undefined,
+  ): Promise<string | undefined> {
     if (!(await store.isSignedGuard(record))) return UNSIGNED_GUARD_MESSAGE
     return decryptedGuard ? findGuardProblem(decryptedGuard) : describeUnreadable('headers')
   }

@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../../errors.ts'
-import { ACCOUNT_LIMITS_END, LIMITS } from '../../../records/record-collections.ts'
+import { ACCOUNT_LIMITS_END, LIMITS_PREFIX } from '../../../records/record-collections.ts'
 import { handleStorageError } from '../../../records/storage-access.ts'
 import type { LimitState, UsageLimits } from '../../../types/limits.ts'
 import type { Storage } from '../../../types.ts'
@@ -27,7 +27,9 @@ export async function findNearLimits(
   const found: LimitState[] = []
   let after = ACCOUNT_LIMITS_END
   for (let seen = 0; seen < MAX_SCOPES; seen += PAGE_SIZE) {
-    const page = await storage.list(LIMITS, { limit: PAGE_SIZE, after }).catch(handleStorageError('list', LIMITS))
+    const page = await storage
+      .list(LIMITS_PREFIX, { limit: PAGE_SIZE, after })
+      .catch(handleStorageError('list', LIMITS_PREFIX))
     const stored = page.filter(({ key }) => key < TOKENS_START)
     for (const { key, value } of stored) {
       const name = parseRecordKey(key)

@@ -28,7 +28,7 @@ export interface ScopeCountersDependencies {
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random(): number
   /** Starts a timer that doesn't keep the process alive. */
-  startTimer(ms: number, onTime: () => void): () => void
+  startTimer(ms: number, onExpire: () => void): () => void
   /** Resolves at the end of the current event loop turn. */
   nextTurn(): Promise<void>
   onError(error: unknown): void

@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../../errors.ts'
-import { ACCOUNT_LIMITS_END, LIMITS } from '../../../records/record-collections.ts'
+import { ACCOUNT_LIMITS_END, LIMITS_PREFIX } from '../../../records/record-collections.ts'
 import { handleStorageError } from '../../../records/storage-access.ts'
 import type { LimitScope, Storage } from '../../../types.ts'
 import { addUsed, decodeBook, type SideSpending } from './book.ts'
@@ -33,7 +33,7 @@ export async function listSpending(
   side: string,
   { after = ACCOUNT_LIMITS_END, limit }: { after?: string | undefined; limit: number },
 ): Promise<SpendingPage> {
-  const stored = await storage.list(LIMITS, { limit, after }).catch(handleStorageError('list', LIMITS))
+  const stored = await storage.list(LIMITS_PREFIX, { limit, after }).catch(handleStorageError('list', LIMITS_PREFIX))
   const scopeRows = stored.filter(({ key }) => key < TOKENS_START)
   const accounts = scopeRows.flatMap(({ key, value }) => parseSpending(key, value, side) ?? [])
   const next = scopeRows.length < limit ? undefined : scopeRows.at(-1)?.key

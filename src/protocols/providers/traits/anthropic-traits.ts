@@ -37,13 +37,13 @@ export const anthropic: readonly TargetDifference[] = [
   {
     formats,
     models: /^claude-[a-z]+-4[-.]6/,
-    takes: SAMPLING_OPTIONS,
+    supports: SAMPLING_OPTIONS,
     reasoning: { efforts: ['none', 'low', 'medium', 'high', 'max'] },
   },
   {
     formats,
     models: /^claude-(?:[123]|instant|4-|[a-z]+-4(?:$|[-.:@][0-5](?!\d)|[-@:]20|:))/,
-    takes: SAMPLING_OPTIONS,
+    supports: SAMPLING_OPTIONS,
     prefill: true,
     lateSystem: false,
     toolChoices: ['none', 'required', 'tool', 'search'],
@@ -62,7 +62,7 @@ export const anthropic: readonly TargetDifference[] = [
   {
     formats,
     models: /^(?!claude-)/,
-    takes: SAMPLING_OPTIONS,
+    supports: SAMPLING_OPTIONS,
     prefill: true,
     inputs: ['image', 'image-url', 'file', 'file-url'],
     toolResultInputs: ['image', 'image-url'],

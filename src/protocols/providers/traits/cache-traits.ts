@@ -19,16 +19,16 @@ export interface BreakpointTraits {
   form: 'messages' | 'converse' | 'chat' | 'breakpoint'
   tools: boolean
   /** Whether the entire request can have a breakpoint, which follows the end of the conversation. */
-  top: boolean
+  topLevel: boolean
   /** Whether the conversation can have breakpoints. If not, the provider automatically caches up to its end. */
   conversation: boolean
   /** Whether a breakpoint can last one hour. */
-  hour: boolean
+  oneHourTtl: boolean
 }
 
 const MINUTE_MS = 60_000
 
-const blocks = { tools: true, top: false, conversation: true, hour: true } as const
+const defaultBreakpoints = { tools: true, topLevel: false, conversation: true, oneHourTtl: true } as const
 
 /** A difference and its target conditions. An absent condition matches all targets. */
 interface CacheDifference {
@@ -44,31 +44,39 @@ interface CacheDifference {
  * automatically and need no field; keeping a session on one account is enough. Qwen, MiniMax, and Z.ai also document breakpoints, but no recorded
  * call confirms yet that theirs work like Claude's.
  */
-const rows: readonly CacheDifference[] = [
-  { formats: /^anthropic-messages$/, models: /claude-/, traits: { breakpoints: { form: 'messages', ...blocks } } },
+const differences: readonly CacheDifference[] = [
+  {
+    formats: /^anthropic-messages$/,
+    models: /claude-/,
+    traits: { breakpoints: { form: 'messages', ...defaultBreakpoints } },
+  },
   {
     formats: /^anthropic-messages$/,
     providers: /^anthropic$/,
     models: /claude-/,
-    traits: { breakpoints: { form: 'messages', ...blocks, top: true } },
+    traits: { breakpoints: { form: 'messages', ...defaultBreakpoints, topLevel: true } },
   },
-  { formats: /^bedrock-converse$/, models: /claude-/, traits: { breakpoints: { form: 'converse', ...blocks } } },
+  {
+    formats: /^bedrock-converse$/,
+    models: /claude-/,
+    traits: { breakpoints: { form: 'converse', ...defaultBreakpoints } },
+  },
   {
     formats: /^bedrock-converse$/,
     models: /claude-(?:\d|(?:opus|sonnet)-4-(?:1-)?\d{8})/, // models before Claude 4.5
-    traits: { breakpoints: { form: 'converse', ...blocks, hour: false } },
+    traits: { breakpoints: { form: 'converse', ...defaultBreakpoints, oneHourTtl: false } },
   },
   {
     formats: /^bedrock-converse$/,
     models: /nova-/,
-    traits: { breakpoints: { form: 'converse', ...blocks, tools: false, hour: false } },
+    traits: { breakpoints: { form: 'converse', ...defaultBreakpoints, tools: false, oneHourTtl: false } },
   },
   { formats: /./, models: /claude-(?:[a-z]+-5|[a-z]+-[6-9])/, traits: { minTokens: 512 } },
   {
     formats: /^openai-chat$/,
     providers: /^openrouter$/,
     models: /claude-|gemini-|qwen/,
-    traits: { breakpoints: { form: 'chat', ...blocks, tools: false }, sessionHeader: 'x-session-id' },
+    traits: { breakpoints: { form: 'chat', ...defaultBreakpoints, tools: false }, sessionHeader: 'x-session-id' },
   },
   { formats: /^openai-/, providers: /^openai$/, traits: { acceptsKey: true } },
   {
@@ -76,7 +84,7 @@ const rows: readonly CacheDifference[] = [
     providers: /^openai$/,
     models: /^(?!o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/,
     traits: {
-      breakpoints: { form: 'breakpoint', tools: false, top: false, conversation: false, hour: false },
+      breakpoints: { form: 'breakpoint', tools: false, topLevel: false, conversation: false, oneHourTtl: false },
       ttlMs: 30 * MINUTE_MS,
     },
   },
@@ -91,7 +99,7 @@ const rows: readonly CacheDifference[] = [
 export function getCacheTraits(target: { provider: string; model: string; format: ProviderFormat }): CacheTraits {
   const traits: CacheTraits = { minTokens: 1_024, ttlMs: 5 * MINUTE_MS }
   const model = target.model.toLowerCase()
-  for (const { formats, providers, models, traits: difference } of rows)
+  for (const { formats, providers, models, traits: difference } of differences)
     if (formats.test(target.format) && providers?.test(target.provider) !== false && models?.test(model) !== false)
       Object.assign(traits, difference)
   return traits

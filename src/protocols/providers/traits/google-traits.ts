@@ -1,7 +1,7 @@
 import type { TargetDifference } from './difference.ts'
 
-const native = /^gemini$/
-const chat = /^openai-chat$/
+const geminiFormat = /^gemini$/
+const chatFormat = /^openai-chat$/
 
 /*
  * How Gemini models differ, in their own format and behind OpenAI-compatible APIs. Sources: https://ai.google.dev/gemini-api/docs/thinking and
@@ -10,17 +10,17 @@ const chat = /^openai-chat$/
 export const google: readonly TargetDifference[] = [
   // Since 3.5, models ignore sampling parameters (4 rejects them) and don't continue a response. No model supports penalties or log probabilities.
   { models: /^gemini-(?:3\.[5-9]|[4-9])/, lacks: ['temperature', 'topP', 'topK'], prefill: false },
-  { formats: native, models: /^gemini-[12]/, searchWithTools: false },
+  { formats: geminiFormat, models: /^gemini-[12]/, searchWithTools: false },
   { models: /^gemini-/, lacks: ['frequencyPenalty', 'presencePenalty', 'logprobs'] },
-  { formats: native, models: /^gemini-/, reasoning: { control: 'level', efforts: ['low', 'medium', 'high'] } },
+  { formats: geminiFormat, models: /^gemini-/, reasoning: { control: 'level', efforts: ['low', 'medium', 'high'] } },
   {
-    formats: native,
+    formats: geminiFormat,
     models: /^gemini-3(?:\.[156])?-flash/,
     reasoning: { efforts: ['minimal', 'low', 'medium', 'high'] },
   },
-  { formats: native, models: /^gemini-3-pro/, reasoning: { efforts: ['low', 'high'] } },
+  { formats: geminiFormat, models: /^gemini-3-pro/, reasoning: { efforts: ['low', 'high'] } },
   {
-    formats: native,
+    formats: geminiFormat,
     models: /^gemini-2\.5/,
     toolResultInputs: [],
     reasoning: {
@@ -31,37 +31,37 @@ export const google: readonly TargetDifference[] = [
     },
   },
   {
-    formats: native,
+    formats: geminiFormat,
     models: /^gemini-2\.5-pro/,
     reasoning: { efforts: ['minimal', 'low', 'medium', 'high', 'xhigh'], minBudget: 128, maxBudget: 32_768 },
   },
   // Image models require signatures on all of their own parts: …/thought-signatures and …/image-generation.
-  { formats: native, models: /^gemini-[3-9].*image/, signsResponses: true },
-  { formats: native, models: /^gemma-?4/, reasoning: { control: 'level', efforts: ['minimal', 'high'] } },
+  { formats: geminiFormat, models: /^gemini-[3-9].*image/, signsResponses: true },
+  { formats: geminiFormat, models: /^gemma-?4/, reasoning: { control: 'level', efforts: ['minimal', 'high'] } },
   {
-    formats: native,
+    formats: geminiFormat,
     models: /^(?:gemini-(?:1|2\.0)|gemma-?[123])/,
     toolResultInputs: [],
     reasoning: { control: 'none' },
   },
   // Vertex stores nothing, fetches files by URL, rejects call IDs, and can't report searches.
   {
-    formats: native,
+    formats: geminiFormat,
     providers: /^vertex$/,
-    takes: ['labels'],
+    supports: ['labels'],
     lacks: ['store'],
     inputs: ['image', 'image-url', 'file', 'file-url', 'audio', 'audio-url', 'video', 'video-url', 'youtube'],
     callIds: false,
     reportsSearches: false,
   },
   {
-    formats: chat,
+    formats: chatFormat,
     providers: /^google$/,
     lacks: ['seed', 'parallelToolCalls'],
     reasoning: { replay: 'always' },
   },
   {
-    formats: chat,
+    formats: chatFormat,
     providers: /^google$/,
     models: /^gemini-(?!1|2\.0)/,
     reasoning: { control: 'effort', efforts: ['low', 'medium', 'high'] },

@@ -9,7 +9,7 @@ export const hosts: readonly TargetDifference[] = [
   {
     formats,
     providers: /^(?:openrouter|vercel)$/,
-    takes: ['topK', 'logitBias', 'logprobs', 'verbosity'],
+    supports: ['topK', 'logitBias', 'logprobs', 'verbosity'],
     inputs: ['image', 'image-url', 'file', 'file-url', 'audio', 'video', 'video-url', 'youtube'],
     outputLimitField: 'max_tokens',
     strictTools: true,
@@ -44,7 +44,7 @@ export const hosts: readonly TargetDifference[] = [
     formats,
     providers: /^fireworks$/,
     models: /^(?:deepseek-v4|kimi)/,
-    takes: ['topK'],
+    supports: ['topK'],
     reasoning: { control: 'effort', efforts: ['low', 'medium', 'high'] },
   },
   {
@@ -53,14 +53,14 @@ export const hosts: readonly TargetDifference[] = [
     models: /^glm-5/,
     reasoning: { control: 'effort', efforts: ['none', 'high', 'max'] },
   },
-  { formats, providers: /^(?:together|fireworks|deepinfra)$/, takes: ['topK'] },
-  { formats, providers: /^fireworks$/, takes: ['cacheKey'] },
+  { formats, providers: /^(?:together|fireworks|deepinfra)$/, supports: ['topK'] },
+  { formats, providers: /^fireworks$/, supports: ['cacheKey'] },
   // Local servers don't accept image URLs; Ollama ignores the tool choice.
   { formats, providers: /^ollama$/, inputs: ['image'], toolChoices: [], reasoning: { field: 'reasoning' } },
   {
     formats,
     providers: /^lmstudio$/,
-    takes: ['topK'],
+    supports: ['topK'],
     inputs: ['image'],
     toolChoices: ['none', 'required'],
     outputFormats: ['json-schema'],

@@ -1,8 +1,8 @@
 import type { OptionName } from '../../../traits.ts'
 import type { TargetDifference } from './difference.ts'
 
-const chat = /^openai-chat$/
-const others = /^(?!openai$)/
+const chatFormat = /^openai-chat$/
+const otherProviders = /^(?!openai$)/
 
 /** The built-in catalog's providers. Nothing is known about servers that users add. */
 export const catalogProviders =
@@ -33,7 +33,7 @@ const OPENAI_ONLY_OPTIONS: readonly OptionName[] = [
 export const compatibleProviders: readonly TargetDifference[] = [
   {
     formats: /^openai-/,
-    providers: others,
+    providers: otherProviders,
     developerRole: false,
     textAfterCalls: false, // DeepSeek rejects text after tool calls
     freeFormTools: false,
@@ -44,16 +44,16 @@ export const compatibleProviders: readonly TargetDifference[] = [
     cacheBreakpoints: 'none',
   },
   {
-    formats: chat,
-    providers: others,
-    takes: ['topK'],
+    formats: chatFormat,
+    providers: otherProviders,
+    supports: ['topK'],
     inputs: ['image', 'image-url', 'file', 'audio', 'video', 'video-url', 'youtube'],
     outputLimitField: 'max_tokens',
     reasoning: { efforts: ['none', 'low', 'medium', 'high'], replay: 'tool-loop' },
   },
   { formats: /^openai-/, providers: catalogProviders, lacks: OPENAI_ONLY_OPTIONS },
   {
-    formats: chat,
+    formats: chatFormat,
     providers: catalogProviders,
     lacks: ['topK'],
     inputs: ['image', 'image-url', 'audio'],
@@ -61,33 +61,38 @@ export const compatibleProviders: readonly TargetDifference[] = [
     reasoning: { control: 'none' },
   },
   // Azure serves OpenAI's models unchanged. Deployments with other names match no model.
-  { formats: chat, providers: /^azure$/, inputs: ['image', 'image-url'], outputLimitField: 'max_completion_tokens' },
+  {
+    formats: chatFormat,
+    providers: /^azure$/,
+    inputs: ['image', 'image-url'],
+    outputLimitField: 'max_completion_tokens',
+  },
   {
     formats: /^openai-/,
     providers: /^azure$/,
     models: /^(?:gpt-\d|o\d|codex)/,
-    takes: ['cacheKey', 'labels', 'logitBias', 'logprobs', 'prediction', 'store', 'verbosity'],
+    supports: ['cacheKey', 'labels', 'logitBias', 'logprobs', 'prediction', 'store', 'verbosity'],
     developerRole: true,
     freeFormTools: true,
     strictTools: true,
   },
-  { formats: /^openai-/, providers: /^azure$/, models: /^gpt-(?:4\.1|5(?!\.[6-9]))/, takes: ['cacheRetention'] },
+  { formats: /^openai-/, providers: /^azure$/, models: /^gpt-(?:4\.1|5(?!\.[6-9]))/, supports: ['cacheRetention'] },
   // OpenAI's open-weight models handle reasoning the same way at every provider.
   {
-    formats: chat,
+    formats: chatFormat,
     models: /^gpt-oss/,
     reasoning: { control: 'effort', efforts: ['low', 'medium', 'high'], field: 'reasoning' },
   },
   // Claude and Gemini behind an OpenAI-compatible API: late instructions would be moved to the front, and the newest models don't accept sampling
   // parameters.
-  { formats: chat, models: /^(?:claude|gemini|gemma)/, lateSystem: false },
+  { formats: chatFormat, models: /^(?:claude|gemini|gemma)/, lateSystem: false },
   {
-    formats: chat,
+    formats: chatFormat,
     models: /^claude-(?!instant|[123]|4-|[a-z]+-4(?:$|[-.:@][0-6](?!\d)|[-@:]20|:))/,
     lacks: ['temperature', 'topP', 'topK'],
   },
   {
-    formats: chat,
+    formats: chatFormat,
     models: /^claude-(?!instant|[123]|4-|[a-z]+-4(?:$|[-.:@][0-5](?!\d)|[-@:]20|:))/,
     prefill: false,
   },

@@ -1,7 +1,7 @@
 import type { TargetDifference } from './difference.ts'
 
 const formats = /^openai-/
-const chat = /^openai-chat$/
+const chatFormat = /^openai-chat$/
 const SAMPLING_OPTIONS = [
   'temperature',
   'topP',
@@ -43,7 +43,7 @@ export const openai: readonly TargetDifference[] = [
   { formats, models: /^gpt-5\.1-codex/, reasoning: { efforts: ['low', 'medium', 'high'], isDefault: true } },
   { formats, models: /^gpt-5-pro/, reasoning: { efforts: ['high'] } },
   { formats, models: /^gpt-6-astra/, reasoning: { efforts: ['low', 'medium', 'high', 'xhigh', 'max'] } },
-  { formats: chat, models: /^gpt-6-astra/, reasoning: { efforts: ['low', 'medium', 'high', 'xhigh'] } },
+  { formats: chatFormat, models: /^gpt-6-astra/, reasoning: { efforts: ['low', 'medium', 'high', 'xhigh'] } },
   { formats, models: /^gpt-5\.\d-chat/, reasoning: { efforts: ['medium'] } },
   { formats, models: /^gpt-5-chat/, reasoning: { control: 'none', isDefault: false } },
   // Models without reasoning.
@@ -64,7 +64,7 @@ export const openai: readonly TargetDifference[] = [
     lacks: ['cacheRetention'],
   },
   {
-    formats: chat,
+    formats: chatFormat,
     providers: /^(?!openrouter$|vercel$)/,
     models: /^gpt-(?:5\.[2-9]|[6-9])/,
     reasoning: { rejectsTools: true },
@@ -72,6 +72,6 @@ export const openai: readonly TargetDifference[] = [
   // Only these two providers can compact conversations, although others may have the path.
   { formats: /^openai-responses$/, providers: /^(?:openai|azure)$/, supportsCompaction: true },
   // In Chat Completions, only search models search the web, and only speech models accept audio.
-  { formats: chat, models: /^(?!.*search)/, webSearch: false },
-  { formats: chat, providers: /^openai$/, models: /^(?!.*audio)/, inputs: ['image', 'image-url', 'file'] },
+  { formats: chatFormat, models: /^(?!.*search)/, webSearch: false },
+  { formats: chatFormat, providers: /^openai$/, models: /^(?!.*audio)/, inputs: ['image', 'image-url', 'file'] },
 ]

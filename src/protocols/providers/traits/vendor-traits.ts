@@ -1,4 +1,4 @@
-import { REJECTS_USAGE_REQUEST } from '../rejects-usage-request.ts'
+import { REJECTS_USAGE_REQUEST_PATTERN } from '../rejects-usage-request.ts'
 import type { TargetDifference } from './difference.ts'
 
 const formats = /^openai-chat$/
@@ -30,9 +30,9 @@ export const vendors: readonly TargetDifference[] = [
   // Mistral rejects all unknown fields, and always reports a stream's usage.
   {
     formats,
-    providers: REJECTS_USAGE_REQUEST,
+    providers: REJECTS_USAGE_REQUEST_PATTERN,
     lacks: ['seed'],
-    takes: ['cacheKey'],
+    supports: ['cacheKey'],
     inputs: ['image', 'image-url'],
     maxTemperature: 1.5,
     prefill: false,
@@ -53,7 +53,7 @@ export const vendors: readonly TargetDifference[] = [
     lacks: [...PENALTY_OPTIONS, 'stop'],
     reasoning: { control: 'effort', efforts: ['low', 'medium', 'high'] },
   },
-  { formats: /^openai-responses$/, providers: /^xai$/, takes: ['cacheKey'] },
+  { formats: /^openai-responses$/, providers: /^xai$/, supports: ['cacheKey'] },
   { formats, providers: /^xai$/, models: /^grok-4\.3/, reasoning: { efforts: ['none', 'low', 'medium', 'high'] } },
   { formats, providers: /^xai$/, models: /^grok-4\.20|^grok-build/, reasoning: { control: 'none' } },
   {
@@ -114,7 +114,7 @@ export const vendors: readonly TargetDifference[] = [
     formats,
     providers: /^alibaba$/,
     lacks: ['frequencyPenalty'],
-    takes: ['topK'],
+    supports: ['topK'],
     toolChoices: ['none', 'tool'],
     reasoning: {
       control: 'enable_thinking',
