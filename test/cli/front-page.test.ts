@@ -12,7 +12,7 @@ test.before(async (context) => {
 
 test.after(cleanUp)
 
-test('the front page is plain text with the program name, the base URLs, and the first commands', async ({
+test('the front page is plain text with the program name, base URLs, and first commands', async ({
   baseUrl,
   command,
   data,

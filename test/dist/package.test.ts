@@ -62,9 +62,7 @@ test('the package has at most 148 modules in addition to its entries', () => {
   assert.ok(modules.length <= 148, `there are ${modules.length}`)
 })
 
-test('the package contains the build, the examples, and the license, but no source code or tests', async ({
-  tarball,
-}) => {
+test('the package contains the build, examples, and license, but no source code or tests', async ({ tarball }) => {
   const names = await listPackedFiles(tarball)
   assert.equal(strangeFiles(names), [])
   assert.ok(names.includes('LICENSE'))

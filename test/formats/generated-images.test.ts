@@ -182,7 +182,7 @@ for (const [name, from, path, body] of original)
       )
     })
 
-test('a reference to an image stored at OpenAI is dropped with a warning that names it', async () => {
+test('a reference to an image stored at OpenAI is dropped with a warning', async () => {
   const source = await getTranslator('openai-responses')
   for (const wireFormat of wireFormats) {
     const translator = await getTranslator(wireFormat)

@@ -31,7 +31,7 @@ async function withFunction(
   }
 }
 
-test('a gateway on AWS Lambda returns a 504 and cancels the provider call before the function times out', async () => {
+test('on AWS Lambda, the gateway returns a 504 and cancels the provider call before a timeout', async () => {
   await withFunction('lambda', { timeoutMs: 3_000 }, async ({ lambda, upstream, client }) => {
     const cut = upstream.nextCut()
     const response = await client.chat('never', false)
@@ -43,7 +43,7 @@ test('a gateway on AWS Lambda returns a 504 and cancels the provider call before
   })
 })
 
-test('a gateway on AWS Lambda cuts off a stream and its provider call before the function times out', async () => {
+test('on AWS Lambda, a stream and its provider call are cut off before the function times out', async () => {
   await withFunction('lambda-hooks', { timeoutMs: 3_000 }, async ({ lambda, upstream, client }) => {
     const cut = upstream.nextCut()
     const response = await client.chat('forever', true)
@@ -58,7 +58,7 @@ test('a gateway on AWS Lambda cuts off a stream and its provider call before the
   })
 })
 
-test('a gateway on AWS Lambda finishes hooks before the function is frozen', async () => {
+test('on AWS Lambda, the gateway finishes hooks before the function is frozen', async () => {
   await withFunction('lambda-hooks', {}, async ({ lambda, client }) => {
     const response = await client.chat('Hi', true)
     assert.match(await response.text(), /data: \[DONE\]\n\n$/)

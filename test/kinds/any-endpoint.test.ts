@@ -63,7 +63,7 @@ for (const { at, body } of requested) {
     for (const { url } of upstream.calls) assert.is(url.host, 'one.test')
   })
 
-  test(`${at} falls back to a combo's next provider, and the response names the provider that responded`, async () => {
+  test(`${at} falls back to a combo's next provider and names it in the response`, async () => {
     const given = respond()
     const endpoint = endpoints.find(({ path }) => path.replace('{model}', MODEL) === at)
     const isPaid = endpoint?.operation.isPaidOnAcceptance ?? false

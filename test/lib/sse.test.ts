@@ -110,7 +110,7 @@ splitter('the SSE splitter holds back an incomplete event until the rest arrives
   ])
 })
 
-splitter('the SSE splitter ends each piece with an event and loses no bytes, wherever the stream is split', () => {
+splitter('the SSE splitter ends pieces with an event and loses no bytes, wherever chunks end', () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const full = encodeUtf8(`data: ä€😀${end}${end}: c${end}${end}event: e${end}data: 2${end}data: 3${end}${end}`)
     for (let index = 0; index <= full.length; index++) {

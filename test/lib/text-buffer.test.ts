@@ -15,7 +15,7 @@ test('a text buffer returns all pieces in order, even if it is read between two 
   assert.is(buffer.text, expected)
 })
 
-test("a new text buffer is empty and hasn't started, and even an empty piece starts it", () => {
+test('a text buffer starts with its first piece, even an empty one', () => {
   const buffer = createTextBuffer()
   assert.equal([buffer.hasStarted, buffer.text], [false, ''])
   buffer.append('')

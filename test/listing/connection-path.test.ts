@@ -18,7 +18,7 @@ test('only providers with an active connection are listed', async () => {
   ])
 })
 
-test('providers are sorted by their first connection: by priority (those without one last), then by age', async () => {
+test('providers are sorted by the priority, and then the age, of their first connection', async () => {
   const createdOn = (day: number) => ({ createdAt: `2026-01-0${day}T00:00:00Z` })
   const order = (...connections: NonNullable<World['connections']>) => getIds({ catalog, connections })
   assert.equal(await order({ provider: 'zeta' }, acme()), ['zeta/z', 'ac/one', 'ac/two'])

@@ -28,7 +28,7 @@ function stalling(...parts: string[]) {
   return { state, body }
 }
 
-test('an upstream that sends no headers times out after 5,000 ms, and its call is canceled', async () => {
+test('an upstream that sends no headers times out after 5 s, and its call is canceled', async () => {
   const clock = fakeClock()
   const recorded: unknown[] = []
   const fetch = upstream(http.get('http://slow.test/models', never))

@@ -71,7 +71,7 @@ for (const alias of ['.', ' .. ']) {
     ]))
 }
 
-test('an alias can share a name with its model or a combo, and can point to either', async () => {
+test('an alias can have the name of its model or a combo, and point to either', async () => {
   const { expect } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['oa/gpt'] })
   await expect(200, 'PUT', PATH, { alias: 'oa/gpt', model: 'oa/gpt' })

@@ -39,7 +39,7 @@ for (const name of ['a b', 'a/b', 'ä', ' ', 'a\n', 'a:b', '"']) {
   })
 }
 
-test('rule 2: no other combo can have the name, but a combo can keep its own', async () => {
+test("rule 2: a combo can't take another combo's name, but can keep its own", async () => {
   const { expectError, expect, a, b } = await openWithCombos()
   await expectError(400, taken, ['PUT', `/api/combos/${a.id}`, { name: 'b', models: ['z'] }])
   assert.equal(await expect(200, 'GET', `/api/combos/${a.id}`), a)

@@ -24,7 +24,7 @@ for (const [prefix, owner] of [
   ['gemini', 'google'],
   ['goog', 'google'],
 ] as const) {
-  test(`rejects the prefix "${prefix}" for another connection, because it belongs to the built-in provider "${owner}"`, async () => {
+  test(`rejects the prefix "${prefix}", which belongs to the built-in provider "${owner}"`, async () => {
     const { expectError, expect } = openManagement({ catalog })
     const error = taken(prefix.trim(), `the built-in provider "${owner}"`)
     await expectError(400, error, ['POST', '/api/connections', lab({ prefix })])

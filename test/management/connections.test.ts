@@ -36,7 +36,7 @@ test('accepts every field of a connection', async () => {
   assert.equal(shown, input)
 })
 
-test('accepts prefix, base URL, format, and models at the top level as well as in providerSpecificData', async () => {
+test('accepts prefix, baseUrl, format, and enabledModels at the top level or in providerSpecificData', async () => {
   const { expect } = openManagement()
   const data = { prefix: 'mine', baseUrl: 'https://up.example/v1', enabledModels: ['a'], format: 'openai-responses' }
   const created = await expect(201, 'POST', '/api/connections', { provider: 'lab', ...data })

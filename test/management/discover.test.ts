@@ -90,7 +90,7 @@ test('put with "discover" queries the server at each start, and writes only chan
   assert.is(asked().length, 3)
 })
 
-test('keeps the discovered models while the server is unreachable, even if the other settings are replaced', async () => {
+test('keeps discovered models while the server is unreachable, even if other settings are replaced', async () => {
   let isUnavailable = false
   const handler = http.get(`${LAB}/models`, () =>
     isUnavailable ? HttpResponse.error() : HttpResponse.json(models('a')),

@@ -83,7 +83,7 @@ test("a model's price comes from the connection, then the custom model, then the
   assert.equal((await getSources())[0], ['first/large', 'catalog', 2])
 })
 
-test('pages contain all models once, even if the last model of a page has since disappeared', async () => {
+test("pages contain every model once, even if a page's last model has since disappeared", async () => {
   const { gateway, expect } = openManagement({ catalog })
   const { api } = gateway
   await api.connections.create({ provider: 'one' })

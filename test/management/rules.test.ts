@@ -67,7 +67,7 @@ test('ignores stored rules that no release would have written', async () => {
   assert.equal(readRules(shown), { ...defaultRules, health: { ...defaultRules.health, windowMs: 5_000 } })
 })
 
-test("an update replaces each of a combo's rules as a whole, or removes it with null", async () => {
+test('a combo update replaces each rule as a whole, or removes it with null', async () => {
   const { expect } = openManagement()
   const rules = { health: { minCalls: 3 }, maxAttempts: 5, timeouts: { headersMs: 4_000 } }
   const { id, ...created } = await expect(201, 'POST', '/api/combos', { name: 'own', models: ['x/y'], ...rules })

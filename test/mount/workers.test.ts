@@ -5,7 +5,7 @@ const test = suite('a gateway in a module worker')
 const context = { waitUntil() {} }
 const request = () => new Request('https://worker.example/v1/models')
 
-test('a gateway in a module worker is created once from the bindings, even for concurrent requests', async () => {
+test('a gateway in a module worker is created only once, even for concurrent requests', async () => {
   const opened: unknown[] = []
   const worker = toWorkersHandler(async (env: { NAME: string }) => {
     opened.push(env)
@@ -31,7 +31,7 @@ test('a gateway in a module worker passes on the request, the bindings, and the 
   assert.ok(seen.every((value, index) => value === given[index]) && seen.length === 3)
 })
 
-test("if the gateway can't be created, the current request fails, and the next request tries again", async () => {
+test('if creating the gateway fails, so does the current request, and the next one retries', async () => {
   for (const fail of [
     () => {
       throw new Error('no binding')

@@ -91,7 +91,7 @@ const getError = (folder: string, check: string, files: Readonly<Record<string, 
     (error: Error) => error.message,
   )
 
-test("a file that doesn't belong in the package is rejected, and so is an oversized package", async ({ folder }) => {
+test('a package with an unexpected file, or over its size budget, is rejected', async ({ folder }) => {
   const check = 'files and sizes'
   assert.match(await checked(folder, check, { 'dist/index.js': 'export {}' }), /^files 2, packed \d+, unpacked 11,/)
   assert.is(await getError(folder, check, { 'src/index.ts': '' }), 'should not be in the package: src/index.ts')

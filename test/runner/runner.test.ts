@@ -118,13 +118,13 @@ for (const [name, item] of Object.entries(failing)) {
   })
 }
 
-test('the test runner exits with 0 when all tests pass, with the counts on its last line', async () => {
+test('the test runner exits with 0 and prints the counts last when all tests pass', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/passing'])
   assert.is(outcome.lastLine, closingLine(3, 0, 1), outcome.output)
   assert.ok(outcome.passed)
 })
 
-test('the test runner exits with 1 when a test fails, with the counts on its last line', async () => {
+test('the test runner exits with 1 and prints the counts last when a test fails', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/fails'])
   assert.is(outcome.lastLine, closingLine(1, 1, 0), outcome.output)
   assert.not(outcome.passed)
@@ -218,7 +218,7 @@ test('the test runner runs long files that match a filter by path or folder', as
   assert.not.match(byFolder.output, /Left out/)
 })
 
-test('long files are at both ends of the run order, and short files in the middle', async () => {
+test('the run order has long files at both ends and short files in the middle', async () => {
   const { files } = await discover(getFolder('long'), [], true)
   assert.equal(
     files.map((path) => basename(path, '.test.ts')),
@@ -244,7 +244,7 @@ test('long.json lists only existing files, and the default run includes tests fr
   assert.equal(emptied.toSorted(), ['runtimes', ...single].toSorted())
 })
 
-test("every runtime test is listed in long.json, because the default run doesn't install the runtimes", async () => {
+test('the default run includes no runtime tests', async () => {
   const { files } = await discover(`${root}test`, [])
   assert.equal(
     files.filter((path) => path.includes('/test/runtimes/')),

@@ -36,7 +36,7 @@ test('otel creates spans, and jsonLog writes log lines', async () => {
   )
 })
 
-test('prometheus rejects a scrape with a 501, because it would only see one of many isolates', async () => {
+test('prometheus rejects a scrape with a 501, because it would only see one isolate', async () => {
   const authorization = 'Bearer token-of-the-scrape-0123456789abcdef'
   const reply = await fetch(`${url}/metrics`, { headers: { authorization } })
   assert.is(reply.status, 501)

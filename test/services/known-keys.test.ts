@@ -115,7 +115,7 @@ for (const [name, open] of [
     await end()
   })
 
-  test(`without watch, requests with a known key read each record from ${name} at most once a second`, async () => {
+  test(`without watch, requests with a known key read each ${name} record at most once a second`, async () => {
     const { storage, sent, end } = await open()
     const { watch, ...blind } = storage
     const { gateway, send } = await openKnown(blind)

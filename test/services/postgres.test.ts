@@ -135,7 +135,7 @@ test('Postgres storage rejects writes during an outage, and reports changes with
   for (const item of [mine, theirs]) await item.end()
 })
 
-test('without migrations, the error for a missing table contains its name and explains what to do', async () => {
+test('without migrations, the error for a missing table names it and suggests postgresMigration()', async () => {
   const storage = postgresStorage(pool, { table: 'nowhere', migrate: false })
   const error: { code?: string; message?: string } = await storage.get('key').then(
     () => ({}),
@@ -161,7 +161,7 @@ test("close leaves the app's pool open", async () => {
   assert.is(error.code, 'STORAGE_CLOSED')
 })
 
-test("losing an idle connection doesn't crash the process if the app's pool has no error listener", async () => {
+test("Postgres storage adds an error listener to the app's pool, and removes it on close", async () => {
   const bare = openPool()
   bare.removeAllListeners('error')
   const storage = postgresStorage(bare, { table: 'lost' })

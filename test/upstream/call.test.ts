@@ -32,7 +32,7 @@ const untilAborted = (signal: AbortSignal | null | undefined): Promise<never> =>
     signal?.addEventListener('abort', () => reject(new Error(String(signal.reason.message))))
   })
 
-test('a canceled call rejects with the cancellation reason itself, before the response and in its body', async () => {
+test('a canceled call rejects with the cancellation reason, before the response and in its body', async () => {
   const silent = callBy((_, init) => untilAborted(init?.signal))
   silent.cancel(REASON)
   assert.is(await rejection(silent.response), REASON)
@@ -93,7 +93,7 @@ test('a fetch that throws synchronously makes the call fail', async () => {
   assert.match(String(await rejection(call.response)), /is unreachable/)
 })
 
-test('a call waits until the end of the event loop turn before it reads the response', async () => {
+test('a call reads the response only after the current event loop turn', async () => {
   const steps: string[] = []
   const fetch = async () => {
     steps.push('fetched')

@@ -48,7 +48,7 @@ for (const [body, output, usd] of [
     assert.is(await cost(body), usd)
   })
 
-test('images without a matching price cost the `image` price, even if the vendor reports no details', async () => {
+test('images without a matching price cost the `image` price', async () => {
   assert.is(await (await open({ images, image: 0.03 })).cost({ size: '512x512' }), 0.03)
   assert.is(await (await open({ images: {}, image: 0.03 })).cost({}), 0.03)
   assert.is(await (await open({ images: {} })).cost({}), undefined)

@@ -248,7 +248,7 @@ test("reports the pages in a list that couldn't be read", async () => {
   }
 })
 
-test("a single page in a list falls back to the next target if it can't be read", async () => {
+test('a list of one unreadable page falls back to the next target', async () => {
   for (const provider of ['jina', 'firecrawl', 'tavily', 'exa']) {
     const web = await openWeb({
       respond: ({ url }) => (isFrom(provider, url) ? Response.json(statuses[provider]?.(403)) : undefined),

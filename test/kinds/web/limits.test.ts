@@ -77,7 +77,7 @@ test('a dollar limit skips vendors with an unknown price unless a custom price i
   assert.equal([status, headers.get('x-signalbox-cost')], [200, '0.0005'])
 })
 
-test('a call that reports units without a price costs the reserved amount, and the budget applies', async () => {
+test('a call that reports units without a price is charged the reserved amount', async () => {
   const { search, web } = await open({ usd: { total: 0.0039 } })
   const { connections } = await web.api.connections.list()
   const { id = '' } = connections.find(({ provider }) => provider === 'jina') ?? {}

@@ -11,7 +11,7 @@ const { fetch, http, raw, closers } = createCallLab(test.after)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
 
-test('calls over undici reuse the most recently used connections, and use one connection per concurrent call', async () => {
+test('calls over undici reuse the most recent connections, and use one per concurrent call', async () => {
   const waiting: Array<() => void> = []
   const ports = new Set<number | undefined>()
   const { url, sockets } = await http((req, res) => {
@@ -32,7 +32,7 @@ test('calls over undici reuse the most recently used connections, and use one co
   assert.is(ports.size, 1)
 })
 
-test('a call over undici opens a new connection if the upstream has closed the idle one', async () => {
+test('a call over undici reconnects if the upstream has closed the idle connection', async () => {
   const { url, sockets } = await raw((socket) => socket.end(`${OK}content-length: 2\r\n\r\nok`))
   for (let i = 0; i < 3; i += 1) {
     assert.is(await getText((await fetch.raw(call(url)).response).body), 'ok')

@@ -59,7 +59,7 @@ for (const [choice, expected] of [
     assert.equal(send({ tools: [f], toolChoice: choice }).body.toolConfig, { functionCallingConfig: expected })
   })
 
-tools("omits the tool choice if the only tool is a web search, which isn't a function", () => {
+tools('the tool choice is omitted if the only tool is a web search', () => {
   const search: Tool = { type: 'web-search' }
   assert.is(send({ tools: [search], toolChoice: { type: 'auto' } }).body.toolConfig, undefined)
   const { body, warnings } = send({ tools: [search], toolChoice: { type: 'required' } })

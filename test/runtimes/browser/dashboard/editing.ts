@@ -216,7 +216,7 @@ export function addEditingTests(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test("the sign-in form rejects a token that isn't a valid header value, typed or in the URL", async ({ browser }) => {
+  test("sign-in rejects a token that can't be a header value, typed or in the URL", async ({ browser }) => {
     const server = await serveDashboard()
     for (const token of ['d\u043ekument', 'a\u0000b', '\u{1f511}', '%E0%A4%A', 'x%0Ay']) {
       const { page, faults, close } = await visit(browser as Browser, server.url, { token })
