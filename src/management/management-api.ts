@@ -112,7 +112,7 @@ export function createManagementApi(
       await resume(exchange)
       const route = router.findExact(exchange, path) ?? (await router.findByPattern(exchange, path))
       const reply = route.run({ exchange, caller: ANONYMOUS_CALLER })
-      if (exchange.method !== 'GET') exchange.waitUntil?.(reply.catch(() => {}).then(() => pushes.waitUntilSettled()))
+      if (exchange.method !== 'GET') exchange.waitUntil?.(reply.catch(() => {}).then(() => pushes.waitUntilIdle()))
       return reply
     },
   }

@@ -101,7 +101,7 @@ export function createManagement(dependencies: ManagementDependencies): { api: M
   const withCloudNotifications = <Resource extends object>(name: string, resource: Resource) =>
     withNotifications(
       name,
-      notifyAfter(resource, () => pushes.noteChange()),
+      notifyAfter(resource, () => pushes.recordChange()),
     )
   const usage = {
     ...addFilterWarnings(createUsageOperations({ ...deps, accounts: names }), { ...deps, accounts: names }),

@@ -10,7 +10,7 @@ const test = suite('requests with wrong credentials')
 
 const rejectAll = async (): Promise<never> => Promise.reject(new Error('The table alone is read.'))
 const unused = {
-  challenge: rejectAll,
+  createChallenge: rejectAll,
   open: rejectAll,
   authorize: rejectAll,
   list: rejectAll,

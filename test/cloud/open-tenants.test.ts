@@ -21,7 +21,7 @@ async function openWorld(ids: string[]) {
     scopes,
     replicas,
     maxOpen: 2,
-    makeGateway(scope) {
+    createGateway(scope) {
       const created = createGatewayWith({ storage: scope, clock, logger: false }, { onCallerIdentified: requireKey })
       const { close } = created.gateway
       const name = `gateway ${++count}`
@@ -35,7 +35,7 @@ async function openWorld(ids: string[]) {
   let count = 0
   const at = '2026-01-01T00:00:00.000Z'
   const createRecord = (id: string) => ({ id, current: id, previous: null, createdAt: at, lastSyncAt: at })
-  for (const id of ids) await replicas.change(id, () => createRecord(`${id}1`))
+  for (const id of ids) await replicas.update(id, () => createRecord(`${id}1`))
   return { tenants, replicas, createRecord, closed, clock }
 }
 
@@ -52,10 +52,10 @@ test('each tenant gets one gateway, and the least recently used one is closed if
 test('a new replica gets a new gateway, and a tenant without a replica has none', async () => {
   const { tenants, replicas, createRecord, closed } = await openWorld(['a'])
   const first = await tenants.open('a')
-  await replicas.change('a', () => createRecord('a2'))
+  await replicas.update('a', () => createRecord('a2'))
   const second = await tenants.open('a')
   assert.equal([first?.replicaId, second?.replicaId], ['a1', 'a2'])
-  await replicas.change('a', (stored) => stored && { ...stored, isEnding: true })
+  await replicas.update('a', (stored) => stored && { ...stored, isEnding: true })
   assert.is(await tenants.open('a'), undefined)
   assert.is(await tenants.open('b'), undefined)
   assert.equal(closed, ['gateway 1', 'gateway 2'])

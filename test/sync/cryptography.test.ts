@@ -7,7 +7,7 @@ import {
   getGatewayId,
   importIdentity,
   importSessionKey,
-  sign,
+  signText,
   verifySignature,
 } from '../../src/features/cloud-sync/cryptography.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -17,7 +17,7 @@ const test = suite('cloud protocol cryptography')
 test('a signature is valid only for its text and key, and in only one encoding', async () => {
   const kept = await createIdentity()
   const identity = await importIdentity(kept)
-  const signature = await sign(identity, 'text')
+  const signature = await signText(identity, 'text')
   assert.is(await verifySignature(kept.publicKey, 'text', signature), true)
   assert.is(await verifySignature(kept.publicKey, 'texT', signature), false)
   assert.is(await verifySignature((await createIdentity()).publicKey, 'text', signature), false)

@@ -241,7 +241,7 @@ test("confirming a key's old value doesn't make the cloud drop its newer value",
 })
 
 test('a key that belongs to another tenant is rejected, and everything else is synced', async () => {
-  const claims = { take: async () => false, release: async () => {} }
+  const claims = { acquire: async () => false, release: async () => {} }
   const { home, cloud, sync } = await openPair(fakeClock(), { claims })
   const { id } = await home.api.keys.create({ name: 'phone' })
   await home.api.aliases.set({ alias: 'a', model: 'acme/x' })
@@ -257,7 +257,7 @@ test('a key that belongs to another tenant is rejected, and everything else is s
 test("a key's claim moves with its value, and ends when the key is deleted", async () => {
   const claimed = new Set<string>()
   const claims = {
-    take: async (digest: string) => claimed.add(digest).has(digest),
+    acquire: async (digest: string) => claimed.add(digest).has(digest),
     release: async (digest: string) => void claimed.delete(digest),
   }
   const { home, sync } = await openPair(fakeClock(), { claims })

@@ -14,7 +14,7 @@ type RejectedVerdict = Exclude<Verdict, string>
 
 /** A received state with its validated content. */
 interface IncomingState {
-  where: StateId
+  stateId: StateId
   registers: Registers
   /** `undefined` for a deletion. */
   content: Content | undefined
@@ -37,9 +37,9 @@ export class StateApplier {
   }
 
   /** Deletes a key's value from the cloud once the other side has it. Keeps a newer value, for which `isConfirmed` returns `false`. */
-  async forgetValue(where: StateId, isConfirmed: (shadow: Shadow) => boolean): Promise<void> {
+  async forgetValue(stateId: StateId, isConfirmed: (shadow: Shadow) => boolean): Promise<void> {
     if (this.#options.side !== 'cloud') return
-    const scanned = await this.#scanner.scanRecord(where)
+    const scanned = await this.#scanner.scanRecord(stateId)
     if (!isSyncProblem(scanned) && scanned.item && isConfirmed(scanned.shadow))
       await this.#replaceValueWithDigest(scanned.item)
   }
@@ -55,35 +55,39 @@ export class StateApplier {
   /** Finishes an interrupted cleanup, if any. */
   async cleanUp(collection: Collection, scanned: ScannedRecord): Promise<void> {
     if (collection !== 'keys' || this.#options.side !== 'cloud') return
-    const { item, shadow, where } = scanned
+    const { item, shadow, stateId } = scanned
     if (item && shadow.isSeen) await this.#replaceValueWithDigest(item)
-    if (shadow.claims) await this.#releaseClaims(where, item && getDigest(await this.#scanner.tables.keys.read(item)))
+    if (shadow.claims) await this.#releaseClaims(stateId, item && getDigest(await this.#scanner.tables.keys.read(item)))
   }
 
   async #parse(state: RecordState): Promise<IncomingState | RejectedVerdict> {
     const { collection, id, revision, base, record, active } = state
     const register = { revision, ...(base && { base }), ...(active && { active }) }
-    const where = { collection, id }
+    const stateId = { collection, id }
     const table = this.#scanner.tables[collection]
     if (record === null) {
       if (collection === 'settings') return rejectInvalid('Settings are never deleted.')
-      return { where, registers: { hash: null, ...register }, content: undefined }
+      return { stateId, registers: { hash: null, ...register }, content: undefined }
     }
     if (table.hasActive !== (active !== undefined))
       return rejectInvalid('Only keys and connections can have a separate active state.')
-    const parsed = this.#parseRecord(collection, record)
-    if (typeof parsed === 'string') return rejectInvalid(parsed)
-    if (table.getId(parsed) !== id) return rejectInvalid('The record does not match the one its state names.')
-    const { key, ...rest } = collection === 'keys' ? parsed : { ...parsed, key: undefined }
+    const parsedRecord = this.#parseRecord(collection, record)
+    if (typeof parsedRecord === 'string') return rejectInvalid(parsedRecord)
+    if (table.getId(parsedRecord) !== id) return rejectInvalid('The record does not match the one its state names.')
+    const { key, ...recordFields } = collection === 'keys' ? parsedRecord : { ...parsedRecord, key: undefined }
     const secretField = SECRET_FIELDS[collection]
-    const hasSecret = key !== undefined || (secretField !== undefined && parsed[secretField] !== undefined)
+    const hasSecret = key !== undefined || (secretField !== undefined && parsedRecord[secretField] !== undefined)
     if (hasSecret && !this.#options.keepsSecrets) return { refused: NO_SECRET_MESSAGE, code: 'NO_SECRET' }
-    if (typeof key === 'string' && (await digestKey(key)) !== parsed.digest)
+    if (typeof key === 'string' && (await digestKey(key)) !== parsedRecord.digest)
       return rejectInvalid('"digest" does not match "key".')
     return {
-      where,
-      registers: { hash: await this.#scanner.hashRecord(where, rest), ...register },
-      content: { record: rest, ...(active && { isActive: active.isActive }), ...(typeof key === 'string' && { key }) },
+      stateId,
+      registers: { hash: await this.#scanner.hashRecord(stateId, recordFields), ...register },
+      content: {
+        record: recordFields,
+        ...(active && { isActive: active.isActive }),
+        ...(typeof key === 'string' && { key }),
+      },
     }
   }
 
@@ -98,41 +102,45 @@ export class StateApplier {
 
   /** Tries to apply a state. Resolves to `false` if another write came first. */
   async #tryApply(incoming: IncomingState, report: ReportConflict | undefined): Promise<Verdict | false> {
-    const { where, registers: other } = incoming
-    const { collection } = where
-    const scanned = await this.#scanner.scanRecord(where)
+    const { stateId, registers: incomingRegisters } = incoming
+    const { collection } = stateId
+    const scanned = await this.#scanner.scanRecord(stateId)
     if (isSyncProblem(scanned)) return rejectInvalid(scanned.problem)
     const { shadow } = scanned
     const { isUncertain = false } = shadow
     const isLocalStricter =
       collection === 'settings' && Reflect.get(scanned.item?.record ?? {}, 'requireApiKey') === true
-    const outcome = mergeRegisters(shadow, other, {
+    const mergeResult = mergeRegisters(shadow, incomingRegisters, {
       isUncertain,
       ...(report && { merge: { collection, isLocalStricter } }),
     })
-    const { registers, kept } = outcome
-    const isSame = areSameRegisters(registers, shadow)
-    const verdict = outcome.isConcurrent ? 'concurrent' : isSame ? 'known' : 'taken'
+    const { registers, kept } = mergeResult
+    const isUnchanged = areSameRegisters(registers, shadow)
+    const verdict = mergeResult.isConcurrent ? 'concurrent' : isUnchanged ? 'known' : 'taken'
     const hasEdit = registers.hash !== null && shadow.hash !== null && shadow.edit !== undefined // the written record keeps its `edit`
-    const next: ShadowState = {
+    const nextState: ShadowState = {
       ...registers,
-      isSeen: areSameRegisters(registers, other),
-      ...(isUncertain && outcome.isConcurrent && { isUncertain }),
+      isSeen: areSameRegisters(registers, incomingRegisters),
+      ...(isUncertain && mergeResult.isConcurrent && { isUncertain }),
       ...(hasEdit && { edit: shadow.edit }),
     }
     const timestamp = new Date(this.#options.clock.now()).toISOString()
-    for (const side of kept) await report?.({ ...where, kept: side, at: timestamp })
+    for (const side of kept) await report?.({ ...stateId, kept: side, at: timestamp })
     const isWritten =
       registers.hash !== shadow.hash ||
       (registers.hash !== null && registers.active?.isActive !== shadow.active?.isActive)
     if (isWritten) {
-      const isOther = outcome.content === 'other' || registers.hash === other.hash
-      const applied = await this.#writeRecord(scanned, next, isOther ? incoming.content : undefined)
-      return applied === true ? verdict : applied
+      const usesIncomingContent = mergeResult.content === 'remote' || registers.hash === incomingRegisters.hash
+      const writeResult = await this.#writeRecord(
+        scanned,
+        nextState,
+        usesIncomingContent ? incoming.content : undefined,
+      )
+      return writeResult === true ? verdict : writeResult
     }
-    if (isSame && next.isSeen === shadow.isSeen && !isUncertain) return verdict
+    if (isUnchanged && nextState.isSeen === shadow.isSeen && !isUncertain) return verdict
     const { shadows } = this.#scanner
-    return (await shadows.put(collection, withRegisters(shadow, next), scanned.known)) ? verdict : false
+    return (await shadows.put(collection, withRegisters(shadow, nextState), scanned.knownShadow)) ? verdict : false
   }
 
   /**
@@ -141,33 +149,41 @@ export class StateApplier {
    */
   async #writeRecord(
     scanned: ScannedRecord,
-    next: ShadowState,
+    nextState: ShadowState,
     newContent: Content | undefined,
   ): Promise<boolean | RejectedVerdict> {
-    const { where, shadow } = scanned
-    const { collection, id } = where
+    const { stateId, shadow } = scanned
+    const { collection, id } = stateId
     const { shadows, tables } = this.#scanner
     const table = tables[collection]
     const claims = collection === 'keys' ? this.#options.claims : undefined
     const { parked } = shadow
-    const source = scanned.item ?? (parked && { id, version: '', ...parked })
-    const content = newContent ?? (source && (await table.read(source)))
-    const isDeletion = next.hash === null || !content
-    const slot = isDeletion ? undefined : await table.getSlot(content, source)
+    const sourceItem = scanned.item ?? (parked && { id, version: '', ...parked })
+    const content = newContent ?? (sourceItem && (await table.read(sourceItem)))
+    const isDeletion = nextState.hash === null || !content
+    const slot = isDeletion ? undefined : await table.getSlot(content, sourceItem)
     const freeSlot = await this.#freeSlot(scanned, slot)
     if (freeSlot === false || 'refused' in freeSlot) return freeSlot
 
-    const previousDigest = claims && source && getDigest(await table.read(source))
+    const previousDigest = claims && sourceItem && getDigest(await table.read(sourceItem))
     const newDigest = claims && !isDeletion ? getDigest(content) : undefined
-    const claimed = claims && {
+    const claimFields = claims && {
       claims: [...new Set([...(shadow.claims ?? []), previousDigest, newDigest])].filter(isString),
     }
-    const ahead = await shadows.put(collection, { ...shadow, ...claimed, applying: next }, scanned.known)
-    if (!ahead) return false
-    if (newDigest !== undefined && newDigest !== previousDigest && !(await claims?.take(newDigest))) {
-      const { claims: _, ...rest } = shadow
-      const open = (shadow.claims ?? []).filter((claim) => claim !== newDigest)
-      await shadows.put(collection, { ...rest, ...(open.length > 0 && { claims: open }) }, ahead)
+    const pendingShadow = await shadows.put(
+      collection,
+      { ...shadow, ...claimFields, applying: nextState },
+      scanned.knownShadow,
+    )
+    if (!pendingShadow) return false
+    if (newDigest !== undefined && newDigest !== previousDigest && !(await claims?.acquire(newDigest))) {
+      const { claims: _, ...shadowFields } = shadow
+      const openClaims = (shadow.claims ?? []).filter((claim) => claim !== newDigest)
+      await shadows.put(
+        collection,
+        { ...shadowFields, ...(openClaims.length > 0 && { claims: openClaims }) },
+        pendingShadow,
+      )
       return { refused: KEY_TAKEN_MESSAGE, code: 'KEY_TAKEN' }
     }
 
@@ -175,18 +191,21 @@ export class StateApplier {
     if (isDeletion) {
       if (item && !(await table.remove(item))) return false
     } else {
-      const active = next.active && { isActive: next.active.isActive }
-      const record = await table.buildRecord({ ...content, ...active }, source)
+      const active = nextState.active && { isActive: nextState.active.isActive }
+      const record = await table.buildRecord({ ...content, ...active }, sourceItem)
       if (!(await table.write(item, { slot: slot ?? id, record }))) return false
     }
     for (const extra of extras) await table.remove(extra)
-    const { applying, parked: _, slot: __, ...rest } = ahead.shadow
-    const updated = { ...withRegisters(rest, next), ...(slot !== undefined && slot !== id && { slot }) }
-    if (!(await shadows.put(collection, updated, ahead))) {
-      if (!source && slot !== undefined) await this.#removeLateRecord(where, slot, next)
+    const { applying, parked: _, slot: __, ...shadowFields } = pendingShadow.shadow
+    const updatedShadow = {
+      ...withRegisters(shadowFields, nextState),
+      ...(slot !== undefined && slot !== id && { slot }),
+    }
+    if (!(await shadows.put(collection, updatedShadow, pendingShadow))) {
+      if (!sourceItem && slot !== undefined) await this.#removeLateRecord(stateId, slot, nextState)
       return false
     }
-    if (claims) await this.#releaseClaims(where, newDigest)
+    if (claims) await this.#releaseClaims(stateId, newDigest)
     await this.#scanner.unpark(collection)
     return true
   }
@@ -196,60 +215,61 @@ export class StateApplier {
    * write came first.
    */
   async #freeSlot(
-    { where: { collection, id }, item, extras }: ScannedRecord,
+    { stateId: { collection, id }, item, extras }: ScannedRecord,
     slot: string | undefined,
   ): Promise<Pick<ScannedRecord, 'item' | 'extras'> | RejectedVerdict | false> {
     const unchanged = { item, extras }
     if (slot === undefined || slot === item?.slot) return unchanged
-    const existing = await this.#scanner.tables[collection].readSlot(slot)
-    if (existing === 'damaged')
+    const occupant = await this.#scanner.tables[collection].readSlot(slot)
+    if (occupant === 'damaged')
       return rejectInvalid('A damaged record is stored in its place. Repair or remove that record first.')
-    if (!existing) return unchanged
-    if (existing.id === id) return { item: existing, extras: item ? [...extras, item] : extras }
-    const parked = await this.#park({ collection, id: existing.id }, slot)
-    return parked === true ? unchanged : parked
+    if (!occupant) return unchanged
+    if (occupant.id === id) return { item: occupant, extras: item ? [...extras, item] : extras }
+    const parkResult = await this.#park({ collection, id: occupant.id }, slot)
+    return parkResult === true ? unchanged : parkResult
   }
 
   /** Parks a record: moves it into its shadow, because another record needs its slot. */
-  async #park(where: StateId, slot: string): Promise<boolean | RejectedVerdict> {
-    const { collection } = where
+  async #park(stateId: StateId, slot: string): Promise<boolean | RejectedVerdict> {
+    const { collection } = stateId
     const { shadows, tables } = this.#scanner
-    const scanned = await this.#scanner.scanRecord(where)
+    const scanned = await this.#scanner.scanRecord(stateId)
     if (isSyncProblem(scanned))
-      return rejectInvalid(`The record ${where.id} is stored in its place and cannot be synced: ${scanned.problem}`)
-    const { shadow, known, item } = scanned
+      return rejectInvalid(`The record ${stateId.id} is stored in its place and cannot be synced: ${scanned.problem}`)
+    const { shadow, knownShadow, item } = scanned
     if (item?.slot !== slot) return false
     const parked = { slot, record: { ...item.record } }
     return (
-      (await shadows.put(collection, { ...shadow, parked }, known)) !== undefined && tables[collection].remove(item)
+      (await shadows.put(collection, { ...shadow, parked }, knownShadow)) !== undefined &&
+      tables[collection].remove(item)
     )
   }
 
   /** Removes a record that a late write created after another writer had already applied a later state. */
-  async #removeLateRecord(where: StateId, slot: string, created: Registers): Promise<void> {
-    const shadow = this.#scanner.shadows.get(where)?.shadow
-    if (shadow?.hash === created.hash || shadow?.applying?.hash === created.hash) return
-    const table = this.#scanner.tables[where.collection]
+  async #removeLateRecord(stateId: StateId, slot: string, createdRegisters: Registers): Promise<void> {
+    const shadow = this.#scanner.shadows.get(stateId)?.shadow
+    if (shadow?.hash === createdRegisters.hash || shadow?.applying?.hash === createdRegisters.hash) return
+    const table = this.#scanner.tables[stateId.collection]
     const existing = await table.readSlot(slot)
-    if (!existing || existing === 'damaged' || existing.id !== where.id) return
+    if (!existing || existing === 'damaged' || existing.id !== stateId.id) return
     const { record } = await table.read(existing)
-    if ((await this.#scanner.hashRecord(where, record)) === created.hash) await table.remove(existing)
+    if ((await this.#scanner.hashRecord(stateId, record)) === createdRegisters.hash) await table.remove(existing)
   }
 
   /** Releases a key's former digests, except those that this gateway's other keys have. */
-  #releaseClaims(where: StateId, now: string | undefined): Promise<boolean> {
+  #releaseClaims(stateId: StateId, currentDigest: string | undefined): Promise<boolean> {
     const { store, claims } = this.#options
     const { shadows, tables } = this.#scanner
     return retryOnConflict(async () => {
-      const knownShadow = shadows.get(where)
+      const knownShadow = shadows.get(stateId)
       if (!claims || !knownShadow?.shadow.claims || knownShadow.shadow.applying) return true
       const keyring = await store.keyring()
       for (const digest of knownShadow.shadow.claims) {
-        if (digest === now || (await tables.keys.readSlot(await keyring.digestBySha256(digest)))) continue
+        if (digest === currentDigest || (await tables.keys.readSlot(await keyring.digestBySha256(digest)))) continue
         await claims.release(digest)
       }
-      const { claims: _, ...rest } = knownShadow.shadow
-      return (await shadows.put(where.collection, rest, knownShadow)) !== undefined
+      const { claims: _, ...shadowFields } = knownShadow.shadow
+      return (await shadows.put(stateId.collection, shadowFields, knownShadow)) !== undefined
     })
   }
 }
@@ -259,7 +279,7 @@ type ReportConflict = (conflict: Conflict) => Promise<void>
 const getDigest = ({ record }: Content) => String(record.digest)
 const isString = (value: unknown) => typeof value === 'string'
 
-const rejectInvalid = (rejected: string): RejectedVerdict => ({ refused: rejected, code: 'INVALID' })
+const rejectInvalid = (message: string): RejectedVerdict => ({ refused: message, code: 'INVALID' })
 /** The fields that the receiving side encrypts. */
 const SECRET_FIELDS: Readonly<Partial<Record<Collection, string>>> = { connections: 'apiKey', guards: 'headers' }
 

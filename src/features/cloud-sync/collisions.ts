@@ -22,40 +22,43 @@ export async function resolveCollisions({
 }): Promise<boolean> {
   const { tables, shadows } = scanner
 
-  async function resolve(collection: Collection, knownShadow: KnownShadow, occupant: SyncItem): Promise<void> {
+  async function resolveCollision(collection: Collection, knownShadow: KnownShadow, occupant: SyncItem): Promise<void> {
     const { parked, ...shadow } = knownShadow.shadow
     const table = tables[collection]
     const isParkedKept = shadow.id < occupant.id
     const [loser, winner] = isParkedKept ? ([occupant.id, 'gateway'] as const) : ([shadow.id, 'cloud'] as const)
     await report({ collection, id: loser, kept: winner, at: new Date(clock.now()).toISOString() })
-    const other = await scanner.scanRecord({ collection, id: occupant.id })
-    if (isSyncProblem(other) || !other.item || other.item.slot !== parked?.slot) return
-    const isPaused = [shadow, other.shadow].some(({ active }) => active?.isActive === false)
-    const pause = (record: object) => (isPaused ? { ...record, isActive: false } : record)
+    const scannedOccupant = await scanner.scanRecord({ collection, id: occupant.id })
+    if (isSyncProblem(scannedOccupant) || !scannedOccupant.item || scannedOccupant.item.slot !== parked?.slot) return
+    const isPaused = [shadow, scannedOccupant.shadow].some(({ active }) => active?.isActive === false)
+    const pauseIfNeeded = (record: object) => (isPaused ? { ...record, isActive: false } : record)
     if (isParkedKept) {
       // Keep the shadow unchanged, so pausing the record counts as a change by this side.
-      if (!(await table.remove(other.item))) return
-      await scanner.scanRecord(other.where)
-      if (await table.write(undefined, { slot: parked.slot, record: pause(parked.record) }))
+      if (!(await table.remove(scannedOccupant.item))) return
+      await scanner.scanRecord(scannedOccupant.stateId)
+      if (await table.write(undefined, { slot: parked.slot, record: pauseIfNeeded(parked.record) }))
         await shadows.put(collection, shadow, knownShadow)
       return
     }
-    const deleted = { ...shadow, hash: null, ...advanceRegister(shadow, 'gateway'), isSeen: false }
-    if (!(await shadows.put(collection, deleted, knownShadow))) return
-    if (isPaused && other.shadow.active?.isActive)
-      await table.write(other.item, { slot: other.item.slot, record: pause(other.item.record) })
+    const deletedShadow = { ...shadow, hash: null, ...advanceRegister(shadow, 'gateway'), isSeen: false }
+    if (!(await shadows.put(collection, deletedShadow, knownShadow))) return
+    if (isPaused && scannedOccupant.shadow.active?.isActive)
+      await table.write(scannedOccupant.item, {
+        slot: scannedOccupant.item.slot,
+        record: pauseIfNeeded(scannedOccupant.item.record),
+      })
   }
 
-  let hasAny = false
+  let hasCollisions = false
   for (const collection of ['combos', 'keys'] as const) {
     await scanner.unpark(collection)
-    for (const shadow of shadows.parked(collection)) {
-      const slot = shadow.shadow.parked?.slot
-      const existing = slot === undefined ? undefined : await tables[collection].readSlot(slot)
-      if (!existing || existing === 'damaged') continue
-      hasAny = true
-      await resolve(collection, shadow, existing)
+    for (const knownShadow of shadows.listParked(collection)) {
+      const slot = knownShadow.shadow.parked?.slot
+      const occupant = slot === undefined ? undefined : await tables[collection].readSlot(slot)
+      if (!occupant || occupant === 'damaged') continue
+      hasCollisions = true
+      await resolveCollision(collection, knownShadow, occupant)
     }
   }
-  return hasAny
+  return hasCollisions
 }

@@ -64,7 +64,7 @@ const isSameActive = (a: Active, b: Active) =>
 export interface MergeResult {
   registers: Registers
   /** Whose content to keep; `own` if both are equal. */
-  content: 'own' | 'other'
+  content: 'local' | 'remote'
   /** Whether the other state has changes that weren't merged. */
   isConcurrent: boolean
   /** Whose change won in each conflict. */
@@ -85,90 +85,97 @@ export interface MergeRules {
  */
 export function mergeRegisters(
   { hash, revision, base, active: localActive }: Registers,
-  other: Registers,
+  remote: Registers,
   { merge, isUncertain = false }: { merge?: MergeRules | undefined; isUncertain?: boolean } = {},
 ): MergeResult {
-  const sides = new Set<Conflict['kept']>()
+  const keptSides = new Set<Conflict['kept']>()
   let isConcurrent = false
   const local = { hash, revision, ...(base && { base }), ...(localActive && { active: localActive }) } // omits the shadow's other fields
-  let next: { hash: string | null; register: Register } = { hash, register: { revision, ...(base && { base }) } }
-  let content: MergeResult['content'] = 'own'
+  let mergedContent: { hash: string | null; register: Register } = {
+    hash,
+    register: { revision, ...(base && { base }) },
+  }
+  let content: MergeResult['content'] = 'local'
 
-  const merged = mergeRegister(local, other, { isSame: hash === other.hash, isUncertain })
-  if (merged !== 'concurrent') {
-    if (merged.isFromOther) content = 'other'
-    next = { hash: merged.isFromOther ? other.hash : hash, register: merged.register }
+  const mergeOutcome = mergeRegister(local, remote, { hasSameValue: hash === remote.hash, isUncertain })
+  if (mergeOutcome !== 'concurrent') {
+    if (mergeOutcome.isFromRemote) content = 'remote'
+    mergedContent = { hash: mergeOutcome.isFromRemote ? remote.hash : hash, register: mergeOutcome.register }
   } else if (!merge) isConcurrent = true
   else {
-    const isOwn = keepsLocalContent(local, other, merge)
-    if (!isOwn) content = 'other'
-    next = { hash: isOwn ? hash : other.hash, register: mergeConflicting(local, other) }
-    sides.add(isOwn ? 'gateway' : 'cloud')
+    const keepsLocal = keepsLocalContent(local, remote, merge)
+    if (!keepsLocal) content = 'remote'
+    mergedContent = { hash: keepsLocal ? hash : remote.hash, register: mergeConflicting(local, remote) }
+    keptSides.add(keepsLocal ? 'gateway' : 'cloud')
   }
 
-  const active = mergeActive(localActive, other.active, { isMerging: merge !== undefined, isUncertain })
-  if (active.isConcurrent) isConcurrent = true
-  if (active.kept && next.hash !== null) sides.add(active.kept)
-  if (next.hash === null && hash !== other.hash && hasUnseenActive(local, other)) {
-    if (merge) sides.add(hash === null ? 'gateway' : 'cloud')
-    else return { registers: local, content: 'own', isConcurrent: true, kept: [] } // the gateway reports the conflict, then deletes the record again
+  const activeOutcome = mergeActive(localActive, remote.active, { isMerging: merge !== undefined, isUncertain })
+  if (activeOutcome.isConcurrent) isConcurrent = true
+  if (activeOutcome.kept && mergedContent.hash !== null) keptSides.add(activeOutcome.kept)
+  if (mergedContent.hash === null && hash !== remote.hash && hasUnseenActive(local, remote)) {
+    if (merge) keptSides.add(hash === null ? 'gateway' : 'cloud')
+    else return { registers: local, content: 'local', isConcurrent: true, kept: [] } // the gateway reports the conflict, then deletes the record again
   }
-  const registers = { hash: next.hash, ...next.register, ...(active.register && { active: active.register }) }
-  return { registers, content, isConcurrent, kept: [...sides] }
+  const registers = {
+    hash: mergedContent.hash,
+    ...mergedContent.register,
+    ...(activeOutcome.register && { active: activeOutcome.register }),
+  }
+  return { registers, content, isConcurrent, kept: [...keptSides] }
 }
 
 function hasUnseenActive(a: Registers, b: Registers): boolean {
   const [deleted, surviving] = a.hash === null ? [a.active, b.active] : [b.active, a.active]
   if (!deleted || !surviving || deleted.isActive === surviving.isActive) return false
-  const found = compareRevisions(surviving.revision, deleted.revision)
-  return found === 'newer' || found === 'concurrent'
+  const order = compareRevisions(surviving.revision, deleted.revision)
+  return order === 'newer' || order === 'concurrent'
 }
 
 /** Merges one register. Returns either the other side's register, or this side's with a revision that includes the other side's changes. */
 function mergeRegister(
   local: Register,
-  other: Register,
-  { isSame, isUncertain }: { isSame: boolean; isUncertain: boolean },
-): { isFromOther: boolean; register: Register } | 'concurrent' {
-  const found = compareRevisions(other.revision, local.revision)
+  remote: Register,
+  { hasSameValue, isUncertain }: { hasSameValue: boolean; isUncertain: boolean },
+): { isFromRemote: boolean; register: Register } | 'concurrent' {
+  const order = compareRevisions(remote.revision, local.revision)
   const { revision, base } = local
-  const merged = { revision, ...(base && { base: isAtMost(other.revision, base) ? base : other.revision }) }
-  if (found === 'newer') {
-    if (!isSame && other.base && !isAtMost(revision, other.base)) return 'concurrent'
-    return { isFromOther: true, register: { revision: other.revision } }
+  const mergedRegister = { revision, ...(base && { base: isAtMost(remote.revision, base) ? base : remote.revision }) }
+  if (order === 'newer') {
+    if (!hasSameValue && remote.base && !isAtMost(revision, remote.base)) return 'concurrent'
+    return { isFromRemote: true, register: { revision: remote.revision } }
   }
-  if (found === 'older') {
-    const hasSeen = isSame || !isUncertain || !base || isAtMost(other.revision, base)
-    return hasSeen ? { isFromOther: false, register: merged } : 'concurrent'
+  if (order === 'older') {
+    const hasSeen = hasSameValue || !isUncertain || !base || isAtMost(remote.revision, base)
+    return hasSeen ? { isFromRemote: false, register: mergedRegister } : 'concurrent'
   }
-  if (!isSame) return 'concurrent' // the same revision with different content, because one side was restored from an old copy
-  return { isFromOther: false, register: found === 'same' ? merged : joinRegisters(local, other) }
+  if (!hasSameValue) return 'concurrent' // the same revision with different content, because one side was restored from an old copy
+  return { isFromRemote: false, register: order === 'same' ? mergedRegister : joinRegisters(local, remote) }
 }
 
-const joinRegisters = (local: Register, other: Register): Register => ({
-  revision: joinRevisions(local.revision, other.revision),
-  base: other.revision,
+const joinRegisters = (local: Register, remote: Register): Register => ({
+  revision: joinRevisions(local.revision, remote.revision),
+  base: remote.revision,
 })
 
-const mergeConflicting = (local: Register, other: Register): Register =>
-  advanceRegister(joinRegisters(local, other), 'gateway')
+const mergeConflicting = (local: Register, remote: Register): Register =>
+  advanceRegister(joinRegisters(local, remote), 'gateway')
 
-function keepsLocalContent(local: Registers, other: Registers, { collection, isLocalStricter }: MergeRules): boolean {
-  if (local.hash === null || other.hash === null) return local.hash === null
+function keepsLocalContent(local: Registers, remote: Registers, { collection, isLocalStricter }: MergeRules): boolean {
+  if (local.hash === null || remote.hash === null) return local.hash === null
   return collection !== 'settings' || isLocalStricter
 }
 
 function mergeActive(
   local: Active | undefined,
-  other: Active | undefined,
+  remote: Active | undefined,
   { isMerging, isUncertain }: { isMerging: boolean; isUncertain: boolean },
 ): { register?: Active; isConcurrent?: boolean; kept?: Conflict['kept'] } {
-  if (!local) return other ? { register: { isActive: other.isActive, revision: other.revision } } : {}
-  if (!other) return { register: local }
+  if (!local) return remote ? { register: { isActive: remote.isActive, revision: remote.revision } } : {}
+  if (!remote) return { register: local }
   const { isActive } = local
-  const found = mergeRegister(local, other, { isSame: isActive === other.isActive, isUncertain })
-  if (found !== 'concurrent')
-    return { register: { isActive: found.isFromOther ? other.isActive : isActive, ...found.register } }
+  const mergeOutcome = mergeRegister(local, remote, { hasSameValue: isActive === remote.isActive, isUncertain })
+  if (mergeOutcome !== 'concurrent')
+    return { register: { isActive: mergeOutcome.isFromRemote ? remote.isActive : isActive, ...mergeOutcome.register } }
   if (!isMerging) return { register: local, isConcurrent: true }
-  return { register: { isActive: false, ...mergeConflicting(local, other) }, kept: isActive ? 'cloud' : 'gateway' }
+  return { register: { isActive: false, ...mergeConflicting(local, remote) }, kept: isActive ? 'cloud' : 'gateway' }
 }

@@ -28,11 +28,11 @@ export interface CallOptions {
  * immediately.
  */
 export async function callProxy(call: ProxyCall, options: CallOptions): Promise<JsonObject> {
-  const { status, type, text } = await sendCall(call, options)
+  const { status, contentType, text } = await sendCall(call, options)
   if (status === 0 || (status >= 300 && status < 400))
-    throw createFailure(options, 'redirects, and redirects are not followed. Set "cloudUrl" to the final URL')
-  const body = isJson(type) ? tryParseShallow(text) : undefined
-  if (status < 200 || status > 299) throw toRejection(options, status, isObject(body) ? body : {}, call.secret)
+    throw createCloudError(options, 'redirects, and redirects are not followed. Set "cloudUrl" to the final URL')
+  const body = isJson(contentType) ? tryParseShallow(text) : undefined
+  if (status < 200 || status > 299) throw createRejectionError(options, status, isObject(body) ? body : {}, call.secret)
   if (!isObject(body)) throw createNotProxyError(options, `it returned ${status} without JSON`)
   return body
 }
@@ -43,7 +43,7 @@ export async function checkProxyVersion(options: CallOptions): Promise<void> {
   if (hello.service !== ('signalbox-cloud' satisfies Hello['service']))
     throw createNotProxyError(options, 'another service responded')
   if (hello.protocol === PROTOCOL_VERSION) return
-  throw createFailure(
+  throw createCloudError(
     options,
     `uses a protocol version other than ${PROTOCOL_VERSION}. Run the same release on both sides`,
   )
@@ -55,8 +55,8 @@ export async function checkProxyVersion(options: CallOptions): Promise<void> {
  */
 export async function probeModelList(key: string, options: CallOptions): Promise<{ status: number; isList: boolean }> {
   const headers = { authorization: `Bearer ${key}` }
-  const { status, type, text } = await sendCall({ method: 'GET', path: '/v1/models', headers }, options)
-  const body = isJson(type) ? tryParseShallow(text) : undefined
+  const { status, contentType, text } = await sendCall({ method: 'GET', path: '/v1/models', headers }, options)
+  const body = isJson(contentType) ? tryParseShallow(text) : undefined
   return { status, isList: isObject(body) && body.object === 'list' && Array.isArray(body.data) }
 }
 
@@ -65,12 +65,12 @@ export const isRejection = (error: unknown, ...codes: readonly string[]): error 
   isGatewayError(error, 'CLOUD_FAILED') && codes.some((code) => error.data.refusal === code)
 
 /** Creates the error for a response that doesn't follow the protocol. */
-export const createInvalidResponse = (options: Pick<CallOptions, 'cloudUrl'>): GatewayError =>
-  createFailure(options, 'sent a response that does not follow the protocol. Run the same release on both sides')
+export const createInvalidResponseError = (options: Pick<CallOptions, 'cloudUrl'>): GatewayError =>
+  createCloudError(options, 'sent a response that does not follow the protocol. Run the same release on both sides')
 
 interface ProxyResponse {
   status: number
-  type: string
+  contentType: string
   text: string
 }
 
@@ -83,33 +83,41 @@ function sendCall(call: ProxyCall, options: CallOptions): Promise<ProxyResponse>
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
     const url = cloudUrl + path
-    const pending = startCall(fetch, body === undefined ? { url, method, headers } : { url, method, headers, body })
-    const stop = () => {
+    const pendingResponse = startCall(
+      fetch,
+      body === undefined ? { url, method, headers } : { url, method, headers, body },
+    )
+    const handleAbort = () => {
       reject(signal.reason)
-      pending.cancel(signal.reason)
+      pendingResponse.cancel(signal.reason)
     }
-    signal.addEventListener('abort', stop, { once: true })
-    readResponse(pending, options)
+    signal.addEventListener('abort', handleAbort, { once: true })
+    readResponse(pendingResponse, options)
       .catch((error: unknown) => {
-        pending.cancel(error)
-        throw isGatewayError(error) ? error : createUnreachable(options, error)
+        pendingResponse.cancel(error)
+        throw isGatewayError(error) ? error : createUnreachableError(options, error)
       })
-      .finally(() => signal.removeEventListener('abort', stop))
+      .finally(() => signal.removeEventListener('abort', handleAbort))
       .then(resolve, reject)
   })
 }
 
-async function readResponse(pending: PendingResponse, options: CallOptions): Promise<ProxyResponse> {
-  const response = await pending.response
+async function readResponse(pendingResponse: PendingResponse, options: CallOptions): Promise<ProxyResponse> {
+  const response = await pendingResponse.response
   const bytes = await readAll(response.body, MAX_MESSAGE_BYTES, () =>
     createNotProxyError(options, 'its response never ends'),
   )
-  return { status: response.status, type: response.header('content-type') ?? '', text: decodeUtf8Lenient(bytes) }
+  return { status: response.status, contentType: response.header('content-type') ?? '', text: decodeUtf8Lenient(bytes) }
 }
 
-const isJson = (type: string) => /^application\/json\b/i.test(type)
+const isJson = (contentType: string) => /^application\/json\b/i.test(contentType)
 
-function toRejection(options: CallOptions, status: number, { code, error }: JsonObject, secret = ''): GatewayError {
+function createRejectionError(
+  options: CallOptions,
+  status: number,
+  { code, error }: JsonObject,
+  secret = '',
+): GatewayError {
   if (typeof code !== 'string' || typeof error !== 'string')
     return createNotProxyError(options, `it returned ${status}`)
   const reason = secret === '' ? error : error.replaceAll(secret, '…')
@@ -124,17 +132,17 @@ const createNotProxyError = (options: Pick<CallOptions, 'cloudUrl'>, reason: str
     message: `There is no Signalbox cloud proxy at ${options.cloudUrl}: ${reason}. Set "cloudUrl" to the URL of the proxy.`,
   })
 
-const createFailure = (options: Pick<CallOptions, 'cloudUrl'>, problem: string) =>
+const createCloudError = (options: Pick<CallOptions, 'cloudUrl'>, problem: string) =>
   gatewayError('CLOUD_FAILED', { message: `${describeProxy(options)} ${problem}.` })
 
 const describeProxy = ({ cloudUrl }: Pick<CallOptions, 'cloudUrl'>) => `The cloud proxy at ${cloudUrl}`
 
 /** Creates the error for an unreachable server. Never quotes the HTTP client's error, which may contain request headers. */
-function createUnreachable(options: CallOptions, error: unknown): GatewayError {
+function createUnreachableError(options: CallOptions, error: unknown): GatewayError {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   const code =
     isObject(cause) && 'code' in cause && /^\w{1,50}$/.test(String(cause.code)) ? String(cause.code) : undefined
-  return createFailure(
+  return createCloudError(
     options,
     `is unreachable${code === undefined ? '' : ` (${code})`}. Check "cloudUrl", and DNS, proxy, and firewall settings`,
   )

@@ -59,48 +59,53 @@ export function createReplica(options: ReplicaOptions): Replica {
     })
 
   /** Reads a record's state. Resolves to `undefined` if the record has changed since the scan or was confirmed in the meantime. */
-  async function readState({ item, ...where }: PendingState): Promise<RecordState | undefined> {
-    const shadow = shadows.get(where)?.shadow
+  async function readState({ item, ...stateId }: PendingState): Promise<RecordState | undefined> {
+    const shadow = shadows.get(stateId)?.shadow
     if (!shadow || shadow.isSeen) return undefined
     const { hash, revision, base, active, isUncertain } = shadow
-    const sentState = {
-      ...where,
+    const stateFields = {
+      ...stateId,
       revision,
       ...(isUncertain && base && { base }),
       ...(active && { active: isUncertain ? active : { isActive: active.isActive, revision: active.revision } }),
     }
-    if (hash === null) return { ...sentState, record: null }
+    if (hash === null) return { ...stateFields, record: null }
     if (!item) return undefined
-    const { record, isActive, key } = await tables[where.collection].read(item)
-    if (isActive !== active?.isActive || (await scanner.hashRecord(where, record)) !== hash) return undefined
-    return { ...sentState, record: side === 'cloud' && key !== undefined ? { ...record, key } : record }
+    const { record, isActive, key } = await tables[stateId.collection].read(item)
+    if (isActive !== active?.isActive || (await scanner.hashRecord(stateId, record)) !== hash) return undefined
+    return { ...stateFields, record: side === 'cloud' && key !== undefined ? { ...record, key } : record }
   }
 
-  const changeShadow = (where: StateId, change: (shadow: Shadow) => Shadow | undefined) =>
+  const changeShadow = (stateId: StateId, change: (shadow: Shadow) => Shadow | undefined) =>
     retryOnConflict(async () => {
-      const knownShadow = shadows.get(where)
-      const next = knownShadow && change(knownShadow.shadow)
-      return !knownShadow || !next || (await shadows.put(where.collection, next, knownShadow)) !== undefined
+      const knownShadow = shadows.get(stateId)
+      const changedShadow = knownShadow && change(knownShadow.shadow)
+      return (
+        !knownShadow ||
+        !changedShadow ||
+        (await shadows.put(stateId.collection, changedShadow, knownShadow)) !== undefined
+      )
     })
 
-  async function confirmState(seen: Confirmation): Promise<void> {
-    const matches = (shadow: Shadow) =>
-      compareRevisions(shadow.revision, seen.revision) === 'same' &&
+  async function confirmState(confirmation: Confirmation): Promise<void> {
+    const isConfirmed = (shadow: Shadow) =>
+      compareRevisions(shadow.revision, confirmation.revision) === 'same' &&
       (shadow.hash === null ||
         !shadow.active ||
-        (seen.activeRevision !== undefined && compareRevisions(shadow.active.revision, seen.activeRevision) === 'same'))
-    const shadow = shadows.get(seen)?.shadow
-    if (!shadow || shadow.isSeen || !matches(shadow)) return
-    if (seen.collection === 'keys') await applier.forgetValue(seen, matches)
-    await changeShadow(seen, (current) => (matches(current) ? confirmShadow(current) : undefined))
+        (confirmation.activeRevision !== undefined &&
+          compareRevisions(shadow.active.revision, confirmation.activeRevision) === 'same'))
+    const shadow = shadows.get(confirmation)?.shadow
+    if (!shadow || shadow.isSeen || !isConfirmed(shadow)) return
+    if (confirmation.collection === 'keys') await applier.forgetValue(confirmation, isConfirmed)
+    await changeShadow(confirmation, (current) => (isConfirmed(current) ? confirmShadow(current) : undefined))
   }
 
   return {
     accept: (states) =>
       runScanned(async () => {
         const verdicts: Verdict[] = []
-        for (const run of groupIndependent(states, (state) => shadows.get(state)?.shadow))
-          verdicts.push(...(await Promise.all(run.map((state) => applier.apply(state)))))
+        for (const batch of groupIndependent(states, (state) => shadows.get(state)?.shadow))
+          verdicts.push(...(await Promise.all(batch.map((state) => applier.apply(state)))))
         return verdicts
       }),
     merge: (remote, report = async () => {}) => runScanned(() => applier.apply(remote, report)),
@@ -109,24 +114,24 @@ export function createReplica(options: ReplicaOptions): Replica {
       runExclusive(async () => {
         if (memory.pending.length === 0) await scan()
         const states: RecordState[] = []
-        let size = 0
-        let count = 0
+        let totalLength = 0
+        let consumedCount = 0
         for (const pendingState of memory.pending) {
-          if (states.length >= limit || size > MAX_CHARACTERS) break
+          if (states.length >= limit || totalLength > MAX_MESSAGE_CHARACTERS) break
           const state = isExcluded(pendingState) ? undefined : await readState(pendingState)
           const length = state ? JSON.stringify(state).length : 0
-          if (length > MAX_CHARACTERS) {
+          if (length > MAX_MESSAGE_CHARACTERS) {
             const { collection, id } = pendingState
             memory.rejected.push({ collection, id, message: TOO_LARGE_MESSAGE, code: 'INVALID' })
-            count++
+            consumedCount++
             continue
           }
-          if (state && states.length > 0 && size + length > MAX_CHARACTERS) break
-          count++
-          size += length
+          if (state && states.length > 0 && totalLength + length > MAX_MESSAGE_CHARACTERS) break
+          consumedCount++
+          totalLength += length
           if (state) states.push(state)
         }
-        memory.pending = memory.pending.slice(count)
+        memory.pending = memory.pending.slice(consumedCount)
         return { states, more: memory.pending.length > 0, rejected: memory.rejected }
       }),
 
@@ -135,8 +140,8 @@ export function createReplica(options: ReplicaOptions): Replica {
     markAllUnseen: ({ isDiverged = false } = {}) =>
       runScanned(async () => {
         for (const collection of collections) {
-          const all = [...shadows.list(collection)].map(({ shadow }) => shadow.id)
-          await runInBatches(all, (id) =>
+          const ids = [...shadows.list(collection)].map(({ shadow }) => shadow.id)
+          await runInBatches(ids, (id) =>
             changeShadow({ collection, id }, (shadow) =>
               shadow.isSeen || (isDiverged && !shadow.isUncertain)
                 ? { ...(isDiverged ? markUncertain(shadow, side, clock.now()) : shadow), isSeen: false }
@@ -148,7 +153,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       }),
 
     resolveCollisions: (report = async () => {}) => runScanned(() => resolveCollisions({ scanner, clock, report })),
-    forgetOthers: () => runExclusive(() => shadows.removeOthers()),
+    forgetOtherReplicas: () => runExclusive(() => shadows.removeOtherReplicas()),
   }
 }
 
@@ -156,23 +161,23 @@ export function createReplica(options: ReplicaOptions): Replica {
  * Marks a shadow as uncertain after a restore from an old copy. The next counts may already have been used, so changed registers continue from
  * `count`.
  */
-function markUncertain(shadow: Shadow, side: Side, count: number): Shadow {
+function markUncertain(shadow: Shadow, side: Side, atLeast: number): Shadow {
   const raiseRevision = <Register extends Pick<Active, 'revision' | 'base'>>(register: Register): Register =>
-    register.base ? { ...register, revision: advanceRevision(register.revision, side, count) } : register
+    register.base ? { ...register, revision: advanceRevision(register.revision, side, atLeast) } : register
   const { active } = shadow
   return { ...raiseRevision(shadow), ...(active && { active: raiseRevision(active) }), isUncertain: true }
 }
 
 /** Maximum characters of JSON per message. Each character takes up to three bytes, and encryption adds a third. */
-const MAX_CHARACTERS = 1_500_000
+const MAX_MESSAGE_CHARACTERS = 1_500_000
 
 const TOO_LARGE_MESSAGE = 'It has more than 1,500,000 characters, which is too large to sync. Shorten it.'
 
-const MAX_CONCURRENT = 32
+const MAX_CONCURRENCY = 32
 
-async function runInBatches<T>(all: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < all.length; from += MAX_CONCURRENT)
-    await Promise.all(all.slice(from, from + MAX_CONCURRENT).map(work))
+async function runInBatches<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  for (let start = 0; start < items.length; start += MAX_CONCURRENCY)
+    await Promise.all(items.slice(start, start + MAX_CONCURRENCY).map(work))
 }
 
 /** Splits states, in order, into runs that can each be applied concurrently. Applying states one at a time is slow on remote storage. */
@@ -180,26 +185,26 @@ function* groupIndependent(
   states: readonly RecordState[],
   getShadow: (state: RecordState) => Shadow | undefined,
 ): Generator<RecordState[]> {
-  let run: RecordState[] = []
-  const names = new Set<unknown>() // the IDs and digests in the current run
+  let batch: RecordState[] = []
+  const batchNames = new Set<unknown>() // the IDs and digests in the current run
   for (const state of states) {
-    const itemNames = [
+    const stateNames = [
       `${state.collection}/${state.id}`,
       ...(state.collection === 'keys' ? [state.record?.digest] : []),
     ]
     const canJoin =
-      run.length < MAX_CONCURRENT &&
+      batch.length < MAX_CONCURRENCY &&
       isIndependent(state, getShadow(state)) &&
-      !itemNames.some((name) => names.has(name))
-    if (!canJoin || run.some((item) => !isIndependent(item, getShadow(item)))) {
-      if (run.length > 0) yield run
-      run = []
-      names.clear()
+      !stateNames.some((name) => batchNames.has(name))
+    if (!canJoin || batch.some((batchState) => !isIndependent(batchState, getShadow(batchState)))) {
+      if (batch.length > 0) yield batch
+      batch = []
+      batchNames.clear()
     }
-    run.push(state)
-    for (const name of itemNames) names.add(name)
+    batch.push(state)
+    for (const name of stateNames) batchNames.add(name)
   }
-  if (run.length > 0) yield run
+  if (batch.length > 0) yield batch
 }
 
 /**

@@ -18,8 +18,8 @@ export interface RecordObservation {
 
 /** A record with its updated shadow. */
 export interface ScannedRecord {
-  where: StateId
-  known: KnownShadow | undefined
+  stateId: StateId
+  knownShadow: KnownShadow | undefined
   shadow: Shadow
   /** The record in the store, or `undefined` if it is deleted or parked. */
   item: SyncItem | undefined
@@ -50,7 +50,7 @@ export class Scanner {
   readonly shadows: Shadows
   readonly #options: ReplicaOptions
   readonly #cleanUp: (collection: Collection, scanned: ScannedRecord) => Promise<void>
-  readonly #observed = new WeakMap<object, RecordObservation | SyncProblem>()
+  readonly #observations = new WeakMap<object, RecordObservation | SyncProblem>()
   #scanNumber = 0
 
   /** Calls `cleanUp` with each scanned record, because it may need cleanup. */
@@ -63,31 +63,31 @@ export class Scanner {
 
   /** Scans all records. Resolves to the records that the other side hasn't confirmed (deletions first) and to the records that can't be synced. */
   async scan(): Promise<{ pending: PendingState[]; rejected: Rejection[] }> {
-    await this.shadows.load({ isWhole: true })
+    await this.shadows.load({ mustBeFresh: true })
     this.#scanNumber++
-    const all = []
-    for (const collection of collections) all.push(await this.#scanCollection(collection))
-    return { pending: all.flatMap(({ pending }) => pending), rejected: all.flatMap(({ rejected }) => rejected) }
+    const results = []
+    for (const collection of collections) results.push(await this.#scanCollection(collection))
+    return { pending: results.flatMap(({ pending }) => pending), rejected: results.flatMap(({ rejected }) => rejected) }
   }
 
   /** Scans one record, reading it from storage. */
-  scanRecord(where: StateId): Promise<ScannedRecord | SyncProblem> {
+  scanRecord(stateId: StateId): Promise<ScannedRecord | SyncProblem> {
     return retryOnConflict(async () => {
-      const found = await this.tables[where.collection].find([{ id: where.id, slot: this.#getSlot(where) }])
-      return this.scanFound(where, found.get(where.id) ?? [])
+      const itemsById = await this.tables[stateId.collection].find([{ id: stateId.id, slot: this.#getSlot(stateId) }])
+      return this.scanItems(stateId, itemsById.get(stateId.id) ?? [])
     })
   }
 
   /** Scans a record that was already read. Resolves to `false` if another write came first. */
-  async scanFound(where: StateId, found: SyncItem[] | 'damaged'): Promise<ScannedRecord | SyncProblem | false> {
-    if (found === 'damaged') return { problem: 'The record is damaged. Repair or remove it: GET /api/health names it.' }
-    const { collection } = where
-    const knownShadow = this.shadows.get(where)
-    const shadow = knownShadow?.shadow ?? (await this.#createShadow(where))
-    const item = await this.#selectItem(collection, found, shadow)
-    const extras = found.filter((other) => other !== item)
+  async scanItems(stateId: StateId, items: SyncItem[] | 'damaged'): Promise<ScannedRecord | SyncProblem | false> {
+    if (items === 'damaged') return { problem: 'The record is damaged. Repair or remove it: GET /api/health names it.' }
+    const { collection } = stateId
+    const knownShadow = this.shadows.get(stateId)
+    const shadow = knownShadow?.shadow ?? (await this.#createShadow(stateId))
+    const item = await this.#selectItem(collection, items, shadow)
+    const extras = items.filter((candidate) => candidate !== item)
     const { parked, ...shadowFields } = shadow
-    if (!item && parked) return { where, known: knownShadow, shadow, item, extras }
+    if (!item && parked) return { stateId, knownShadow, shadow, item, extras }
     const observation = item ? await this.#observe(collection, item) : { hash: null }
     if (isSyncProblem(observation)) return observation
     if (item && parked) {
@@ -99,10 +99,10 @@ export class Scanner {
       for (const extra of extras.splice(0)) await this.tables[collection].remove(extra)
     const slot = item && item.slot !== item.id ? item.slot : undefined
     const { side, clock } = this.#options
-    const next = updateShadow(shadow, observation, { side, slot, at: clock.now() })
-    if (next === shadow) return { where, known: knownShadow, shadow, item, extras }
-    const updated = await this.shadows.put(collection, next, knownShadow)
-    return updated ? { where, known: updated, shadow: next, item, extras } : false
+    const updatedShadow = updateShadow(shadow, observation, { side, slot, at: clock.now() })
+    if (updatedShadow === shadow) return { stateId, knownShadow, shadow, item, extras }
+    const storedShadow = await this.shadows.put(collection, updatedShadow, knownShadow)
+    return storedShadow ? { stateId, knownShadow: storedShadow, shadow: updatedShadow, item, extras } : false
   }
 
   async hashRecord({ collection, id }: StateId, { updatedAt, ...content }: JsonObject): Promise<string> {
@@ -113,11 +113,11 @@ export class Scanner {
   /** Restores parked records whose slots are free again. */
   async unpark(collection: Collection): Promise<void> {
     const table = this.tables[collection]
-    for (const knownShadow of this.shadows.parked(collection)) {
+    for (const knownShadow of this.shadows.listParked(collection)) {
       const { parked, ...shadow } = knownShadow.shadow
       if (!parked || (await table.readSlot(parked.slot))) continue
-      const restored = await this.#observe(collection, { id: shadow.id, version: '', ...parked })
-      if (isSyncProblem(restored)) continue
+      const observation = await this.#observe(collection, { id: shadow.id, version: '', ...parked })
+      if (isSyncProblem(observation)) continue
       if (await table.write(undefined, parked)) await this.shadows.put(collection, shadow, knownShadow)
     }
   }
@@ -126,36 +126,40 @@ export class Scanner {
     const items = await this.tables[collection].list()
     await this.#observeAll(collection, items)
     const rejected: Rejection[] = []
-    const changed = new Set<string>()
-    let compared = 0
+    const changedIds = new Set<string>()
+    let comparedCount = 0
     for (const { id, record } of items) {
       const knownShadow = this.shadows.get({ collection, id })
-      const now = this.#observed.get(record)
-      const isRepeated = knownShadow?.lastScan === this.#scanNumber
+      const observation = this.#observations.get(record)
+      const isDuplicate = knownShadow?.lastScan === this.#scanNumber
       if (knownShadow) knownShadow.lastScan = this.#scanNumber
-      if (now && isSyncProblem(now)) rejected.push({ collection, id, message: now.problem, code: 'INVALID' })
-      else if (!knownShadow || !now || isRepeated || !isUnchanged(knownShadow.shadow, now)) changed.add(id)
-      if (++compared % COMPARISON_BATCH === 0) await this.#options.store.nextTurn()
+      if (observation && isSyncProblem(observation))
+        rejected.push({ collection, id, message: observation.problem, code: 'INVALID' })
+      else if (!knownShadow || !observation || isDuplicate || !isUnchanged(knownShadow.shadow, observation))
+        changedIds.add(id)
+      if (++comparedCount % COMPARISON_BATCH === 0) await this.#options.store.nextTurn()
     }
     for (const { shadow, lastScan } of this.shadows.list(collection)) {
       const { id, hash, parked, applying, claims } = shadow
-      if (lastScan !== this.#scanNumber && (hash !== null || parked || applying || claims)) changed.add(id)
+      if (lastScan !== this.#scanNumber && (hash !== null || parked || applying || claims)) changedIds.add(id)
     }
-    rejected.push(...(await this.#scanRecords(collection, [...changed])))
+    rejected.push(...(await this.#scanRecords(collection, [...changedIds])))
     await this.unpark(collection)
     return { pending: await this.#listPending(collection), rejected }
   }
 
   async #scanRecords(collection: Collection, ids: readonly string[]): Promise<Rejection[]> {
     const rejected: Rejection[] = []
-    for (let from = 0; from < ids.length; from += BATCH_SIZE) {
-      const places = ids.slice(from, from + BATCH_SIZE).map((id) => ({ id, slot: this.#getSlot({ collection, id }) }))
-      const found = await this.tables[collection].find(places)
+    for (let start = 0; start < ids.length; start += BATCH_SIZE) {
+      const lookups = ids
+        .slice(start, start + BATCH_SIZE)
+        .map((id) => ({ id, slot: this.#getSlot({ collection, id }) }))
+      const itemsById = await this.tables[collection].find(lookups)
       await Promise.all(
-        places.map(async ({ id }) => {
-          const where = { collection, id }
-          const scanned = (await this.scanFound(where, found.get(id) ?? [])) || (await this.scanRecord(where))
-          if (isSyncProblem(scanned)) rejected.push({ ...where, message: scanned.problem, code: 'INVALID' })
+        lookups.map(async ({ id }) => {
+          const stateId = { collection, id }
+          const scanned = (await this.scanItems(stateId, itemsById.get(id) ?? [])) || (await this.scanRecord(stateId))
+          if (isSyncProblem(scanned)) rejected.push({ ...stateId, message: scanned.problem, code: 'INVALID' })
           else await this.#cleanUp(collection, scanned)
         }),
       )
@@ -167,13 +171,13 @@ export class Scanner {
   /** Lists the records that the other side hasn't confirmed, deletions first. */
   async #listPending(collection: Collection): Promise<PendingState[]> {
     const pending: PendingState[] = []
-    let hasLive = false
+    let hasLiveRecords = false
     for (const { shadow } of this.shadows.list(collection)) {
       if (shadow.isSeen) continue
       if (shadow.hash === null) pending.push({ collection, id: shadow.id })
-      else hasLive = true
+      else hasLiveRecords = true
     }
-    if (!hasLive) return pending
+    if (!hasLiveRecords) return pending
     const listedIds = new Set<string>()
     for (const item of await this.tables[collection].list()) {
       const { id } = item
@@ -182,26 +186,26 @@ export class Scanner {
       listedIds.add(id)
       pending.push({ collection, id, item })
     }
-    for (const { shadow } of this.shadows.parked(collection))
+    for (const { shadow } of this.shadows.listParked(collection))
       if (!shadow.isSeen && shadow.parked && !listedIds.has(shadow.id))
         pending.push({ collection, id: shadow.id, item: { id: shadow.id, version: '', ...shadow.parked } })
     return pending
   }
 
   async #observeAll(collection: Collection, items: readonly SyncItem[]): Promise<void> {
-    const unknown = items.filter(({ record }) => !this.#observed.has(record))
-    for (let from = 0; from < unknown.length; from += BATCH_SIZE) {
-      await Promise.all(unknown.slice(from, from + BATCH_SIZE).map((item) => this.#observe(collection, item)))
+    const unobservedItems = items.filter(({ record }) => !this.#observations.has(record))
+    for (let start = 0; start < unobservedItems.length; start += BATCH_SIZE) {
+      await Promise.all(unobservedItems.slice(start, start + BATCH_SIZE).map((item) => this.#observe(collection, item)))
       await this.#options.store.nextTurn()
     }
   }
 
   async #observe(collection: Collection, item: SyncItem): Promise<RecordObservation | SyncProblem> {
-    const observed = this.#observed.get(item.record)
-    if (observed) return observed
-    const now = await this.#readObservation(collection, item).catch(toProblem)
-    this.#observed.set(item.record, now)
-    return now
+    const cachedObservation = this.#observations.get(item.record)
+    if (cachedObservation) return cachedObservation
+    const observation = await this.#readObservation(collection, item).catch(toProblem)
+    this.#observations.set(item.record, observation)
+    return observation
   }
 
   async #readObservation(collection: Collection, item: SyncItem): Promise<RecordObservation> {
@@ -214,33 +218,34 @@ export class Scanner {
   }
 
   /** Selects one of several records with the same ID: the one that an interrupted change was writing, or otherwise the oldest. */
-  async #selectItem(collection: Collection, found: SyncItem[], { applying }: Shadow): Promise<SyncItem | undefined> {
-    if (found.length < 2 || !applying) return found[0]
-    for (const item of found) {
-      const now = await this.#observe(collection, item)
-      if (!isSyncProblem(now) && now.hash === applying.hash) return item
+  async #selectItem(collection: Collection, items: SyncItem[], { applying }: Shadow): Promise<SyncItem | undefined> {
+    if (items.length < 2 || !applying) return items[0]
+    for (const item of items) {
+      const observation = await this.#observe(collection, item)
+      if (!isSyncProblem(observation) && observation.hash === applying.hash) return item
     }
-    return found[0]
+    return items[0]
   }
 
   /** Creates a shadow for a record that has none. Settings with default values are treated as unchanged. */
-  async #createShadow(where: StateId): Promise<Shadow> {
-    const hash = where.collection === 'settings' ? await this.hashRecord(where, { requireApiKey: false }) : null
+  async #createShadow(stateId: StateId): Promise<Shadow> {
+    const hash = stateId.collection === 'settings' ? await this.hashRecord(stateId, { requireApiKey: false }) : null
     const isUncertain = this.shadows.hasUncertain()
-    return { id: where.id, hash, revision: INITIAL_REVISION, isSeen: true, ...(isUncertain && { isUncertain }) }
+    return { id: stateId.id, hash, revision: INITIAL_REVISION, isSeen: true, ...(isUncertain && { isUncertain }) }
   }
 
-  #getSlot(where: StateId): string | undefined {
-    return this.shadows.get(where)?.shadow.slot
+  #getSlot(stateId: StateId): string | undefined {
+    return this.shadows.get(stateId)?.shadow.slot
   }
 }
 
-function isUnchanged(shadow: Shadow, now: RecordObservation): boolean {
-  return !shadow.applying && !shadow.parked && !shadow.claims && matchesShadow(shadow, now)
+function isUnchanged(shadow: Shadow, observation: RecordObservation): boolean {
+  return !shadow.applying && !shadow.parked && !shadow.claims && matchesShadow(shadow, observation)
 }
 
-const matchesShadow = ({ hash, active, edit }: Omit<ShadowState, 'isSeen'>, now: RecordObservation) =>
-  now.hash === hash && (hash === null || (now.isActive === active?.isActive && now.edit === edit))
+const matchesShadow = ({ hash, active, edit }: Omit<ShadowState, 'isSeen'>, observation: RecordObservation) =>
+  observation.hash === hash &&
+  (hash === null || (observation.isActive === active?.isActive && observation.edit === edit))
 
 /**
  * Brings a shadow up to date with its record. Returns the same object if nothing changed. `at` is the minimum count for an uncertain shadow: after a
@@ -248,24 +253,27 @@ const matchesShadow = ({ hash, active, edit }: Omit<ShadowState, 'isSeen'>, now:
  */
 export function updateShadow(
   shadow: Shadow,
-  now: RecordObservation,
+  observation: RecordObservation,
   { side, slot, at }: { side: Side; slot?: string | undefined; at: number },
 ): Shadow {
-  if (matchesShadow(shadow, now))
-    return now.hash === null || slot === shadow.slot ? shadow : { ...shadow, ...(slot !== undefined && { slot }) }
-  const { applying, ...rest } = shadow
+  if (matchesShadow(shadow, observation))
+    return observation.hash === null || slot === shadow.slot
+      ? shadow
+      : { ...shadow, ...(slot !== undefined && { slot }) }
+  const { applying, ...shadowFields } = shadow
   const slotField = slot === undefined ? {} : { slot }
-  if (applying && matchesShadow(applying, now)) return { ...withRegisters(rest, applying), ...slotField }
+  if (applying && matchesShadow(applying, observation))
+    return { ...withRegisters(shadowFields, applying), ...slotField }
   const { isUncertain } = shadow
-  const counted = { side, ...(isUncertain && { atLeast: at }) }
-  const next: ShadowState = {
-    ...getContentState(shadow, now, counted),
-    ...getActiveState(shadow, now, counted),
-    ...(now.edit !== undefined && { edit: now.edit }),
+  const changeOptions = { side, ...(isUncertain && { atLeast: at }) }
+  const nextState: ShadowState = {
+    ...getContentState(shadow, observation, changeOptions),
+    ...getActiveState(shadow, observation, changeOptions),
+    ...(observation.edit !== undefined && { edit: observation.edit }),
     ...(isUncertain && { isUncertain }),
     isSeen: false,
   }
-  return { ...withRegisters(rest, next), ...slotField }
+  return { ...withRegisters(shadowFields, nextState), ...slotField }
 }
 
 interface ChangeOptions {
@@ -277,27 +285,28 @@ interface ChangeOptions {
 /** Returns the content's state. Writing the settings again, even with the same values, also counts as a change. */
 function getContentState(
   shadow: Shadow,
-  now: RecordObservation,
+  observation: RecordObservation,
   { side, atLeast }: ChangeOptions,
 ): Pick<ShadowState, 'hash' | 'revision' | 'base'> {
   const { hash, revision, base, applying, edit } = shadow
-  const isReset = now.isActive === undefined && now.edit !== edit
-  if (now.hash === hash && !isReset) return { hash, revision, ...(base && { base }) }
-  if (applying && now.hash === applying.hash && !isReset) return { hash: now.hash, revision: applying.revision }
-  return { hash: now.hash, ...advanceRegister(shadow, side, atLeast) }
+  const isReset = observation.isActive === undefined && observation.edit !== edit
+  if (observation.hash === hash && !isReset) return { hash, revision, ...(base && { base }) }
+  if (applying && observation.hash === applying.hash && !isReset)
+    return { hash: observation.hash, revision: applying.revision }
+  return { hash: observation.hash, ...advanceRegister(shadow, side, atLeast) }
 }
 
 /** Returns the state of the record's active flag. Recreating the record, or setting the flag to the same value, also counts as a change. */
 function getActiveState(
   { hash, active, applying, edit }: Shadow,
-  now: RecordObservation,
+  observation: RecordObservation,
   { side, atLeast }: ChangeOptions,
 ): Pick<ShadowState, 'active'> {
-  const { isActive } = now
-  const isReset = now.edit !== edit
+  const { isActive } = observation
+  const isReset = observation.edit !== edit
   if (isActive === undefined || (hash !== null && isActive === active?.isActive && !isReset))
     return active ? { active } : {}
-  if (applying?.active && applying.active.isActive === isActive && now.edit === applying.edit)
+  if (applying?.active && applying.active.isActive === isActive && observation.edit === applying.edit)
     return { active: applying.active }
   return { active: { isActive, ...advanceRegister(active ?? { revision: INITIAL_REVISION }, side, atLeast) } }
 }

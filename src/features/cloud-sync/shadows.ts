@@ -40,9 +40,9 @@ export interface ShadowState extends Registers {
 }
 
 /** Returns the shadow with the new state. */
-export function withRegisters(shadow: Shadow, next: ShadowState): Shadow {
-  const { hash, revision, base, active, edit, isSeen, isUncertain, ...rest } = shadow
-  return { ...rest, ...next }
+export function withRegisters(shadow: Shadow, nextState: ShadowState): Shadow {
+  const { hash, revision, base, active, edit, isSeen, isUncertain, ...otherFields } = shadow
+  return { ...otherFields, ...nextState }
 }
 
 /** Returns the shadow with its state marked as confirmed by the other side. */
@@ -66,28 +66,28 @@ export const SHADOWS_PREFIX = 'cloud/shadows/'
 
 /** The shadows of one collection. */
 class ShadowTable {
-  readonly stored: StoredRecords<Shadow>
-  readonly known = new Map<string, KnownShadow>()
-  readonly parked = new Set<string>()
-  readonly uncertain = new Set<string>()
+  readonly storedRecords: StoredRecords<Shadow>
+  readonly shadowsById = new Map<string, KnownShadow>()
+  readonly parkedIds = new Set<string>()
+  readonly uncertainIds = new Set<string>()
 
   constructor({ storage, nextTurn }: WritableStore, prefix: string) {
-    this.stored = createStoredRecords<Shadow>(storage, { ...kind, prefix }, { nextTurn })
+    this.storedRecords = createStoredRecords<Shadow>(storage, { ...recordKind, prefix }, { nextTurn })
   }
 
   set(id: string, entry: KnownShadow | undefined): void {
-    if (entry) this.known.set(id, entry)
-    else this.known.delete(id)
-    if (entry?.shadow.parked) this.parked.add(id)
-    else this.parked.delete(id)
-    if (entry?.shadow.isUncertain) this.uncertain.add(id)
-    else this.uncertain.delete(id)
+    if (entry) this.shadowsById.set(id, entry)
+    else this.shadowsById.delete(id)
+    if (entry?.shadow.parked) this.parkedIds.add(id)
+    else this.parkedIds.delete(id)
+    if (entry?.shadow.isUncertain) this.uncertainIds.add(id)
+    else this.uncertainIds.delete(id)
   }
 
   async loadAll(): Promise<void> {
     const entries: StoredEntry<Shadow>[] = []
-    for await (const page of this.stored.pages()) entries.push(...page)
-    for (const ids of [this.known, this.parked, this.uncertain]) ids.clear()
+    for await (const page of this.storedRecords.pages()) entries.push(...page)
+    for (const ids of [this.shadowsById, this.parkedIds, this.uncertainIds]) ids.clear()
     for (const entry of entries) this.set(entry.record.id, toKnownShadow(entry))
   }
 }
@@ -117,12 +117,12 @@ export class Shadows {
     })
   }
 
-  /** Reads shadows that other processes may have changed. With `isWhole`, rereads all of them even if the storage doesn't report changes. */
-  async load({ isWhole = false } = {}): Promise<void> {
-    const isOutdated = isWhole && !this.#store.freshness.isFresh(this.#readAt)
+  /** Reads shadows that other processes may have changed. With `mustBeFresh`, rereads all of them even if the storage doesn't report changes. */
+  async load({ mustBeFresh = false } = {}): Promise<void> {
+    const isOutdated = mustBeFresh && !this.#store.freshness.isFresh(this.#readAt)
     try {
       if (!this.#isLoaded || isOutdated || this.#staleKeys.size > MAX_STALE) await this.#loadAll()
-      else if (this.#staleKeys.size > 0) await this.#rereadStale()
+      else if (this.#staleKeys.size > 0) await this.#rereadStaleKeys()
     } catch (error) {
       this.#isLoaded = false
       throw error
@@ -130,66 +130,66 @@ export class Shadows {
   }
 
   get({ collection, id }: StateId): KnownShadow | undefined {
-    return this.#getTable(collection).known.get(id)
+    return this.#getTable(collection).shadowsById.get(id)
   }
 
   list(collection: Collection): Iterable<KnownShadow> {
-    return this.#getTable(collection).known.values()
+    return this.#getTable(collection).shadowsById.values()
   }
 
   /** Returns whether any shadow is uncertain. */
   hasUncertain(): boolean {
-    return [...this.#tables.values()].some(({ uncertain }) => uncertain.size > 0)
+    return [...this.#tables.values()].some(({ uncertainIds }) => uncertainIds.size > 0)
   }
 
   /** Returns the shadows of parked records. */
-  parked(collection: Collection): KnownShadow[] {
-    const { parked, known } = this.#getTable(collection)
-    return [...parked].flatMap((id) => known.get(id) ?? [])
+  listParked(collection: Collection): KnownShadow[] {
+    const { parkedIds, shadowsById } = this.#getTable(collection)
+    return [...parkedIds].flatMap((id) => shadowsById.get(id) ?? [])
   }
 
   /** Writes a shadow. Resolves to `undefined` if another write came first; `get` then returns the other writer's shadow. */
   async put(
     collection: Collection,
     shadow: Shadow,
-    previous: KnownShadow | undefined,
+    previousShadow: KnownShadow | undefined,
   ): Promise<KnownShadow | undefined> {
     const table = this.#getTable(collection)
     const storedId = await getStoredId(shadow.id)
-    const key = table.stored.getKey(storedId)
+    const key = table.storedRecords.getKey(storedId)
     const text = JSON.stringify({ order: 0, record: shadow })
     const write = (ifVersion: string | null) =>
       this.#store.storage.set(key, text, { ifVersion }).catch((error: unknown) => {
         this.#isLoaded = false // the write may have succeeded anyway, so reread everything
         return handleStorageError('write', key)(error)
       })
-    let version = await write(previous?.version ?? null)
+    let version = await write(previousShadow?.version ?? null)
     if (version === false) {
-      const found = await table.stored.read(storedId)
-      table.set(shadow.id, found && found !== 'damaged' ? toKnownShadow(found) : undefined)
-      if (found !== 'damaged') return undefined
-      const damaged = await this.#store.storage.get(key).catch(handleStorageError('read', key))
-      version = damaged !== undefined && (await write(damaged.version))
+      const storedEntry = await table.storedRecords.read(storedId)
+      table.set(shadow.id, storedEntry && storedEntry !== 'damaged' ? toKnownShadow(storedEntry) : undefined)
+      if (storedEntry !== 'damaged') return undefined
+      const damagedRecord = await this.#store.storage.get(key).catch(handleStorageError('read', key))
+      version = damagedRecord !== undefined && (await write(damagedRecord.version))
       if (version === false) return undefined
     }
-    const lastScan = previous?.lastScan
+    const lastScan = previousShadow?.lastScan
     const entry: KnownShadow = { shadow, version, ...(lastScan !== undefined && { lastScan }) }
     table.set(shadow.id, entry)
     return entry
   }
 
   /** Removes all other replicas' shadows. */
-  async removeOthers(): Promise<void> {
+  async removeOtherReplicas(): Promise<void> {
     const { storage, nextTurn } = this.#store
     for (let after: string | undefined; ; ) {
       const page = await storage
         .list(SHADOWS_PREFIX, { limit: PAGE_SIZE, ...(after !== undefined && { after }) })
         .catch(handleStorageError('list', SHADOWS_PREFIX))
-      const last = page.at(-1)?.key
-      if (last === undefined) return
-      const others = page.map(({ key }) => key).filter((key) => !key.startsWith(this.#prefix))
-      await Promise.all(others.map((key) => storage.delete(key).catch(handleStorageError('write', key))))
-      after = last.startsWith(this.#prefix) ? `${this.#prefix}~` : last // `~` sorts after all of this replica's keys, so the listing skips them
+      const lastKey = page.at(-1)?.key
+      if (lastKey === undefined) return
+      const otherKeys = page.map(({ key }) => key).filter((key) => !key.startsWith(this.#prefix))
+      await Promise.all(otherKeys.map((key) => storage.delete(key).catch(handleStorageError('write', key))))
+      after = lastKey.startsWith(this.#prefix) ? `${this.#prefix}~` : lastKey // `~` sorts after all of this replica's keys, so the listing skips them
       await nextTurn()
     }
   }
@@ -208,21 +208,21 @@ export class Shadows {
     this.#readAt = startedAt
   }
 
-  async #rereadStale(): Promise<void> {
+  async #rereadStaleKeys(): Promise<void> {
     const keys = [...this.#staleKeys]
     this.#staleKeys = new Set()
-    for (let from = 0; from < keys.length; from += BATCH_SIZE)
-      await Promise.all(keys.slice(from, from + BATCH_SIZE).map((key) => this.#rereadKey(key)))
+    for (let start = 0; start < keys.length; start += BATCH_SIZE)
+      await Promise.all(keys.slice(start, start + BATCH_SIZE).map((key) => this.#rereadKey(key)))
   }
 
   async #rereadKey(key: string): Promise<void> {
-    const [collection = '', encoded = ''] = key.slice(this.#prefix.length).split('/')
+    const [collection = '', encodedId = ''] = key.slice(this.#prefix.length).split('/')
     const table = this.#tables.get(collection)
     if (!table) return
-    const storedId = decodeURIComponent(encoded)
-    const found = await table.stored.read(storedId)
-    if (found && found !== 'damaged') table.set(found.record.id, toKnownShadow(found))
-    else if (!found) table.set(storedId, undefined)
+    const storedId = decodeURIComponent(encodedId)
+    const storedEntry = await table.storedRecords.read(storedId)
+    if (storedEntry && storedEntry !== 'damaged') table.set(storedEntry.record.id, toKnownShadow(storedEntry))
+    else if (!storedEntry) table.set(storedId, undefined)
   }
 }
 
@@ -240,17 +240,17 @@ async function getStoredId(id: string): Promise<string> {
 
 const MAX_ID_LENGTH = 200
 
-const kind: Omit<RecordKind<Shadow>, 'prefix'> = {
+const recordKind: Omit<RecordKind<Shadow>, 'prefix'> = {
   read(stored) {
     const { id, slot, applying, parked, claims } = stored
-    const registers = parseState(stored)
-    if (typeof id !== 'string' || !registers) return 'is not a record state'
-    const next = isObject(applying) ? parseState(applying) : undefined
+    const state = parseState(stored)
+    if (typeof id !== 'string' || !state) return 'is not a record state'
+    const applyingState = isObject(applying) ? parseState(applying) : undefined
     const record: Shadow = {
-      ...registers,
+      ...state,
       id,
       ...(typeof slot === 'string' && { slot }),
-      ...(next && { applying: next }),
+      ...(applyingState && { applying: applyingState }),
       ...(isObject(parked) &&
         typeof parked.slot === 'string' &&
         isObject(parked.record) && { parked: { slot: parked.slot, record: parked.record } }),
@@ -262,14 +262,14 @@ const kind: Omit<RecordKind<Shadow>, 'prefix'> = {
 
 function parseState({ hash, revision, base, active, isSeen, isUncertain, edit }: JsonObject): ShadowState | undefined {
   if ((typeof hash !== 'string' && hash !== null) || !isRevision(revision)) return undefined
-  const register = isObject(active) ? parseActiveState(active) : undefined
+  const activeRegister = isObject(active) ? parseActiveState(active) : undefined
   return {
     hash,
     revision,
     isSeen: isSeen === true,
     ...(isRevision(base) && { base }),
     ...(isUncertain === true && { isUncertain }),
-    ...(register && { active: register }),
+    ...(activeRegister && { active: activeRegister }),
     ...(typeof edit === 'string' && { edit }),
   }
 }

@@ -6,12 +6,12 @@ import {
   deriveSessionSecret,
   digestText,
   encryptBody,
-  type Identity,
+  type GatewayIdentity,
   importSessionKey,
-  sign,
+  signText,
 } from './cryptography.ts'
 import { getOpeningText, getRequestContext, getResponseContext, getSignedText, headers, paths } from './protocol.ts'
-import { type CallOptions, callProxy, createInvalidResponse, isRejection, type ProxyCall } from './proxy-calls.ts'
+import { type CallOptions, callProxy, createInvalidResponseError, isRejection, type ProxyCall } from './proxy-calls.ts'
 
 /** A signed call. Its body and response are encrypted for the session. */
 export interface SignedCall extends Pick<ProxyCall, 'method' | 'path'> {
@@ -32,44 +32,48 @@ export interface SignedCalls {
    */
   call(call: SignedCall, options: SignedCallOptions): Promise<JsonObject>
   /** Returns the current session's ID, if any. */
-  session(): string | undefined
+  getSessionId(): string | undefined
   /** Drops the current session. */
-  forget(): void
+  forgetSession(): void
 }
 
 interface SignedSession {
   cloudUrl: string
   id: string
-  identity: Identity
+  identity: GatewayIdentity
   key: CryptoKey
   /** The counter of the last request. */
   counter: number
 }
 
 /** Creates the signed calls. `getIdentity` returns this gateway's identity for a proxy URL. */
-export function createSignedCalls({ getIdentity }: { getIdentity(cloudUrl: string): Promise<Identity> }): SignedCalls {
+export function createSignedCalls({
+  getIdentity,
+}: {
+  getIdentity(cloudUrl: string): Promise<GatewayIdentity>
+}): SignedCalls {
   const runExclusive = createMutex() // calls must run one at a time, because the proxy rejects a counter that isn't larger than the last
   let currentSession: SignedSession | undefined
 
   async function getSession(options: SignedCallOptions): Promise<SignedSession> {
     if (currentSession?.cloudUrl === options.cloudUrl) return currentSession
     const identity = await getIdentity(options.cloudUrl)
-    const opened = await openSession(identity, options).catch((error: unknown) => {
+    const openedSession = await openSession(identity, options).catch((error: unknown) => {
       const { enrollmentToken, ...callOptions } = options
       if (enrollmentToken === undefined || !isRejection(error, 'NOT_ENROLLED')) throw error
       return openSession(identity, callOptions, enrollmentToken)
     })
-    currentSession = opened
-    return opened
+    currentSession = openedSession
+    return openedSession
   }
 
   async function call(signedCall: SignedCall, options: SignedCallOptions): Promise<JsonObject> {
     options.signal.throwIfAborted()
-    const used = await getSession(options)
+    const session = await getSession(options)
     try {
-      return await sendSigned(used, signedCall, options)
+      return await sendSigned(session, signedCall, options)
     } catch (error) {
-      if (isRejection(error, 'SESSION_INVALID') && currentSession === used) currentSession = undefined
+      if (isRejection(error, 'SESSION_INVALID') && currentSession === session) currentSession = undefined
       throw error
     }
   }
@@ -82,16 +86,20 @@ export function createSignedCalls({ getIdentity }: { getIdentity(cloudUrl: strin
           return call(signedCall, options)
         }),
       ),
-    session: () => currentSession?.id,
-    forget: () => {
+    getSessionId: () => currentSession?.id,
+    forgetSession: () => {
       currentSession = undefined
     },
   }
 }
 
-async function openSession(identity: Identity, options: CallOptions, enrollmentToken?: string): Promise<SignedSession> {
+async function openSession(
+  identity: GatewayIdentity,
+  options: CallOptions,
+  enrollmentToken?: string,
+): Promise<SignedSession> {
   const { challenge } = await callProxy({ method: 'POST', path: paths.challenge, body: '{}' }, options)
-  if (typeof challenge !== 'string') throw createInvalidResponse(options)
+  if (typeof challenge !== 'string') throw createInvalidResponseError(options)
   const keyPair = await createExchangeKeyPair()
   const openingRequest = {
     challenge,
@@ -99,13 +107,16 @@ async function openSession(identity: Identity, options: CallOptions, enrollmentT
     exchangeKey: keyPair.publicKey,
     ...(enrollmentToken !== undefined && { enrollmentToken }),
   }
-  const body = JSON.stringify({ ...openingRequest, signature: await sign(identity, getOpeningText(openingRequest)) })
-  const opened = await callProxy({ method: 'POST', path: paths.sessions, body, secret: enrollmentToken }, options)
-  const { session: id, exchangeKey } = opened
+  const body = JSON.stringify({
+    ...openingRequest,
+    signature: await signText(identity, getOpeningText(openingRequest)),
+  })
+  const response = await callProxy({ method: 'POST', path: paths.sessions, body, secret: enrollmentToken }, options)
+  const { session: id, exchangeKey } = response
   if (typeof id !== 'string' || !isHeaderText(id) || typeof exchangeKey !== 'string')
-    throw createInvalidResponse(options)
+    throw createInvalidResponseError(options)
   const secret = await deriveSessionSecret(keyPair, exchangeKey, challenge).catch(() => {
-    throw createInvalidResponse(options)
+    throw createInvalidResponseError(options)
   })
   return { cloudUrl: options.cloudUrl, id, identity, key: await importSessionKey(secret), counter: 0 }
 }
@@ -119,11 +130,11 @@ async function sendSigned(
 ): Promise<JsonObject> {
   const counter = ++session.counter
   const { id, key, identity } = session
-  const text =
+  const bodyText =
     body === undefined
       ? ''
       : JSON.stringify({ sealed: await encryptBody(key, getRequestContext(id, counter), JSON.stringify(body)) })
-  const signed = getSignedText({ method, path, session: id, counter, bodyDigest: await digestText(text) })
+  const signedText = getSignedText({ method, path, session: id, counter, bodyDigest: await digestText(bodyText) })
   const { sealed } = await callProxy(
     {
       method,
@@ -131,9 +142,9 @@ async function sendSigned(
       headers: {
         [headers.session]: id,
         [headers.counter]: String(counter),
-        [headers.signature]: await sign(identity, signed),
+        [headers.signature]: await signText(identity, signedText),
       },
-      ...(body !== undefined && { body: text }),
+      ...(body !== undefined && { body: bodyText }),
     },
     options,
   )
@@ -142,6 +153,6 @@ async function sendSigned(
       ? await decryptBody(key, getResponseContext(id, counter), sealed).catch(() => undefined)
       : undefined
   const response = plaintext === undefined ? undefined : tryParseShallow(plaintext)
-  if (!isObject(response)) throw createInvalidResponse(options)
+  if (!isObject(response)) throw createInvalidResponseError(options)
   return response
 }

@@ -42,7 +42,7 @@ export interface SyncCodec {
   read(item: SyncItem): Promise<Content>
   getId(record: JsonObject): string
   /** Builds a record from its content and encrypts its secrets. Unsynced fields keep their previous values. */
-  buildRecord(content: Content, before: SyncItem | undefined): Promise<object>
+  buildRecord(content: Content, previousItem: SyncItem | undefined): Promise<object>
 }
 
 /** Lists the fields that are synced unchanged. */
@@ -55,30 +55,30 @@ export const listSyncedFields = (fields: RecordFields): string[] =>
 export function createPlainCodec(
   fields: RecordFields,
   getId: (record: JsonObject) => string,
-  more: readonly string[] = [],
+  extraFields: readonly string[] = [],
 ): SyncCodec {
-  const names = [...listSyncedFields(fields), ...more]
+  const fieldNames = [...listSyncedFields(fields), ...extraFields]
   return {
     hasActive: false,
     getId,
-    read: async ({ record }) => ({ record: pickFields(record, names) }),
-    buildRecord: async ({ record }, before) => replaceFields(before?.record, record, names),
+    read: async ({ record }) => ({ record: pickFields(record, fieldNames) }),
+    buildRecord: async ({ record }, previousItem) => replaceFields(previousItem?.record, record, fieldNames),
   }
 }
 
 function pickFields(record: object, names: readonly string[]): JsonObject {
-  const found: JsonObject = {}
+  const pickedFields: JsonObject = {}
   for (const name of names) {
     const value: unknown = Reflect.get(record, name)
-    if (value !== undefined) found[name] = value
+    if (value !== undefined) pickedFields[name] = value
   }
-  return found
+  return pickedFields
 }
 
-function replaceFields(before: object | undefined, fields: JsonObject, names: readonly string[]): JsonObject {
-  const next: JsonObject = { ...before }
-  for (const name of names) delete next[name]
-  return { ...next, ...pickFields(fields, names) }
+function replaceFields(previousRecord: object | undefined, fields: JsonObject, names: readonly string[]): JsonObject {
+  const remainingFields: JsonObject = { ...previousRecord }
+  for (const name of names) delete remainingFields[name]
+  return { ...remainingFields, ...pickFields(fields, names) }
 }
 
 const CONNECTION_FIELDS = listSyncedFields(connectionFields)
@@ -91,7 +91,7 @@ export function createGroupCodec(store: Pick<WritableStore, 'isSignedGroup'>): S
     ...plainCodec,
     async read(item) {
       if (!(await store.isSignedGroup(item.slot, item.record as GroupRecord)))
-        throw createProblem(UNSIGNED_GROUP_MESSAGE) // this codec only gets groups
+        throw createRecordError(UNSIGNED_GROUP_MESSAGE) // this codec only gets groups
       return plainCodec.read(item)
     },
   }
@@ -107,11 +107,11 @@ export function createGuardCodec({
     ...plainCodec,
     async read(item) {
       const guard = item.record as StoredGuard // this codec only gets guards
-      if (!(await isSignedGuard(guard))) throw createProblem(UNSIGNED_GUARD_MESSAGE)
+      if (!(await isSignedGuard(guard))) throw createRecordError(UNSIGNED_GUARD_MESSAGE)
       return plainCodec.read({ ...item, record: await decryptHeaders(keyring, guard) })
     },
-    async buildRecord(content, before) {
-      return encryptHeaders(keyring, (await plainCodec.buildRecord(content, before)) as DecryptedGuard) // validated by the guard schema
+    async buildRecord(content, previousItem) {
+      return encryptHeaders(keyring, (await plainCodec.buildRecord(content, previousItem)) as DecryptedGuard) // validated by the guard schema
     },
   }
 }
@@ -131,9 +131,9 @@ export function createConnectionCodec(store: Pick<WritableStore, 'keyring' | 'co
         ...(connection.edit !== undefined && { edit: connection.edit }),
       }
     },
-    async buildRecord({ record: { apiKey, ...fields }, isActive = true }, before) {
-      const { sealedApiKey, ...next } = replaceFields(before?.record, fields, CONNECTION_FIELDS)
-      const record = { ...next, isActive } as ConnectionRecord // the connection schema validates it
+    async buildRecord({ record: { apiKey, ...fields }, isActive = true }, previousItem) {
+      const { sealedApiKey, ...otherFields } = replaceFields(previousItem?.record, fields, CONNECTION_FIELDS)
+      const record = { ...otherFields, isActive } as ConnectionRecord // the connection schema validates it
       if (typeof apiKey !== 'string') return record
       return { ...record, sealedApiKey: await (await keyring()).encrypt(getApiKeyContext(record), apiKey) }
     },
@@ -155,10 +155,10 @@ export function createKeyCodec(
   store: WritableStore,
   side: Side,
 ): SyncCodec & {
-  getSlot(content: Content, before: SyncItem | undefined): Promise<string>
+  getSlot(content: Content, previousItem: SyncItem | undefined): Promise<string>
 } {
-  const replaceValueWithDigest = ({ sealedKey, ...rest }: Partial<KeyRecord>, sha256: string) => ({
-    ...rest,
+  const replaceValueWithDigest = ({ sealedKey, ...otherFields }: Partial<KeyRecord>, sha256: string) => ({
+    ...otherFields,
     sealedKey: '',
     sha256,
   })
@@ -170,12 +170,12 @@ export function createKeyCodec(
     async read({ slot, record }) {
       const key = record as KeyRecord // this codec only gets keys
       const keyring = await store.keyring()
-      if (!(await store.isSignedKey(slot, key))) throw createProblem(UNSIGNED_KEY_MESSAGE)
+      if (!(await store.isSignedKey(slot, key))) throw createRecordError(UNSIGNED_KEY_MESSAGE)
       const value = key.sha256 === undefined ? await decryptKey(keyring, key) : undefined
       const digest = value === undefined ? key.sha256 : await digestKey(value)
-      if (digest === undefined) throw createProblem(UNREADABLE_MESSAGE)
+      if (digest === undefined) throw createRecordError(UNREADABLE_MESSAGE)
       const computedDigest = value === undefined ? await keyring.digestBySha256(digest) : await keyring.digest(value)
-      if (computedDigest !== slot) throw createProblem(MISPLACED_KEY_MESSAGE)
+      if (computedDigest !== slot) throw createRecordError(MISPLACED_KEY_MESSAGE)
       return {
         record: { ...pickFields(key, KEY_FIELDS), digest },
         isActive: key.isActive !== false,
@@ -184,31 +184,37 @@ export function createKeyCodec(
       }
     },
 
-    async getSlot({ record: { digest }, key }, before) {
+    async getSlot({ record: { digest }, key }, previousItem) {
       const keyring = await store.keyring()
       if (side === 'gateway' && key !== undefined) return keyring.digest(key)
-      if (side === 'gateway' && before) {
-        const { sha256 } = before.record as KeyRecord // this codec only gets keys
-        const value = sha256 === undefined ? await decryptKey(keyring, before.record as KeyRecord) : undefined
-        if (value !== undefined && (await digestKey(value)) === digest) return before.slot
+      if (side === 'gateway' && previousItem) {
+        const { sha256 } = previousItem.record as KeyRecord // this codec only gets keys
+        const value = sha256 === undefined ? await decryptKey(keyring, previousItem.record as KeyRecord) : undefined
+        if (value !== undefined && (await digestKey(value)) === digest) return previousItem.slot
       }
       return keyring.digestBySha256(String(digest))
     },
 
-    async buildRecord({ record, isActive = true, key }, before) {
+    async buildRecord({ record, isActive = true, key }, previousItem) {
       const { digest, ...fields } = record
-      const next: JsonObject & Partial<KeyRecord> = { ...replaceFields(before?.record, fields, KEY_FIELDS), isActive }
+      const nextRecord: JsonObject & Partial<KeyRecord> = {
+        ...replaceFields(previousItem?.record, fields, KEY_FIELDS),
+        isActive,
+      }
       const id = String(record.id)
-      if (side === 'cloud') return replaceValueWithDigest(next, String(digest))
+      if (side === 'cloud') return replaceValueWithDigest(nextRecord, String(digest))
       const keyring = await store.keyring()
-      const was =
-        before && next.sha256 === undefined ? await decryptKey(keyring, before.record as KeyRecord) : undefined
-      const value = key ?? (was !== undefined && (await digestKey(was)) === digest ? was : undefined)
-      if (value === undefined) return replaceValueWithDigest(next, String(digest))
-      const { sha256, ...generation } = next
-      return { ...generation, sealedKey: await keyring.encrypt(getKeyContext(id), value) }
+      const previousValue =
+        previousItem && nextRecord.sha256 === undefined
+          ? await decryptKey(keyring, previousItem.record as KeyRecord)
+          : undefined
+      const value =
+        key ?? (previousValue !== undefined && (await digestKey(previousValue)) === digest ? previousValue : undefined)
+      if (value === undefined) return replaceValueWithDigest(nextRecord, String(digest))
+      const { sha256, ...otherFields } = nextRecord
+      return { ...otherFields, sealedKey: await keyring.encrypt(getKeyContext(id), value) }
     },
   }
 }
 
-const createProblem = (message: string) => gatewayError('STORAGE_FAILED', { message })
+const createRecordError = (message: string) => gatewayError('STORAGE_FAILED', { message })

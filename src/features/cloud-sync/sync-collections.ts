@@ -30,9 +30,9 @@ export interface SyncTable extends SyncCodec {
   /** Reads the record in a slot from storage. */
   readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined>
   /** Returns the slot for this content. */
-  getSlot(content: Content, before: SyncItem | undefined): Promise<string>
+  getSlot(content: Content, previousItem: SyncItem | undefined): Promise<string>
   /** Replaces or inserts a record. Resolves to `false` if another write came first or if the slot is taken. */
-  write(before: SyncItem | undefined, after: { slot: string; record: object }): Promise<boolean>
+  write(previousItem: SyncItem | undefined, replacement: { slot: string; record: object }): Promise<boolean>
   remove(item: SyncItem): Promise<boolean>
 }
 
@@ -93,8 +93,8 @@ function createTableById<T extends object>(records: WritableRecords<T>, codec: S
     list,
     readSlot,
     async find(requested) {
-      const found = await Promise.all(requested.map(({ id }) => readSlot(id)))
-      return new Map(requested.map(({ id }, updateIndex) => [id, toList(found[updateIndex])]))
+      const slotItems = await Promise.all(requested.map(({ id }) => readSlot(id)))
+      return new Map(requested.map(({ id }, index) => [id, toItemList(slotItems[index])]))
     },
     getSlot: async ({ record }) => codec.getId(record),
     write,
@@ -102,7 +102,7 @@ function createTableById<T extends object>(records: WritableRecords<T>, codec: S
   }
 }
 
-const toList = (found: SyncItem | 'damaged' | undefined) => (found === 'damaged' ? found : found ? [found] : [])
+const toItemList = (item: SyncItem | 'damaged' | undefined) => (item === 'damaged' ? item : item ? [item] : [])
 
 /** Accesses records by slot. `isSynced` returns whether a record is synced. By default, all records are, except those defined in code. */
 function createSlots<T extends object>(
@@ -115,8 +115,8 @@ function createSlots<T extends object>(
   const items = new WeakMap<object, SyncItem>()
 
   function toItem({ id: slot, record, version }: { id: string; record: T; version: string }): SyncItem {
-    const existing = items.get(record)
-    if (existing) return existing
+    const cachedItem = items.get(record)
+    if (cachedItem) return cachedItem
     const item = { id: getId(record, slot), slot, record, version }
     items.set(record, item)
     return item
@@ -131,19 +131,23 @@ function createSlots<T extends object>(
     listFresh: async () =>
       (await records.entries({ fresh: true })).filter(({ record }) => isSynced(record)).map(toItem),
     async readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined> {
-      const found = await stored.read(slot)
-      if (!found || found === 'damaged') return found
-      return isSynced(found.record) ? toItem(found) : undefined
+      const storedEntry = await stored.read(slot)
+      if (!storedEntry || storedEntry === 'damaged') return storedEntry
+      return isSynced(storedEntry.record) ? toItem(storedEntry) : undefined
     },
-    async write(before: SyncItem | undefined, { slot, record }: { slot: string; record: object }): Promise<boolean> {
-      const next = record as T // built by this collection's codec
-      if (!before) return records.insert(slot, next, ++lastOrder)
-      if (before.slot === slot)
+    async write(
+      previousItem: SyncItem | undefined,
+      { slot, record }: { slot: string; record: object },
+    ): Promise<boolean> {
+      const newRecord = record as T // built by this collection's codec
+      if (!previousItem) return records.insert(slot, newRecord, ++lastOrder)
+      if (previousItem.slot === slot)
         return (
-          (await records.update(slot, (_, version) => (version === before.version ? next : undefined))) !== undefined
+          (await records.update(slot, (_, version) => (version === previousItem.version ? newRecord : undefined))) !==
+          undefined
         )
-      if (!(await records.insert(slot, next, ++lastOrder))) return false
-      if (await records.remove(before.slot, (_, version) => version === before.version)) return true
+      if (!(await records.insert(slot, newRecord, ++lastOrder))) return false
+      if (await records.remove(previousItem.slot, (_, version) => version === previousItem.version)) return true
       await records.remove(slot) // another writer replaced or deleted the old record
       return false
     },
@@ -160,26 +164,26 @@ function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTa
     ({ account, actsFor }) => account === undefined && actsFor === undefined, // the cloud proxy doesn't support accounts
   )
   /** The slots of the keys in memory by ID, and the IDs with several slots. */
-  const slots = new Map<string, string>()
-  const duplicates = new Set<string>()
-  let indexed: { entries: readonly unknown[]; count: number } | undefined
+  const slotsById = new Map<string, string>()
+  const duplicateIds = new Set<string>()
+  let indexProgress: { entries: readonly unknown[]; count: number } | undefined
 
   /** Updates `slots`; new keys are at the end of the list in memory. */
-  async function index(): Promise<void> {
+  async function updateIndex(): Promise<void> {
     const entries = await keys.entries()
-    if (indexed?.entries !== entries) {
-      slots.clear()
-      duplicates.clear()
-      indexed = { entries, count: 0 }
+    if (indexProgress?.entries !== entries) {
+      slotsById.clear()
+      duplicateIds.clear()
+      indexProgress = { entries, count: 0 }
     }
-    for (let index = Math.min(indexed.count, entries.length); index < entries.length; index++) {
+    for (let index = Math.min(indexProgress.count, entries.length); index < entries.length; index++) {
       const entry = entries[index]
       if (!entry) continue
       const { id, record } = entry
-      if ((slots.get(record.id) ?? id) !== id) duplicates.add(record.id)
-      else slots.set(record.id, id)
+      if ((slotsById.get(record.id) ?? id) !== id) duplicateIds.add(record.id)
+      else slotsById.set(record.id, id)
     }
-    indexed.count = entries.length
+    indexProgress.count = entries.length
   }
 
   return {
@@ -187,24 +191,27 @@ function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTa
     list,
     readSlot,
     async find(requested) {
-      await index()
-      const found = new Map<string, SyncItem[] | 'damaged'>()
+      await updateIndex()
+      const itemsById = new Map<string, SyncItem[] | 'damaged'>()
       const pendingIds = new Map<string, string | undefined>()
       await Promise.all(
-        requested.map(async ({ id, slot = slots.get(id) }) => {
+        requested.map(async ({ id, slot = slotsById.get(id) }) => {
           const item = slot === undefined ? undefined : await readSlot(slot)
-          if (item === 'damaged') found.set(id, item)
-          else if (duplicates.has(id) || (slot !== undefined && item?.id !== id)) pendingIds.set(id, slot)
-          else found.set(id, item ? [item] : [])
+          if (item === 'damaged') itemsById.set(id, item)
+          else if (duplicateIds.has(id) || (slot !== undefined && item?.id !== id)) pendingIds.set(id, slot)
+          else itemsById.set(id, item ? [item] : [])
         }),
       )
-      if (pendingIds.size === 0) return found
-      const all = await listFresh()
+      if (pendingIds.size === 0) return itemsById
+      const freshItems = await listFresh()
       for (const [id, slot] of pendingIds) {
-        const items = all.filter((item) => item.id === id)
-        found.set(id, [...items.filter((item) => item.slot === slot), ...items.filter((item) => item.slot !== slot)])
+        const matchingItems = freshItems.filter((item) => item.id === id)
+        itemsById.set(id, [
+          ...matchingItems.filter((item) => item.slot === slot),
+          ...matchingItems.filter((item) => item.slot !== slot),
+        ])
       }
-      return found
+      return itemsById
     },
     write,
     remove,
@@ -218,7 +225,7 @@ function createCombosTable(records: WritableRecords<ComboRecord>, codec: SyncCod
   const items = new WeakMap<object, SyncItem>()
   const entries = new WeakMap<SyncItem, Awaited<ReturnType<typeof combos.finishRenames>>[number]>()
 
-  async function listSettled(): Promise<SyncItem[]> {
+  async function listAfterRenames(): Promise<SyncItem[]> {
     return (await combos.finishRenames()).map((entry) => {
       const { record, version } = entry
       const item = items.get(record) ?? { id: record.id, slot: record.name, record, version }
@@ -240,27 +247,27 @@ function createCombosTable(records: WritableRecords<ComboRecord>, codec: SyncCod
       })
     },
     async readSlot(slot) {
-      const found = (await listSettled()).find((item) => item.slot === slot)
-      return found ?? ((await stored.read(slot)) === 'damaged' ? 'damaged' : undefined)
+      const slotItem = (await listAfterRenames()).find((item) => item.slot === slot)
+      return slotItem ?? ((await stored.read(slot)) === 'damaged' ? 'damaged' : undefined)
     },
     async find(requested) {
-      const all = await listSettled()
-      const found = new Map<string, SyncItem[] | 'damaged'>()
+      const currentItems = await listAfterRenames()
+      const itemsById = new Map<string, SyncItem[] | 'damaged'>()
       for (const { id, slot } of requested) {
-        const items = all.filter((item) => item.id === id)
-        const isDamaged = items.length === 0 && slot !== undefined && (await stored.read(slot)) === 'damaged'
-        found.set(id, isDamaged ? 'damaged' : items)
+        const matchingItems = currentItems.filter((item) => item.id === id)
+        const isDamaged = matchingItems.length === 0 && slot !== undefined && (await stored.read(slot)) === 'damaged'
+        itemsById.set(id, isDamaged ? 'damaged' : matchingItems)
       }
-      return found
+      return itemsById
     },
     getSlot: async ({ record }) => String(record.name),
-    write: (before, { record }) => combos.replace(getEntry(before), record as ComboRecord), // this table's codec built the record
+    write: (previousItem, { record }) => combos.replace(getEntry(previousItem), record as ComboRecord), // this table's codec built the record
     remove: (item) => combos.replace(getEntry(item), undefined),
   }
 }
 
 function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
-  let lastRead: SyncItem | undefined
+  let lastItem: SyncItem | undefined
 
   async function readCurrent(isFresh: boolean): Promise<SyncItem | 'damaged'> {
     const storedSettings = isFresh ? settings.reread() : settings.read()
@@ -269,8 +276,8 @@ function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
       return undefined
     })
     if (!stored || damage.has(SETTINGS_KEY)) return 'damaged'
-    if (lastRead?.record !== stored) lastRead = { id: SETTINGS_KEY, slot: SETTINGS_KEY, record: stored, version: '' }
-    return lastRead
+    if (lastItem?.record !== stored) lastItem = { id: SETTINGS_KEY, slot: SETTINGS_KEY, record: stored, version: '' }
+    return lastItem
   }
 
   return {
@@ -279,7 +286,7 @@ function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
       const item = await readCurrent(false)
       return item === 'damaged' ? [] : [item]
     },
-    find: async () => new Map([[SETTINGS_KEY, toList(await readCurrent(true))]]),
+    find: async () => new Map([[SETTINGS_KEY, toItemList(await readCurrent(true))]]),
     readSlot: () => readCurrent(true),
     async read({ record }) {
       const edit: unknown = Reflect.get(record, 'edit')

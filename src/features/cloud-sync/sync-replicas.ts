@@ -20,7 +20,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   const rejections = new Map<string, Rejection>()
   let state = options.state
 
-  async function report(conflict: Conflict): Promise<void> {
+  async function reportConflict(conflict: Conflict): Promise<void> {
     signal.throwIfAborted()
     await onConflict(conflict)
     conflicts.push(conflict)
@@ -29,9 +29,10 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   /** Adopts the progress that other processes have saved in the meantime. Resolves to whether it differs. */
   async function adoptSavedState(): Promise<boolean> {
     const { mirror, stamp, attempts = [] } = (await refresh?.()) ?? state
-    const isOther = mirror === state.mirror && (stamp !== state.stamp || attempts.at(-1) !== state.attempts?.at(-1))
-    if (isOther) state = { mirror, stamp, attempts }
-    return isOther
+    const isDifferentState =
+      mirror === state.mirror && (stamp !== state.stamp || attempts.at(-1) !== state.attempts?.at(-1))
+    if (isDifferentState) state = { mirror, stamp, attempts }
+    return isDifferentState
   }
 
   /** Sends a request. Resolves to `undefined` if the sides disagree about their last sync. */
@@ -67,67 +68,77 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   if (isFullSync) await replica.markAllUnseen({ isDiverged })
 
   /** Received states, to be confirmed with the next request. */
-  let seen: Confirmation[] = []
+  let confirmations: Confirmation[] = []
   /** All states sent and received in this sync. Ensures that an unchanged state can't keep the sync running forever. */
   const exchangedStates = new Set<string>()
   for (;;) {
     signal.throwIfAborted()
-    const { states, more, rejected } = await replica.listUnseen(MAX_STATES, (state) => rejections.has(getName(state)))
-    for (const rejection of rejected) rejections.set(getName(rejection), rejection)
-    const response = await sendRequest({ changes: states, seen, ...(isFullSync && { full: isFullSync }) })
+    const { states, more, rejected } = await replica.listUnseen(MAX_STATES, (state) =>
+      rejections.has(getStateName(state)),
+    )
+    for (const rejection of rejected) rejections.set(getStateName(rejection), rejection)
+    const response = await sendRequest({
+      changes: states,
+      seen: confirmations,
+      ...(isFullSync && { full: isFullSync }),
+    })
     if (!response) {
       await replica.markAllUnseen({ isDiverged: true })
       isFullSync = true
-      seen = []
+      confirmations = []
       continue
     }
     isFullSync = false
     const hasSent = await applyVerdicts(replica, states, response)
-    seen = []
+    confirmations = []
     let hasReceived = false
     for (const change of response.changes) {
       signal.throwIfAborted()
-      const verdict = await replica.merge(change, report)
+      const verdict = await replica.merge(change, reportConflict)
       if (typeof verdict !== 'string') {
-        rejections.set(getName(change), { ...getStateId(change), message: verdict.refused, code: verdict.code })
+        rejections.set(getStateName(change), { ...getStateId(change), message: verdict.refused, code: verdict.code })
         continue
       }
-      if (addNew(exchangedStates, change)) seen.push(toConfirmation(change))
+      if (addIfNew(exchangedStates, change)) confirmations.push(toConfirmation(change))
       else if (verdict !== 'taken') continue
       hasReceived = true
     }
     if (hasSent || hasReceived || more || response.more) continue
-    if (!(await replica.resolveCollisions(report))) break
+    if (!(await replica.resolveCollisions(reportConflict))) break
   }
-  if (create) await replica.forgetOthers()
+  if (create) await replica.forgetOtherReplicas()
   return { conflicts, rejected: [...rejections.values()] }
 
   /** Applies the verdicts. Resolves to whether any state was sent for the first time. */
   async function applyVerdicts(replica: Replica, states: RecordState[], response: SyncResponse): Promise<boolean> {
-    const confirmed: Confirmation[] = []
-    states.forEach((sent, index) => {
+    const acceptedStates: Confirmation[] = []
+    states.forEach((sentState, index) => {
       const verdict = response.verdicts[index]
-      if (verdict === 'taken' || verdict === 'known') confirmed.push(toConfirmation(sent))
+      if (verdict === 'taken' || verdict === 'known') acceptedStates.push(toConfirmation(sentState))
       else if (typeof verdict === 'object')
-        rejections.set(getName(sent), { ...getStateId(sent), message: verdict.refused, code: verdict.code })
+        rejections.set(getStateName(sentState), {
+          ...getStateId(sentState),
+          message: verdict.refused,
+          code: verdict.code,
+        })
     })
     signal.throwIfAborted()
-    await replica.confirm(confirmed)
-    return states.filter((state) => addNew(exchangedStates, state, 'sent')).length > 0
+    await replica.confirm(acceptedStates)
+    return states.filter((state) => addIfNew(exchangedStates, state, 'sent')).length > 0
   }
 }
 
-const getName = ({ collection, id }: StateId) => `${collection}/${id}`
+const getStateName = ({ collection, id }: StateId) => `${collection}/${id}`
 const getStateId = ({ collection, id }: StateId) => ({ collection, id })
 
-function addNew(
-  reported: Set<string>,
+function addIfNew(
+  knownStates: Set<string>,
   { collection, id, revision, active }: RecordState,
   direction: 'sent' | 'received' = 'received',
 ): boolean {
   const name = JSON.stringify([direction, collection, id, revision, active])
-  if (reported.has(name)) return false
-  reported.add(name)
+  if (knownStates.has(name)) return false
+  knownStates.add(name)
   return true
 }
 

@@ -24,7 +24,7 @@ export interface Replica {
    */
   listUnseen(limit: number, isSkipped?: (state: StateId) => boolean): Promise<UnseenStates>
   /** Marks states as confirmed by the other side. States that have changed since then stay unconfirmed. */
-  confirm(seen: readonly Confirmation[]): Promise<void>
+  confirm(confirmations: readonly Confirmation[]): Promise<void>
   /**
    * Marks all states to be sent again. `isDiverged` means that one side was restored from an old copy, so each side's changes are concurrent with the
    * changes that it lacks.
@@ -41,7 +41,7 @@ export interface Replica {
    */
   resolveCollisions(report?: (conflict: Conflict) => Promise<void>): Promise<boolean>
   /** Removes other replicas' shadows. Call this once the other side has confirmed this replica. */
-  forgetOthers(): Promise<void>
+  forgetOtherReplicas(): Promise<void>
 }
 
 /** One side of a sync: the gateway or the cloud proxy. */
@@ -74,7 +74,7 @@ export interface Conflict extends StateId {
 /** The cloud's directory of all tenants' keys, by `digestKey`. */
 export interface Claims {
   /** Resolves to `false` if another tenant has the key. */
-  take(digest: string): Promise<boolean>
+  acquire(digest: string): Promise<boolean>
   release(digest: string): Promise<void>
 }
 

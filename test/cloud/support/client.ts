@@ -5,10 +5,10 @@ import {
   deriveSessionSecret,
   digestText,
   encryptBody,
-  type Identity,
+  type GatewayIdentity,
   importIdentity,
   importSessionKey,
-  sign,
+  signText,
 } from '../../../src/features/cloud-sync/cryptography.ts'
 import {
   getOpeningText,
@@ -52,7 +52,7 @@ export interface Reply {
 /** Creates a minimal protocol client that behaves like a gateway. */
 export async function createClient(server: Target, input?: { publicKey: string; privateKey: string }) {
   const kept = input ?? (await createIdentity())
-  const identity: Identity = await importIdentity(kept)
+  const identity: GatewayIdentity = await importIdentity(kept)
   let opened: OpenedHere | undefined
 
   async function send({ method, path, headers, body }: Message): Promise<Reply> {
@@ -76,7 +76,7 @@ export async function createClient(server: Target, input?: { publicKey: string; 
       ...(enrollmentToken !== undefined && { enrollmentToken }),
       ...changes,
     }
-    return { keyPair, message: { ...parts, signature: await sign(identity, getOpeningText(parts)), ...changes } }
+    return { keyPair, message: { ...parts, signature: await signText(identity, getOpeningText(parts)), ...changes } }
   }
 
   /** Opens a session, or resolves to the error response. */
@@ -112,7 +112,7 @@ export async function createClient(server: Target, input?: { publicKey: string; 
         ...(body !== undefined && { 'content-type': 'application/json' }),
         [headers.session]: by.session,
         [headers.counter]: `${counter}`,
-        [headers.signature]: await sign(identity, text),
+        [headers.signature]: await signText(identity, text),
       },
       ...(body !== undefined && { body }),
     }

@@ -48,7 +48,7 @@ export function openProxy(input: Omit<SideOptions, 'side'> & { storage: Storage 
     await replica.confirm(request.seen)
     const verdicts = await replica.accept(request.changes)
     const { states, more } = await replica.listUnseen(MAX_STATES)
-    const stamps = getNextStamps(mirror, request, { states: states.length, newStamp: newId })
+    const stamps = getNextStamps(mirror, request, { states: states.length, createStamp: newId })
     await write({ id: mirror.id, ...stamps })
     const response: SyncResponse = { mirror: mirror.id, stamp: stamps.current, verdicts, changes: states, more }
     return JSON.parse(JSON.stringify(response))

@@ -3,14 +3,14 @@ import { runWithDeadline } from '../../../lib/deadline.ts'
 import { paths } from '../protocol.ts'
 import { isRejection } from '../proxy-calls.ts'
 import type { CloudConflict } from './cloud-operations.ts'
-import { createTimeoutError, EXCHANGE_MS, isCloudError, type ProxyContext } from './cloud-replica.ts'
+import { createTimeoutError, EXCHANGE_TIMEOUT_MS, isCloudError, type ProxyContext } from './cloud-replica.ts'
 import { CLOUD_OFF_MESSAGE, type CloudDependencies, readCloudSettings, setEnabled } from './cloud-settings.ts'
 
 /**
  * How long a forced `disable` waits for the proxy before turning cloud sync off anyway, in ms. Clients may already have waited for `sync`, so this is
  * less than the time they have left.
  */
-const FORCED_MS = 7_000
+const FORCED_TIMEOUT_MS = 7_000
 
 /** Turns cloud sync off. If it is already off, removes the data that a failed `enable` left at the proxy. With `force`, ignores proxy failures. */
 export async function disableCloud(
@@ -21,7 +21,7 @@ export async function disableCloud(
   const ignoreIfForced = (error: unknown) => {
     if (!force || signal.aborted || !isCloudError(error)) throw error
   }
-  const state = await replica.memory.read()
+  const state = await replica.stateStore.read()
   const { cloudEnabled } = await store.settings.reread()
   if (!cloudEnabled && state.mirror !== null) {
     const context = { cloudUrl: state.cloudUrl, signal } // the setting may have changed since `enable` failed
@@ -33,13 +33,16 @@ export async function disableCloud(
   }
   const { cloudUrl } = await readCloudSettings(store)
   if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: CLOUD_OFF_MESSAGE })
-  const ms = force ? FORCED_MS : EXCHANGE_MS
-  const conflicts = await runWithDeadline((inTime) => removeCloudReplica(deps, { cloudUrl, signal: inTime }), {
-    clock,
-    ms,
-    createError: () => createTimeoutError(ms),
-    signal,
-  }).catch(ignoreIfForced)
+  const timeoutMs = force ? FORCED_TIMEOUT_MS : EXCHANGE_TIMEOUT_MS
+  const conflicts = await runWithDeadline(
+    (deadlineSignal) => removeCloudReplica(deps, { cloudUrl, signal: deadlineSignal }),
+    {
+      clock,
+      ms: timeoutMs,
+      createError: () => createTimeoutError(timeoutMs),
+      signal,
+    },
+  ).catch(ignoreIfForced)
   await setEnabled(store, false, { cloudUrl, signal })
   replica.forgetSession()
   await pushes.stop()
@@ -62,9 +65,9 @@ export async function removeLeftovers({ replica, pushes }: CloudDependencies, co
  * treated as removed.
  */
 async function removeCloudReplica({ replica }: CloudDependencies, context: ProxyContext): Promise<CloudConflict[]> {
-  const last = await replica.exchange(context).catch(ignoreNotFound)
+  const lastResult = await replica.exchange(context).catch(ignoreNotFound)
   await replica.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
-  return last?.conflicts ?? []
+  return lastResult?.conflicts ?? []
 }
 
 function ignoreNotFound(error: unknown): undefined {

@@ -25,7 +25,7 @@ export async function enableCloud(
   const context = { cloudUrl, ...proxy }
   const { createdKey, conflicts } = await pushes.recordOutcome(
     () => (cloudEnabled ? replicateAll(deps, context) : replicateOrUndo(deps, context)),
-    { isOn: cloudEnabled },
+    { isSyncEnabled: cloudEnabled },
   )
   await setEnabled(store, true, context)
   pushes.start()
@@ -48,7 +48,7 @@ export async function addLeftoversAdvice({ store, replica }: CloudDependencies, 
   try {
     const { cloudEnabled, cloudUrl } = await store.settings.read()
     if (cloudEnabled) return error
-    const state = await replica.memory.read()
+    const state = await replica.stateStore.read()
     if (state.mirror === null || state.cloudUrl !== cloudUrl) return error
   } catch {
     return error // reports the original failure instead of the storage's
@@ -104,25 +104,25 @@ function createKeyIfNone(
 async function findReplicaProblem(
   { store, clock, fetch }: CloudDependencies,
   { cloudUrl, signal }: ProxyContext,
-  leftMs: number,
+  remainingMs: number,
 ): Promise<string | undefined> {
-  const found = await findActiveKey(store)
-  if (!found) return 'This gateway has no active API key that it can decrypt.'
-  const models = `GET ${cloudUrl}/v1/models`
+  const activeKey = await findActiveKey(store)
+  if (!activeKey) return 'This gateway has no active API key that it can decrypt.'
+  const modelsRequest = `GET ${cloudUrl}/v1/models`
   try {
     const { status, isList } = await runWithDeadline(
-      (inTime) => probeModelList(found.key, { cloudUrl, fetch, signal: inTime }),
+      (deadlineSignal) => probeModelList(activeKey.key, { cloudUrl, fetch, signal: deadlineSignal }),
       {
         clock,
-        ms: leftMs,
-        createError: () => gatewayError('CLOUD_TIMEOUT', { message: `${models} got no response in time.` }),
+        ms: remainingMs,
+        createError: () => gatewayError('CLOUD_TIMEOUT', { message: `${modelsRequest} got no response in time.` }),
         signal,
       },
     )
-    if (status !== 200) return `${models} returned ${status} for the key "${found.name}".`
+    if (status !== 200) return `${modelsRequest} returned ${status} for the key "${activeKey.name}".`
     return isList
       ? undefined
-      : `${models} did not return a list of models. Check that "cloudUrl" points to the cloud proxy.`
+      : `${modelsRequest} did not return a list of models. Check that "cloudUrl" points to the cloud proxy.`
   } catch (error) {
     if (signal.aborted || !isCloudError(error)) throw error
     return error.message
@@ -136,15 +136,20 @@ async function listPrivateAddressWarnings(
 ): Promise<string[]> {
   const isLocal = isLoopbackHost(new URL(cloudUrl).hostname)
   const isPrivate = (connection: ConnectionRecord) => {
-    const address = connection.providerSpecificData?.baseUrl ?? getDefinition(catalog, connection.provider)?.baseUrl
-    if (address === undefined || !URL.canParse(address)) return false
-    const { hostname } = new URL(address)
+    const baseUrl = connection.providerSpecificData?.baseUrl ?? getDefinition(catalog, connection.provider)?.baseUrl
+    if (baseUrl === undefined || !URL.canParse(baseUrl)) return false
+    const { hostname } = new URL(baseUrl)
     return isPrivateHost(hostname) && !(isLocal && isLoopbackHost(hostname))
   }
-  const near = sortActiveConnections((await store.connections.all()).filter(isPrivate)).map(({ name }) => `"${name}"`)
-  if (near.length === 0) return []
-  const listed = near.length > MAX_NAMED ? [...near.slice(0, MAX_NAMED), `${near.length - MAX_NAMED} more`] : near
-  return [`The cloud proxy may be unable to reach the private URLs of these connections: ${listed.join(', ')}.`]
+  const privateNames = sortActiveConnections((await store.connections.all()).filter(isPrivate)).map(
+    ({ name }) => `"${name}"`,
+  )
+  if (privateNames.length === 0) return []
+  const listedNames =
+    privateNames.length > MAX_LISTED_NAMES
+      ? [...privateNames.slice(0, MAX_LISTED_NAMES), `${privateNames.length - MAX_LISTED_NAMES} more`]
+      : privateNames
+  return [`The cloud proxy may be unable to reach the private URLs of these connections: ${listedNames.join(', ')}.`]
 }
 
 /** Finds the first active key with a value that this gateway can decrypt. */
@@ -159,7 +164,7 @@ async function findActiveKey(store: WritableStore): Promise<{ key: string; name:
 }
 
 /** The maximum number of connections that a warning names. */
-const MAX_NAMED = 5
+const MAX_LISTED_NAMES = 5
 
 const LEFTOVERS_ADVICE =
   'The proxy already has some of the data and accepts its keys. Repeat the action, or remove the data with the action "disable".'

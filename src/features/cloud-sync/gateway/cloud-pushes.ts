@@ -14,7 +14,7 @@ import {
 import type { WritableStore } from '../../../records/writable-store.ts'
 import type { Clock } from '../../../types.ts'
 import type { CloudState } from './cloud-operations.ts'
-import { type CloudReplica, EXCHANGE_MS, SUPERSEDED_ERROR } from './cloud-replica.ts'
+import { type CloudReplica, EXCHANGE_TIMEOUT_MS, SUPERSEDED_ERROR } from './cloud-replica.ts'
 import type { CloudReplicaStateStore } from './cloud-state.ts'
 
 /** The delay from a change to its sync, in ms. Each further change restarts the delay, up to `MAX_DEBOUNCE_MS` in total. */
@@ -28,9 +28,9 @@ const MAX_RETRY_MS = 60_000
 /** Minimum time between a failure and the sync of a later change, in ms. */
 const CHANGE_RETRY_MS = 4_000
 /** How often, at most, to store the time of a successful sync without changes, in ms. */
-const SAVE_SUCCESS_MS = 60_000
+const SUCCESS_SAVE_INTERVAL_MS = 60_000
 /** A timer that is this late, in ms, is assumed to have been dropped by the platform. */
-const DROPPED_MS = 1_000
+const DROPPED_TIMER_MS = 1_000
 
 /** Changes that haven't been replicated yet. Times are in epoch ms. */
 interface PendingChanges {
@@ -61,12 +61,12 @@ export interface PushDependencies {
 export class Pushes {
   readonly #deps: PushDependencies
   #isClosed = false
-  #isFollowing = false
+  #isWatching = false
   #scheduledSync: ScheduledSync | undefined
   #pendingChanges: PendingChanges | undefined
-  #sending: PendingChanges | undefined
-  #running: Promise<void> | undefined
-  #saving: Promise<unknown> = Promise.resolve()
+  #inFlightChanges: PendingChanges | undefined
+  #runningSync: Promise<void> | undefined
+  #pendingSave: Promise<unknown> = Promise.resolve()
   #succeededAt = Number.NEGATIVE_INFINITY
   #failedAt = Number.NEGATIVE_INFINITY
   #failures = 0
@@ -86,64 +86,67 @@ export class Pushes {
     this.#unschedule()
     this.#pendingChanges = undefined
     this.#failures = 0
-    const forgotten = { mirror: null, stamp: null, attempts: [], lastError: null, waitingSince: null }
-    await this.#deps.replica.memory.change(() => forgotten)
+    const clearedState = { mirror: null, stamp: null, attempts: [], lastError: null, waitingSince: null }
+    await this.#deps.replica.stateStore.update(() => clearedState)
   }
 
   /** Call this after replicated data may have changed. Resolves when the sync is scheduled. */
-  async noteChange(): Promise<void> {
+  async recordChange(): Promise<void> {
     const { store, clock } = this.#deps
     const now = clock.now()
     const isEnabled = async () => (await store.settings.mayUseCloudSync()) && (await store.settings.read()).cloudEnabled
     if (this.#isClosed || !(await isEnabled().catch(() => false))) return // the change itself succeeded; the next sync finds it
     this.#pendingChanges = { since: this.#pendingChanges?.since ?? now, latest: now }
-    if (!this.#running) this.#scheduleChange(this.#pendingChanges)
+    if (!this.#runningSync) this.#scheduleChange(this.#pendingChanges)
   }
 
   /** Runs an overdue sync, because some platforms drop a request's timers when the request ends. Returns whether a sync was overdue. */
   wake(): boolean {
-    const isLate = this.#scheduledSync !== undefined && this.#deps.clock.now() >= this.#scheduledSync.dueAt + DROPPED_MS
-    if (isLate) this.#run()
-    return isLate
+    const isOverdue =
+      this.#scheduledSync !== undefined && this.#deps.clock.now() >= this.#scheduledSync.dueAt + DROPPED_TIMER_MS
+    if (isOverdue) this.#startSync()
+    return isOverdue
   }
 
   /** Resolves when all changes are replicated or replication has failed. */
-  async waitUntilSettled(): Promise<void> {
-    if (this.#isClosed || !(this.#scheduledSync?.isForChange || this.#running)) return
+  async waitUntilIdle(): Promise<void> {
+    if (this.#isClosed || !(this.#scheduledSync?.isForChange || this.#runningSync)) return
     await new Promise<void>((resolve) => void this.#listeners.push(resolve))
   }
 
-  /** Runs a sync and records its result. Records a failure only if cloud sync is on (`isOn`). */
-  async recordOutcome<T>(exchange: () => Promise<T>, { isOn }: { isOn: boolean }): Promise<T> {
-    this.#sending = this.#pendingChanges
+  /** Runs a sync and records its result. Records a failure only if cloud sync is on (`isSyncEnabled`). */
+  async recordOutcome<T>(exchange: () => Promise<T>, { isSyncEnabled }: { isSyncEnabled: boolean }): Promise<T> {
+    this.#inFlightChanges = this.#pendingChanges
     this.#pendingChanges = undefined
     try {
       const result = await exchange()
       this.#recordSuccess()
       return result
     } catch (error) {
-      this.#restoreWaiting()
-      if (isOn && error !== SUPERSEDED_ERROR && !isGatewayError(error, 'CLOSED'))
+      this.#restorePendingChanges()
+      if (isSyncEnabled && error !== SUPERSEDED_ERROR && !isGatewayError(error, 'CLOSED'))
         this.#recordFailure(toGatewayError(error).message)
       throw error
     } finally {
-      this.#sending = undefined
-      if (isOn && !this.#running) this.#scheduleNext()
+      this.#inFlightChanges = undefined
+      if (isSyncEnabled && !this.#runningSync) this.#scheduleNext()
     }
   }
 
   /** Returns the results of the latest syncs. */
-  async state(): Promise<Omit<CloudState, 'cloudEnabled' | 'cloudUrl'>> {
+  async getState(): Promise<Omit<CloudState, 'cloudEnabled' | 'cloudUrl'>> {
     const { replica, clock } = this.#deps
-    await this.#saving
-    const { lastSuccessAt, lastError, waitingSince, conflicts } = await replica.memory.read()
+    await this.#pendingSave
+    const { lastSuccessAt, lastError, waitingSince, conflicts } = await replica.stateStore.read()
     const since = Math.min(
-      ...[this.#pendingChanges?.since, this.#sending?.since, Date.parse(waitingSince ?? '')].filter(isTime),
+      ...[this.#pendingChanges?.since, this.#inFlightChanges?.since, Date.parse(waitingSince ?? '')].filter(
+        isFiniteTime,
+      ),
     )
     const latest = Math.max(this.#succeededAt, Date.parse(lastSuccessAt ?? '') || Number.NEGATIVE_INFINITY)
     return {
-      lastSuccessAt: isTime(latest) ? toIso(latest) : null,
-      lagMs: isTime(since) ? Math.max(0, clock.now() - since) : 0,
+      lastSuccessAt: isFiniteTime(latest) ? toIso(latest) : null,
+      lagMs: isFiniteTime(since) ? Math.max(0, clock.now() - since) : 0,
       lastError,
       conflicts,
     }
@@ -155,19 +158,19 @@ export class Pushes {
     this.#unschedule()
     this.#deps.replica.close()
     this.#notifyListeners()
-    await this.#running
-    await this.#saving
+    await this.#runningSync
+    await this.#pendingSave
   }
 
   #schedule(dueAt: number, isForChange: boolean): void {
     this.#unschedule()
     if (this.#isClosed) return
-    this.#follow()
+    this.#watchChanges()
     const { clock, startTimer } = this.#deps
     this.#scheduledSync = {
       dueAt,
       isForChange,
-      cancel: startTimer(Math.max(0, dueAt - clock.now()), () => this.#run()),
+      cancel: startTimer(Math.max(0, dueAt - clock.now()), () => this.#startSync()),
     }
   }
 
@@ -195,23 +198,23 @@ export class Pushes {
   }
 
   /** Watches for changes by other gateways and programs, if the storage reports them. */
-  #follow(): void {
-    if (this.#isFollowing) return
-    this.#isFollowing = true
+  #watchChanges(): void {
+    if (this.#isWatching) return
+    this.#isWatching = true
     const { freshness } = this.#deps.store
     freshness.onChange((key) => {
       if (key === SETTINGS_KEY || REPLICATED_COLLECTIONS.some((prefix) => key.startsWith(prefix)))
-        void this.noteChange()
+        void this.recordChange()
     })
-    freshness.onGap(() => void this.noteChange())
+    freshness.onGap(() => void this.recordChange())
   }
 
   /** Syncs, unless a sync is in flight. */
-  #run(): void {
-    if (this.#running !== undefined) return
+  #startSync(): void {
+    if (this.#runningSync !== undefined) return
     this.#unschedule()
-    this.#running = this.#sync().then((isEnabled) => {
-      this.#running = undefined
+    this.#runningSync = this.#sync().then((isEnabled) => {
+      this.#runningSync = undefined
       if (isEnabled) this.#scheduleNext()
       else this.#pendingChanges = undefined
       if (!this.#scheduledSync?.isForChange) this.#notifyListeners()
@@ -225,10 +228,10 @@ export class Pushes {
       return await replica.runExclusive(
         async (signal) => {
           const { cloudEnabled, cloudUrl } = await store.settings.read()
-          if (cloudEnabled) await this.recordOutcome(() => replica.sync({ cloudUrl, signal }), { isOn: true })
+          if (cloudEnabled) await this.recordOutcome(() => replica.sync({ cloudUrl, signal }), { isSyncEnabled: true })
           return cloudEnabled
         },
-        { ms: EXCHANGE_MS, kind: 'own' },
+        { timeoutMs: EXCHANGE_TIMEOUT_MS, kind: 'own' },
       )
     } catch (error) {
       if (toGatewayError(error).status === 500) onError(error)
@@ -237,9 +240,13 @@ export class Pushes {
   }
 
   /** Marks changes that couldn't be sent as waiting again. */
-  #restoreWaiting(): void {
-    const unsent = this.#sending
-    if (unsent) this.#pendingChanges = { since: unsent.since, latest: this.#pendingChanges?.latest ?? unsent.latest }
+  #restorePendingChanges(): void {
+    const unsentChanges = this.#inFlightChanges
+    if (unsentChanges)
+      this.#pendingChanges = {
+        since: unsentChanges.since,
+        latest: this.#pendingChanges?.latest ?? unsentChanges.latest,
+      }
   }
 
   #recordSuccess(): void {
@@ -247,8 +254,8 @@ export class Pushes {
     this.#failures = 0
     this.#succeededAt = now
     this.#save(({ lastSuccessAt, lastError, waitingSince }) => {
-      const isNews = lastError !== null || waitingSince !== null
-      if (!isNews && now - (Date.parse(lastSuccessAt ?? '') || 0) < SAVE_SUCCESS_MS) return {}
+      const hasStatusChanged = lastError !== null || waitingSince !== null
+      if (!hasStatusChanged && now - (Date.parse(lastSuccessAt ?? '') || 0) < SUCCESS_SAVE_INTERVAL_MS) return {}
       return { lastSuccessAt: toIso(now), lastError: null, waitingSince: null }
     })
   }
@@ -260,9 +267,9 @@ export class Pushes {
     this.#save(({ waitingSince }) => ({ lastError, waitingSince: waitingSince ?? since }))
   }
 
-  #save(change: Parameters<CloudReplicaStateStore['change']>[0]): void {
+  #save(change: Parameters<CloudReplicaStateStore['update']>[0]): void {
     const { replica, onError } = this.#deps
-    this.#saving = replica.memory.change(change).catch(onError)
+    this.#pendingSave = replica.stateStore.update(change).catch(onError)
   }
 
   #notifyListeners(): void {
@@ -281,6 +288,6 @@ const REPLICATED_COLLECTIONS = [
   PROVIDERS_PREFIX,
 ]
 
-const isTime = (ms: number | undefined): ms is number => ms !== undefined && Number.isFinite(ms)
+const isFiniteTime = (ms: number | undefined): ms is number => ms !== undefined && Number.isFinite(ms)
 
 const toIso = (ms: number) => new Date(ms).toISOString()

@@ -11,18 +11,18 @@ import type { Clock } from '../../../types.ts'
 import type { Ledger } from '../../limits/ledger/ledger.ts'
 import { getIdentity } from '../gateway-identity.ts'
 import { collections, paths, type SyncResponse } from '../protocol.ts'
-import { createInvalidResponse, isRejection } from '../proxy-calls.ts'
+import { createInvalidResponseError, isRejection } from '../proxy-calls.ts'
 import { createReplica } from '../replica.ts'
 import { createSignedCalls, type SignedCall, type SignedCallOptions, type SignedCalls } from '../signed-calls.ts'
 import { syncReplicas } from '../sync-replicas.ts'
 import type { SyncResult } from '../sync-types.ts'
 import type { CloudConflict, CloudOptions } from './cloud-operations.ts'
-import { count, exchangeSpending } from './cloud-spending.ts'
+import { countSchema, exchangeSpending } from './cloud-spending.ts'
 import { type CloudReplicaState, type CloudReplicaStateStore, createCloudReplicaStateStore } from './cloud-state.ts'
 import { parseReplicatedRecord } from './replica-input.ts'
 
 /** The time limit of a sync, in ms. Clients wait this long for an action (src/rules.md, Cloud sync of clients). */
-export const EXCHANGE_MS = 15_000
+export const EXCHANGE_TIMEOUT_MS = 15_000
 
 /** The dependencies of a gateway's replica. */
 export interface CloudReplicaDependencies {
@@ -50,7 +50,10 @@ export interface CloudReplica {
    * Runs work that calls the proxy, one job at a time. After `ms`, rejects with `CLOUD_TIMEOUT` and aborts the job's signal. An operator's action
    * cancels automatic syncs. `disable` cancels `sync`, because it syncs the same data.
    */
-  runExclusive<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; kind?: WorkKind }): Promise<T>
+  runExclusive<T>(
+    work: (signal: AbortSignal) => Promise<T>,
+    options: { timeoutMs: number; kind?: WorkKind },
+  ): Promise<T>
   /** Syncs all changes by both sides. With `create`, also works if the proxy doesn't have the replica yet, and ignores the state of earlier syncs. */
   exchange(context: ProxyContext, options?: { create?: boolean }): Promise<SyncResult>
   /**
@@ -62,14 +65,14 @@ export interface CloudReplica {
   call(call: SignedCall, context: ProxyContext): ReturnType<SignedCalls['call']>
   /** Forgets the current session if it has this ID. Without an ID, forgets any session. */
   forgetSession(id?: string): void
-  memory: CloudReplicaStateStore
+  stateStore: CloudReplicaStateStore
   /** Cancels all in-flight work. */
   close(): void
 }
 
 export function createCloudReplica({ store, clock, ledger, fetch, options }: CloudReplicaDependencies): CloudReplica {
-  const memory = createCloudReplicaStateStore(store.storage)
-  const calls = createSignedCalls({ getIdentity: (cloudUrl) => getIdentity(cloudUrl, store) })
+  const stateStore = createCloudReplicaStateStore(store.storage)
+  const signedCalls = createSignedCalls({ getIdentity: (cloudUrl) => getIdentity(cloudUrl, store) })
   const mutex = createMutex()
   const closeController = new AbortController()
   const yieldControllers = { own: new AbortController(), sync: new AbortController() }
@@ -83,17 +86,17 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
 
   const call: CloudReplica['call'] = (signedCall, context) => {
     rejectHttp(context.cloudUrl, options)
-    return calls.call(signedCall, { ...context, fetch })
+    return signedCalls.call(signedCall, { ...context, fetch })
   }
 
   /** Returns the stored state if it belongs to this proxy URL; otherwise, an empty state. */
-  const getReplicaState = ({ cloudUrl, mirror, stamp, attempts }: CloudReplicaState, address: string) =>
-    cloudUrl === address ? { mirror, stamp, attempts } : { mirror: null, stamp: null, attempts: [] }
+  const getReplicaState = ({ cloudUrl, mirror, stamp, attempts }: CloudReplicaState, requestedUrl: string) =>
+    cloudUrl === requestedUrl ? { mirror, stamp, attempts } : { mirror: null, stamp: null, attempts: [] }
 
   const runExchange: CloudReplica['exchange'] = async (context, { create = false } = {}) => {
     const { cloudUrl, signal } = context
-    const refresh = async () => getReplicaState(await memory.read(), cloudUrl)
-    const exchanged = await syncReplicas({
+    const refresh = async () => getReplicaState(await stateStore.read(), cloudUrl)
+    const syncResult = await syncReplicas({
       createReplica: (replicaId) =>
         createReplica({
           store,
@@ -107,15 +110,15 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
         parseSyncResponse(await call({ method: 'POST', path: paths.replica, body }, context), context),
       state: await refresh(),
       refresh,
-      save: async (state) => void (await memory.change(() => ({ cloudUrl, attempts: [], ...state }), signal)),
+      save: async (state) => void (await stateStore.update(() => ({ cloudUrl, attempts: [], ...state }), signal)),
       onConflict: async (conflict) =>
-        void (await memory.change(({ conflicts }) => ({ conflicts: withConflict(conflicts, conflict) }), signal)),
+        void (await stateStore.update(({ conflicts }) => ({ conflicts: withConflict(conflicts, conflict) }), signal)),
       create,
       signal,
     })
     const { mirror } = await refresh()
     if (mirror !== null) await exchangeUsage(mirror, context)
-    return exchanged
+    return syncResult
   }
 
   /** Exchanges usage with the cloud. Call this once both sides have the same limits. */
@@ -130,40 +133,45 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
             return undefined // a proxy of an earlier release doesn't support this call
           })
         },
-        invalid: () => createInvalidResponse(context),
+        createInvalidError: () => createInvalidResponseError(context),
       },
     )
 
   return {
-    memory,
+    stateStore,
     call,
     exchange: runExchange,
     async sync(context) {
       isSyncing = true
       try {
-        return requireConflicts(await runExchange(context).catch(adviseEnable))
+        return requireConflicts(await runExchange(context).catch(rethrowWithEnableAdvice))
       } finally {
         isSyncing = false
       }
     },
-    forgetSession: (id = calls.session()) => {
-      if (id === calls.session()) calls.forget()
+    forgetSession: (id = signedCalls.getSessionId()) => {
+      if (id === signedCalls.getSessionId()) signedCalls.forgetSession()
     },
     close() {
       for (const controller of [closeController, yieldControllers.own, yieldControllers.sync])
         controller.abort(gatewayError('CLOSED'))
     },
 
-    runExclusive(work, { ms, kind }) {
+    runExclusive(work, { timeoutMs, kind }) {
       if (kind !== 'own') cancelRunning('own')
       if (kind === 'disable' && isSyncing) cancelRunning('sync')
-      const runInOrder = (both: AbortSignal) =>
+      const runLocked = (combinedSignal: AbortSignal) =>
         mutex(async () => {
-          both.throwIfAborted()
-          return work(both)
+          combinedSignal.throwIfAborted()
+          return work(combinedSignal)
         })
       const { signal } = kind === 'own' || kind === 'sync' ? yieldControllers[kind] : closeController
-      return runWithDeadline(runInOrder, { clock, ms, createError: () => createTimeoutError(ms), signal })
+      return runWithDeadline(runLocked, {
+        clock,
+        ms: timeoutMs,
+        createError: () => createTimeoutError(timeoutMs),
+        signal,
+      })
     },
   }
 }
@@ -175,21 +183,23 @@ export const SUPERSEDED_ERROR = gatewayError('CLOUD_CONFLICT', {
 
 /** Adds a conflict, unless an earlier attempt whose write failed has already added it. */
 function withConflict(conflicts: readonly CloudConflict[], conflict: CloudConflict): CloudConflict[] {
-  const isSame = (other: CloudConflict) => other.collection === conflict.collection && other.id === conflict.id
-  const last = conflicts.findLast(isSame)
+  const isSameRecord = (other: CloudConflict) => other.collection === conflict.collection && other.id === conflict.id
+  const lastConflict = conflicts.findLast(isSameRecord)
   const { collection, id, kept, at } = conflict
-  return last?.at === at ? [...conflicts] : [...conflicts, { collection, id, kept, at }]
+  return lastConflict?.at === at ? [...conflicts] : [...conflicts, { collection, id, kept, at }]
 }
 
 /** Creates the error for an action that hasn't finished after `ms`. */
-export const createTimeoutError = (ms: number): GatewayError =>
-  gatewayError('CLOUD_TIMEOUT', { message: `The cloud proxy did not respond within ${ms / 1_000} s. Try again.` })
+export const createTimeoutError = (timeoutMs: number): GatewayError =>
+  gatewayError('CLOUD_TIMEOUT', {
+    message: `The cloud proxy did not respond within ${timeoutMs / 1_000} s. Try again.`,
+  })
 
 /** Returns whether the proxy failed, rejected a call, or didn't respond in time. */
 export const isCloudError = (error: unknown): error is GatewayError =>
   isGatewayError(error, 'CLOUD_FAILED') || isGatewayError(error, 'CLOUD_TIMEOUT')
 
-function adviseEnable(error: unknown): never {
+function rethrowWithEnableAdvice(error: unknown): never {
   if (!isRejection(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
   const { message, code, data } = error
   throw gatewayError(code, { message: `${message} ${ENABLE_AGAIN_ADVICE}`, cause: error, data })
@@ -209,16 +219,16 @@ export function rejectHttp(cloudUrl: string, { allowHttp = false }: CloudOptions
   )
 }
 
-const revision = v.tuple([count, count])
+const revision = v.tuple([countSchema, countSchema])
 const base = v.exactOptional(revision)
 const verdict = v.picklist(['taken', 'known', 'concurrent'])
-const rejected = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO_SECRET', 'KEY_TAKEN']) })
+const rejectedVerdict = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO_SECRET', 'KEY_TAKEN']) })
 
 /** Doesn't validate the records in the states. The collections' schemas do that when the states are applied. */
 const responseSchema = v.object({
   mirror: v.string(),
   stamp: v.string(),
-  verdicts: v.array(alternatives([verdict, rejected], (input) => (isObject(input) ? rejected : verdict))),
+  verdicts: v.array(alternatives([verdict, rejectedVerdict], (input) => (isObject(input) ? rejectedVerdict : verdict))),
   changes: v.array(
     v.object({
       collection: v.picklist(collections),
@@ -234,7 +244,7 @@ const responseSchema = v.object({
 
 function parseSyncResponse(body: JsonObject, context: ProxyContext): SyncResponse {
   const response = v.safeParse(responseSchema, body)
-  if (!response.success) throw createInvalidResponse(context)
+  if (!response.success) throw createInvalidResponseError(context)
   return response.output
 }
 
@@ -242,9 +252,9 @@ function parseSyncResponse(body: JsonObject, context: ProxyContext): SyncRespons
  * Returns a sync's conflicts. If a record was rejected, throws an error that describes it in `data.problem`; all other records have been replicated.
  */
 export function requireConflicts({ conflicts, rejected }: SyncResult): CloudConflict[] {
-  const [first] = rejected
-  if (!first) return conflicts
-  const { collection, id, message, code } = first
+  const [firstRejection] = rejected
+  if (!firstRejection) return conflicts
+  const { collection, id, message, code } = firstRejection
   const problem = `The record ${id} of ${collection} is not synced: ${message}`
   throw gatewayError(code === 'KEY_TAKEN' ? 'CLOUD_CONFLICT' : 'CLOUD_FAILED', {
     message: `${problem} All other records are synced.`,

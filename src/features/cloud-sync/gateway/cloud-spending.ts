@@ -18,20 +18,20 @@ export interface SpendingSide {
 const LAST_MINUTE = 4_223_371_679
 
 /** A count from the other side. */
-export const count = integerSchema(0, Number.MAX_SAFE_INTEGER)
+export const countSchema = integerSchema(0, Number.MAX_SAFE_INTEGER)
 
 /** The usage of a key or group on the other side. */
-export const scopeUsage = v.object({
+export const scopeUsageSchema = v.object({
   scope: v.picklist(['key', 'group']),
   id: v.string(),
-  epoch: count,
-  number: count,
-  minute: v.pipe(count, v.maxValue(LAST_MINUTE)),
-  used: v.pipe(v.array(count), v.minLength(COUNTER_COUNT), v.maxLength(COUNTER_COUNT)),
+  epoch: countSchema,
+  number: countSchema,
+  minute: v.pipe(countSchema, v.maxValue(LAST_MINUTE)),
+  used: v.pipe(v.array(countSchema), v.minLength(COUNTER_COUNT), v.maxLength(COUNTER_COUNT)),
 })
 
 const responseSchema = v.object({
-  accounts: v.array(scopeUsage),
+  accounts: v.array(scopeUsageSchema),
   next: v.exactOptional(v.pipe(v.string(), v.nonEmpty())),
 })
 
@@ -43,12 +43,12 @@ export async function exchangeSpending(
   side: SpendingSide,
   {
     send,
-    invalid: createInvalidError,
-  }: { send(request: SpendingRequest): Promise<JsonObject | undefined>; invalid(): Error },
+    createInvalidError,
+  }: { send(request: SpendingRequest): Promise<JsonObject | undefined>; createInvalidError(): Error },
 ): Promise<void> {
-  const limited = await findLimitedAccounts(side)
-  if (limited.size === 0) return
-  let localSpending = await readSpending(side, limited, '')
+  const limitedNames = await listLimitedNames(side)
+  if (limitedNames.size === 0) return
+  let localSpending = await readSpending(side, limitedNames, '')
   let after: string | undefined = ''
   for (;;) {
     const { accounts, next } = localSpending
@@ -56,10 +56,10 @@ export async function exchangeSpending(
     if (!body) return
     const response = v.safeParse(responseSchema, body)
     if (!response.success) throw createInvalidError()
-    await applyAll(side, limited, response.output.accounts)
+    await applyRemoteSpending(side, limitedNames, response.output.accounts)
     after = response.output.next
     if (next === undefined && after === undefined) return
-    localSpending = next === undefined ? { accounts: [] } : await readSpending(side, limited, next)
+    localSpending = next === undefined ? { accounts: [] } : await readSpending(side, limitedNames, next)
   }
 }
 
@@ -68,14 +68,14 @@ export async function respondToSpending(
   side: SpendingSide,
   { accounts, after }: SpendingRequest,
 ): Promise<SpendingResponse> {
-  const limited = await findLimitedAccounts(side)
-  if (limited.size === 0) return { accounts: [] }
-  await applyAll(side, limited, accounts)
-  return after === undefined ? { accounts: [] } : readSpending(side, limited, after)
+  const limitedNames = await listLimitedNames(side)
+  if (limitedNames.size === 0) return { accounts: [] }
+  await applyRemoteSpending(side, limitedNames, accounts)
+  return after === undefined ? { accounts: [] } : readSpending(side, limitedNames, after)
 }
 
 /** Lists the keys and groups with limits, by account name. */
-async function findLimitedAccounts({ store }: SpendingSide): Promise<ReadonlySet<string>> {
+async function listLimitedNames({ store }: SpendingSide): Promise<ReadonlySet<string>> {
   const [keys, groups] = await Promise.all([store.keys.entries(), store.groups.entries()])
   const formatNames = (scope: ScopeUsage['scope'], entries: typeof keys | typeof groups) =>
     entries.flatMap(({ record: { id, limits } }) => (limits ? formatAccountName({ scope, id }) : []))
@@ -84,24 +84,24 @@ async function findLimitedAccounts({ store }: SpendingSide): Promise<ReadonlySet
 
 async function readSpending(
   { ledger, replicaId }: SpendingSide,
-  limited: ReadonlySet<string>,
+  limitedNames: ReadonlySet<string>,
   after: string,
 ): Promise<SpendingResponse> {
   const page = await (await ledger()).listSpending(replicaId, { limit: MAX_ACCOUNTS, ...(after !== '' && { after }) })
-  return { ...page, accounts: page.accounts.filter((account) => limited.has(formatAccountName(account))) }
+  return { ...page, accounts: page.accounts.filter((account) => limitedNames.has(formatAccountName(account))) }
 }
 
-async function applyAll(
+async function applyRemoteSpending(
   { ledger, replicaId }: SpendingSide,
-  limited: ReadonlySet<string>,
+  limitedNames: ReadonlySet<string>,
   accounts: readonly ScopeUsage[],
 ): Promise<void> {
-  const limitedAccounts = accounts.filter((account) => limited.has(formatAccountName(account)))
+  const limitedAccounts = accounts.filter((account) => limitedNames.has(formatAccountName(account)))
   if (limitedAccounts.length === 0) return
-  const opened = await ledger()
+  const openedLedger = await ledger()
   await Promise.all(
     limitedAccounts.map((account) =>
-      opened.applySpending(replicaId, account).catch((error: unknown) => {
+      openedLedger.applySpending(replicaId, account).catch((error: unknown) => {
         if (!isGatewayError(error, 'RECORD_DAMAGED')) throw error // requests with damaged counters are rejected anyway
       }),
     ),

@@ -13,32 +13,32 @@ export interface CloudStart {
   resume(exchange?: Exchange): Promise<void>
 }
 
-interface Dependencies {
+interface CloudStartDependencies {
   settings: Store['settings']
   clock: Clock
   /** Loads management, including the sync code. */
   load(): Promise<{ pushes: Pushes }>
 }
 
-export function createCloudStart({ settings, clock, load }: Dependencies): CloudStart {
+export function createCloudStart({ settings, clock, load }: CloudStartDependencies): CloudStart {
   let hasResumed = false
-  const start: CloudStart = {
+  const cloudStart: CloudStart = {
     async resume(exchange) {
       if (hasResumed) {
-        if (start.pushes?.wake()) exchange?.waitUntil?.(start.pushes.waitUntilSettled())
+        if (cloudStart.pushes?.wake()) exchange?.waitUntil?.(cloudStart.pushes.waitUntilIdle())
         return
       }
       hasResumed = true
-      start.startedAt ??= clock.now()
+      cloudStart.startedAt ??= clock.now()
       try {
         if (!(await settings.mayUseCloudSync()) || !(await settings.read()).cloudEnabled) return
         const { pushes } = await load()
         pushes.start()
-        exchange?.waitUntil?.(pushes.waitUntilSettled())
+        exchange?.waitUntil?.(pushes.waitUntilIdle())
       } catch {
         hasResumed = false // the storage is unavailable; a later request tries again
       }
     },
   }
-  return start
+  return cloudStart
 }

@@ -31,8 +31,8 @@ export interface CloudReplicaStateStore {
    * Applies `change` to the state and writes the result. Retries if another gateway writes at the same time. Doesn't write if nothing changes, or
    * once `signal` is aborted.
    */
-  change(
-    change: (memory: CloudReplicaState) => Partial<CloudReplicaState>,
+  update(
+    getChanges: (state: CloudReplicaState) => Partial<CloudReplicaState>,
     signal?: AbortSignal,
   ): Promise<CloudReplicaState>
 }
@@ -41,41 +41,41 @@ const MIRROR_KEY = 'cloud/mirror'
 const MAX_CONFLICTS = 100
 
 export function createCloudReplicaStateStore(storage: Storage): CloudReplicaStateStore {
-  const load = async () => storage.get(MIRROR_KEY).catch(handleStorageError('read', MIRROR_KEY))
+  const readStored = async () => storage.get(MIRROR_KEY).catch(handleStorageError('read', MIRROR_KEY))
 
   return {
-    read: async () => parse((await load())?.value),
+    read: async () => parseState((await readStored())?.value),
 
-    change: (change, signal) =>
+    update: (change, signal) =>
       retryOnConflict(async () => {
-        const stored = await load()
-        const memory = parse(stored?.value)
-        const { conflicts, ...next } = { ...memory, ...change(memory) }
-        const value = JSON.stringify({ ...next, conflicts: conflicts.slice(-MAX_CONFLICTS) })
+        const stored = await readStored()
+        const state = parseState(stored?.value)
+        const { conflicts, ...nextState } = { ...state, ...change(state) }
+        const value = JSON.stringify({ ...nextState, conflicts: conflicts.slice(-MAX_CONFLICTS) })
         signal?.throwIfAborted()
         if (value !== stored?.value) {
           const ifVersion = stored?.version ?? null
           if (!(await storage.set(MIRROR_KEY, value, { ifVersion }).catch(handleStorageError('write', MIRROR_KEY))))
             return false
         }
-        return { ...next, conflicts }
+        return { ...nextState, conflicts }
       }),
   }
 }
 
-function parse(text: string | undefined): CloudReplicaState {
+function parseState(text: string | undefined): CloudReplicaState {
   const stored = text === undefined ? {} : tryParseJson(text)
-  const members = isObject(stored) ? stored : {}
+  const fields = isObject(stored) ? stored : {}
   const getString = (value: unknown) => (typeof value === 'string' ? value : null)
   return {
-    cloudUrl: getString(members.cloudUrl) ?? '',
-    mirror: getString(members.mirror),
-    stamp: getString(members.stamp),
-    attempts: Array.isArray(members.attempts) ? members.attempts.filter((attempt) => typeof attempt === 'string') : [],
-    lastSuccessAt: getString(members.lastSuccessAt),
-    lastError: getString(members.lastError),
-    waitingSince: getString(members.waitingSince),
-    conflicts: Array.isArray(members.conflicts) ? members.conflicts.filter(isObject).flatMap(parseConflict) : [],
+    cloudUrl: getString(fields.cloudUrl) ?? '',
+    mirror: getString(fields.mirror),
+    stamp: getString(fields.stamp),
+    attempts: Array.isArray(fields.attempts) ? fields.attempts.filter((attempt) => typeof attempt === 'string') : [],
+    lastSuccessAt: getString(fields.lastSuccessAt),
+    lastError: getString(fields.lastError),
+    waitingSince: getString(fields.waitingSince),
+    conflicts: Array.isArray(fields.conflicts) ? fields.conflicts.filter(isObject).flatMap(parseConflict) : [],
   }
 }
 

@@ -17,7 +17,7 @@ import type { Tenant, Tenants } from './tenants.ts'
 export interface Control {
   serve(exchange: Exchange): Promise<Reply>
   /** Returns the operations on a tenant's data. Rejects with `NOT_FOUND`. */
-  api(tenant: string): Promise<Management<unknown>>
+  getApi(tenant: string): Promise<Management<unknown>>
   /** Deletes all of a tenant's data. Rejects with `NOT_FOUND`. */
   forget(tenant: string): Promise<void>
 }
@@ -38,28 +38,28 @@ export function createControl(deps: {
   const { tenants, directory } = deps
   const sessions = createSessions(deps)
   const service = createReplicaService({ ...deps, sessions })
-  const apis = new WeakMap<Tenant, Management<unknown>>()
+  const apiByTenant = new WeakMap<Tenant, Management<unknown>>()
 
   return {
     serve: createProtocol({ ...deps, sessions, actions: service }),
 
-    async api(id) {
+    async getApi(id) {
       const tenant = await tenants.open(id)
-      if (!tenant) throw createNoTenantError()
-      const getApi =
-        apis.get(tenant) ??
+      if (!tenant) throw createTenantNotFoundError()
+      const api =
+        apiByTenant.get(tenant) ??
         createTenantApi(tenant, {
           directory,
           runExclusive: (work) => service.runExclusive(id, () => tenants.use(tenant, work)),
         })
-      apis.set(tenant, getApi)
-      return getApi
+      apiByTenant.set(tenant, api)
+      return api
     },
 
     async forget(id) {
-      if (!(await service.forget(id))) throw createNoTenantError()
+      if (!(await service.forget(id))) throw createTenantNotFoundError()
     },
   }
 }
 
-const createNoTenantError = () => gatewayError('NOT_FOUND', { message: 'Tenant not found' })
+const createTenantNotFoundError = () => gatewayError('NOT_FOUND', { message: 'Tenant not found' })

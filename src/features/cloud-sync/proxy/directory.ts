@@ -15,13 +15,13 @@ export interface Directory {
   find(credential: string): Promise<string | undefined>
   forget(credential: string): void
   /** Assigns the key with this digest to the tenant. Resolves to `false` if another tenant has the key. Call this before writing the key. */
-  take(tenant: string, digest: string): Promise<boolean>
+  acquire(tenant: string, digest: string): Promise<boolean>
   /** Releases a key. Call this after deleting the key. */
   release(tenant: string, digest: string): Promise<void>
   releaseAll(tenant: string): Promise<void>
 }
 
-interface Claim {
+interface KeyClaim {
   tenant: string
   /** Epoch ms, by the proxy's clock. */
   at: number
@@ -34,7 +34,7 @@ const getClaimPrefix = (tenant: string) => `claims/${tenant}/`
 /**
  * How long a claim waits for its key to be written, in ms. After that, the claiming proxy is assumed to have stopped, so any tenant may take the key.
  */
-const CLAIM_MS = 60_000
+const CLAIM_GRACE_MS = 60_000
 
 /** Creates the directory. `hasKey` returns whether a tenant's replica has a key. */
 export function createDirectory(deps: {
@@ -48,8 +48,8 @@ export function createDirectory(deps: {
 
   const getEntryName = async (digest: string) => (await keyring()).digestBySha256(digest)
 
-  async function isHeld({ tenant, at }: Claim, digest: string): Promise<boolean> {
-    return Math.abs(clock.now() - at) < CLAIM_MS || hasKey(tenant, digest)
+  async function isActiveClaim({ tenant, at }: KeyClaim, digest: string): Promise<boolean> {
+    return Math.abs(clock.now() - at) < CLAIM_GRACE_MS || hasKey(tenant, digest)
   }
 
   async function releaseEntry(tenant: string, name: string): Promise<void> {
@@ -66,28 +66,28 @@ export function createDirectory(deps: {
         parseClaim,
       )
       if (!entry) return undefined
-      evictOldest(tenantByCredential, MAX_KNOWN)
+      evictOldest(tenantByCredential, MAX_CACHED_CREDENTIALS)
       tenantByCredential.set(credential, entry.value.tenant)
       return entry.value.tenant
     },
 
     forget: (credential) => void tenantByCredential.delete(credential),
 
-    async take(tenant, digest) {
+    async acquire(tenant, digest) {
       const name = await getEntryName(digest)
       const claimKey = getClaimPrefix(tenant) + name
-      let isListed = false
+      let isClaimListed = false
       for (;;) {
         const entry = await documents.read(DIRECTORY_PREFIX + name, parseClaim)
-        const isOwn = entry?.value.tenant === tenant
-        if (isOwn && Math.abs(clock.now() - entry.value.at) < CLAIM_MS / 2) return true
-        if (entry && !isOwn && (await isHeld(entry.value, digest))) {
-          if (isListed) await documents.remove(claimKey)
+        const isOwnEntry = entry?.value.tenant === tenant
+        if (isOwnEntry && Math.abs(clock.now() - entry.value.at) < CLAIM_GRACE_MS / 2) return true
+        if (entry && !isOwnEntry && (await isActiveClaim(entry.value, digest))) {
+          if (isClaimListed) await documents.remove(claimKey)
           return false
         }
-        if (!isListed) await documents.write(claimKey, {}, {})
-        isListed = true
-        const claim: Claim = { tenant, at: clock.now() }
+        if (!isClaimListed) await documents.write(claimKey, {}, {})
+        isClaimListed = true
+        const claim: KeyClaim = { tenant, at: clock.now() }
         if (await documents.write(DIRECTORY_PREFIX + name, claim, { ifVersion: entry?.version ?? null })) return true
       }
     },
@@ -106,7 +106,7 @@ export function createDirectory(deps: {
   }
 }
 
-const parseClaim = ({ tenant, at }: JsonObject): Claim | undefined =>
+const parseClaim = ({ tenant, at }: JsonObject): KeyClaim | undefined =>
   typeof tenant === 'string' && typeof at === 'number' ? { tenant, at } : undefined
 
-const MAX_KNOWN = 20_000
+const MAX_CACHED_CREDENTIALS = 20_000

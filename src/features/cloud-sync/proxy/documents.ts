@@ -10,16 +10,16 @@ export interface Documents {
   /** Resolves to `false` if another write came first. With `ifVersion: null`, writes only if the document doesn't exist. */
   write(key: string, value: object, options: { ifVersion?: string | null; ttlMs?: number }): Promise<boolean>
   /** Writes the result of `change`, unless it is `undefined`. Calls `change` again if another write came first. */
-  change<T extends object>(
+  update<T extends object>(
     key: string,
     parse: Parse<T>,
-    change: (current: T | undefined) => T | undefined,
+    transform: (current: T | undefined) => T | undefined,
   ): Promise<void>
   remove(key: string, ifVersion?: string): Promise<boolean>
   /** Lists the documents below a prefix, sorted by key, with the prefix removed. Skips documents for which `parse` returns `undefined`. */
   list<T>(prefix: string, parse: Parse<T>): AsyncIterable<{ key: string; value: T }>
   /** Removes all keys below a prefix. Calls `each` with a key before removing it. */
-  removeAll(prefix: string, each?: (key: string) => Promise<void>): Promise<void>
+  removeAll(prefix: string, beforeRemove?: (key: string) => Promise<void>): Promise<void>
 }
 
 type Parse<T> = (document: JsonObject) => T | undefined
@@ -45,7 +45,7 @@ export function createDocuments(storage: Storage): Documents {
   const remove: Documents['remove'] = (key, ifVersion) =>
     storage.delete(key, ifVersion === undefined ? {} : { ifVersion }).catch(handleStorageError('write', key))
 
-  async function* pages(prefix: string) {
+  async function* listPages(prefix: string) {
     for (let after: string | undefined; ; ) {
       const options = { limit: PAGE_SIZE, ...(after !== undefined && { after }) }
       const page = await storage.list(prefix, options).catch(handleStorageError('list', prefix))
@@ -60,26 +60,28 @@ export function createDocuments(storage: Storage): Documents {
     write,
     remove,
 
-    change: (key, parse, change) =>
+    update: (key, parse, change) =>
       retryOnConflict(async () => {
-        const found = await read(key, parse)
-        const next = change(found?.value)
-        return next === undefined || (await write(key, next, { ifVersion: found?.version ?? null })) ? DONE : false
+        const storedDocument = await read(key, parse)
+        const nextValue = change(storedDocument?.value)
+        return nextValue === undefined || (await write(key, nextValue, { ifVersion: storedDocument?.version ?? null }))
+          ? DONE
+          : false
       }).then(() => {}),
 
     async *list(prefix, parse) {
-      for await (const page of pages(prefix))
+      for await (const page of listPages(prefix))
         for (const entry of page) {
           const value = parseDocument(entry.value, parse)
           if (value !== undefined) yield { key: entry.key.slice(prefix.length), value }
         }
     },
 
-    async removeAll(prefix, each) {
-      for await (const page of pages(prefix))
+    async removeAll(prefix, beforeRemove) {
+      for await (const page of listPages(prefix))
         await Promise.all(
           page.map(async ({ key }) => {
-            await each?.(key)
+            await beforeRemove?.(key)
             await remove(key)
           }),
         )

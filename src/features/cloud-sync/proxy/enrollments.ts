@@ -27,8 +27,8 @@ export class Enrollments {
 
   async add(tenant: string, publicKey: string): Promise<void> {
     let count = 0
-    await this.#documents.change(ENROLLED_KEY, parseCount, (before) => {
-      count = (before?.count ?? 0) + 1
+    await this.#documents.update(ENROLLED_KEY, parseCount, (current) => {
+      count = (current?.count ?? 0) + 1
       return { count }
     })
     await this.#documents.write(getEnrollmentKey(tenant), { publicKey, count }, { ifVersion: null })
@@ -38,16 +38,16 @@ export class Enrollments {
     await this.#documents.remove(getEnrollmentKey(tenant))
   }
 
-  async isToken(presented: string | undefined): Promise<boolean> {
-    if (this.#token === undefined || presented === undefined) return false
-    const [expected, actual] = await Promise.all([digestText(this.#token), digestText(presented)])
+  async matchesToken(presentedToken: string | undefined): Promise<boolean> {
+    if (this.#token === undefined || presentedToken === undefined) return false
+    const [expected, actual] = await Promise.all([digestText(this.#token), digestText(presentedToken)])
     return isEqualInConstantTime(encodeUtf8(expected), encodeUtf8(actual))
   }
 
   /** Creates the error for a gateway that isn't enrolled and presents no token or a wrong one. */
-  createTokenError(presented: string | undefined): Error {
+  createTokenError(presentedToken: string | undefined): Error {
     if (this.#token === undefined) return createProxyError('NOT_ENROLLED', NO_ENROLLMENT_MESSAGE)
-    return presented === undefined
+    return presentedToken === undefined
       ? createProxyError('NOT_ENROLLED')
       : createProxyError('NOT_ENROLLED', WRONG_ENROLLMENT_MESSAGE)
   }

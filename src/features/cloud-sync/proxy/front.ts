@@ -19,13 +19,13 @@ import type { Tenants } from './tenants.ts'
 
 /** The protocol's root path. */
 const CLOUD_PATH = '/cloud'
-const isProtocol = (path: string) => path === CLOUD_PATH || path.startsWith(`${CLOUD_PATH}/`)
+const isProtocolPath = (path: string) => path === CLOUD_PATH || path.startsWith(`${CLOUD_PATH}/`)
 
 /** The proxy's areas, used only for looking up paths; their handlers reject every request. The proxy never serves `/api`. */
 const AREAS = [...createModelAreas(rejectPlaceholder), createHealthArea(rejectPlaceholder)]
 
 /** Returns whether the proxy serves a path: the protocol, `/health`, or an API path for clients. */
-export const isProxyPath = (path: string): boolean => isProtocol(path) || findArea(AREAS, path) !== undefined
+export const isProxyPath = (path: string): boolean => isProtocolPath(path) || findArea(AREAS, path) !== undefined
 
 /** Creates the reply to a request for any other path. */
 export function createNotFoundReply({ method, path }: Exchange): Reply {
@@ -41,11 +41,11 @@ export function createNotFoundReply({ method, path }: Exchange): Reply {
 
 /** Used by each tenant's gateway to reject requests without a known key, even if `requireApiKey` is off. */
 export const requireKey: NonNullable<KeyAreaOptions['onCallerIdentified']> = async (_, { key }) => {
-  if (!key) throw createUnknownKey()
+  if (!key) throw createUnknownKeyError()
   return undefined
 }
 
-const createUnknownKey = () => gatewayError('KEY_UNKNOWN', { headers: { 'www-authenticate': 'Bearer' } })
+const createUnknownKeyError = () => gatewayError('KEY_UNKNOWN', { headers: { 'www-authenticate': 'Bearer' } })
 
 /** The proxy's own settings, which require a key for every request. */
 export const KEY_REQUIRED_SETTINGS: StoredSettings = { cloudEnabled: false, requireApiKey: true, cloudUrl: '' }
@@ -65,28 +65,29 @@ export function createProxyApp(deps: {
 }): App {
   const { directory, tenants, protocol, health, clock, assertOpen, onError } = deps
   /** The credential and tenant of each request's key. */
-  const found = new WeakMap<ClientKey, { credential: string; tenant: string }>()
+  const tenantByKey = new WeakMap<ClientKey, { credential: string; tenant: string }>()
 
   /** Finds a credential's tenant. That tenant's gateway then decides whether to accept the key. */
-  async function find(credential: string): Promise<ClientKey | undefined> {
+  async function findKey(credential: string): Promise<ClientKey | undefined> {
     const tenant = await directory.find(credential)
     if (tenant === undefined) return undefined
     if (!(await tenants.open(tenant))) {
       directory.forget(credential) // the key may belong to another tenant now
-      const now = await directory.find(credential)
-      if (now === undefined || now === tenant || !(await tenants.open(now))) return undefined
-      return createPresentedKey(credential, now)
+      const currentTenant = await directory.find(credential)
+      if (currentTenant === undefined || currentTenant === tenant || !(await tenants.open(currentTenant)))
+        return undefined
+      return createPresentedKey(credential, currentTenant)
     }
     return createPresentedKey(credential, tenant)
   }
 
   function createPresentedKey(credential: string, tenant: string): ClientKey {
     const key = { id: '', name: '', digest: '' }
-    found.set(key, { credential, tenant })
+    tenantByKey.set(key, { credential, tenant })
     return key
   }
 
-  async function serve(exchange: Exchange, tenantId: string): Promise<Reply | undefined> {
+  async function forwardToTenant(exchange: Exchange, tenantId: string): Promise<Reply | undefined> {
     const tenant = await tenants.open(tenantId)
     return tenant && tenants.use(tenant, () => tenant.gateway.exchange(exchange))
   }
@@ -94,40 +95,40 @@ export function createProxyApp(deps: {
   /**
    * Forwards a request to its key's tenant. If that tenant doesn't know the key, looks the key up again, because it may have moved to another tenant.
    */
-  async function serveKey(exchange: Exchange, key: ClientKey): Promise<Reply | undefined> {
-    const { credential, tenant } = found.get(key) ?? {}
+  async function forwardForKey(exchange: Exchange, key: ClientKey): Promise<Reply | undefined> {
+    const { credential, tenant } = tenantByKey.get(key) ?? {}
     if (credential === undefined || tenant === undefined) return undefined
-    const reply = await serve(exchange, tenant)
-    if (reply && !isUnknownKey(reply)) return reply
+    const reply = await forwardToTenant(exchange, tenant)
+    if (reply && !isUnknownKeyReply(reply)) return reply
     directory.forget(credential)
-    const now = await directory.find(credential)
-    return now === undefined || now === tenant ? reply : serve(exchange, now)
+    const currentTenant = await directory.find(credential)
+    return currentTenant === undefined || currentTenant === tenant ? reply : forwardToTenant(exchange, currentTenant)
   }
 
-  const isUnknownKey = ({ status, headers }: Reply) => status === 401 && headers['www-authenticate'] === 'Bearer'
+  const isUnknownKeyReply = ({ status, headers }: Reply) => status === 401 && headers['www-authenticate'] === 'Bearer'
 
   const keyStore: KeyStore = {
     clock,
     settings: { read: async () => KEY_REQUIRED_SETTINGS },
-    loadKeyAccess: once(async () => ({ lookup: { find } })),
+    loadKeyAccess: once(async () => ({ lookup: { find: findKey } })),
   }
   const serveTenant = serveWithKeys(
     [
-      ...otherRoutes.map(({ method, path }) => ({ method, path, run: rejectPlaceholder })),
+      ...nonModelRoutes.map(({ method, path }) => ({ method, path, run: rejectPlaceholder })),
       ...createModelRoutes(rejectPlaceholder),
     ],
     {
       authenticate: (exchange, client) => authenticateClient(exchange, keyStore, client),
       async onCallerIdentified(exchange, { key }) {
-        const reply = key && (await serveKey(exchange, key))
+        const reply = key && (await forwardForKey(exchange, key))
         if (reply) return reply
-        throw createUnknownKey()
+        throw createUnknownKeyError()
       },
       assertOpen,
       onError,
     },
   )
-  const models = createApp({
+  const modelsApp = createApp({
     basePath: '',
     areas: [...createModelAreas(serveTenant), createHealthArea(health)],
     allowedOrigins: [],
@@ -136,14 +137,14 @@ export function createProxyApp(deps: {
   return async (exchange) => {
     const { method, path } = exchange
     if (!isProxyPath(path)) return undefined
-    if (!isProtocol(path)) return models(exchange)
+    if (!isProtocolPath(path)) return modelsApp(exchange)
     const reply = await protocol(exchange)
     return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
   }
 }
 
 /** A tenant gateway's routes, except the model endpoints. */
-const otherRoutes = [
+const nonModelRoutes = [
   ...accountRoutes(rejectPlaceholder),
   ...createListingRoutes({
     listing: rejectPlaceholder,
@@ -156,5 +157,5 @@ const otherRoutes = [
  * A placeholder handler, because these routes are only used to find out which methods a path supports. Requests with a key go to a tenant's gateway.
  */
 async function rejectPlaceholder(): Promise<never> {
-  throw createUnknownKey()
+  throw createUnknownKeyError()
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { decodeJsonText, MAX_DEPTH, parseJsonObject } from '../../../lib/json.ts'
 import { scanTopLevel } from '../../../lib/json-scan.ts'
-import { count, scopeUsage } from '../gateway/cloud-spending.ts'
+import { countSchema, scopeUsageSchema } from '../gateway/cloud-spending.ts'
 import {
   collections,
   type EncryptedBody,
@@ -19,48 +19,52 @@ import { createProxyError } from './proxy-errors.ts'
 /** Maximum nesting depth of a message. Its records start at level 4 and may be as deep as in a request to `/api`. */
 const MAX_MESSAGE_DEPTH = MAX_DEPTH + 4
 
-const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
-const revision = v.tuple([count, count])
-const where = { collection: v.picklist(collections), id: v.pipe(text(4_096), v.minLength(1)), revision }
+const createTextSchema = (max: number) => v.pipe(v.string(), v.maxLength(max))
+const revision = v.tuple([countSchema, countSchema])
+const stateIdFields = {
+  collection: v.picklist(collections),
+  id: v.pipe(createTextSchema(4_096), v.minLength(1)),
+  revision,
+}
 
 const base = v.exactOptional(revision)
 
 const state = v.strictObject({
-  ...where,
+  ...stateIdFields,
   base,
   record: v.nullable(v.record(v.string(), v.unknown())),
   active: v.exactOptional(v.strictObject({ isActive: v.boolean(), revision, base })),
 })
-const seen = v.strictObject({ ...where, activeRevision: v.exactOptional(revision) })
+const confirmation = v.strictObject({ ...stateIdFields, activeRevision: v.exactOptional(revision) })
 const createLimitedArray = <T extends v.GenericSchema>(item: T) => v.pipe(v.array(item), v.maxLength(MAX_STATES))
 
 const schemas = {
   opening: v.strictObject({
-    challenge: text(400),
-    publicKey: text(400),
-    exchangeKey: text(400),
-    enrollmentToken: v.exactOptional(text(4_096)),
-    signature: text(400),
+    challenge: createTextSchema(400),
+    publicKey: createTextSchema(400),
+    exchangeKey: createTextSchema(400),
+    enrollmentToken: v.exactOptional(createTextSchema(4_096)),
+    signature: createTextSchema(400),
   }),
   sealed: v.strictObject({ sealed: v.string() }),
   sync: v.strictObject({
-    mirror: v.nullable(text(100)),
+    mirror: v.nullable(createTextSchema(100)),
     create: v.exactOptional(v.literal(true)),
-    stamp: v.nullable(text(100)),
-    attempts: v.exactOptional(v.pipe(v.array(text(100)), v.maxLength(MAX_ATTEMPTS))),
+    stamp: v.nullable(createTextSchema(100)),
+    attempts: v.exactOptional(v.pipe(v.array(createTextSchema(100)), v.maxLength(MAX_ATTEMPTS))),
     full: v.exactOptional(v.literal(true)),
     changes: createLimitedArray(state),
-    seen: createLimitedArray(seen),
+    seen: createLimitedArray(confirmation),
   }),
   spent: v.strictObject({
-    mirror: text(100),
-    accounts: v.pipe(v.array(v.strictObject(scopeUsage.entries)), v.maxLength(MAX_ACCOUNTS)),
-    after: v.exactOptional(text(10_000)),
+    mirror: createTextSchema(100),
+    accounts: v.pipe(v.array(v.strictObject(scopeUsageSchema.entries)), v.maxLength(MAX_ACCOUNTS)),
+    after: v.exactOptional(createTextSchema(10_000)),
   }),
 }
 
 /** Throws `INVALID_MESSAGE` for an invalid message. The error names the first invalid field, but never its value. */
-function read<T extends v.GenericSchema>(schema: T, message: string): v.InferOutput<T> {
+function parseMessage<T extends v.GenericSchema>(schema: T, message: string): v.InferOutput<T> {
   const { depth } = scanTopLevel(message, [])
   if (depth > MAX_MESSAGE_DEPTH)
     throw createProxyError('INVALID_MESSAGE', `The message is nested deeper than ${MAX_MESSAGE_DEPTH} levels.`)
@@ -73,7 +77,7 @@ function read<T extends v.GenericSchema>(schema: T, message: string): v.InferOut
   )
 }
 
-export const readOpening = (body: Uint8Array): OpenSession => read(schemas.opening, decodeJsonText(body))
-export const readEncryptedBody = (body: Uint8Array): EncryptedBody => read(schemas.sealed, decodeJsonText(body))
-export const readSpendingRequest = (message: string): SpendingRequest => read(schemas.spent, message)
-export const readSync = (message: string): SyncRequest => read(schemas.sync, message)
+export const readOpening = (body: Uint8Array): OpenSession => parseMessage(schemas.opening, decodeJsonText(body))
+export const readEncryptedBody = (body: Uint8Array): EncryptedBody => parseMessage(schemas.sealed, decodeJsonText(body))
+export const readSpendingRequest = (message: string): SpendingRequest => parseMessage(schemas.spent, message)
+export const readSync = (message: string): SyncRequest => parseMessage(schemas.sync, message)

@@ -58,7 +58,7 @@ export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, t
   return {
     open: [
       { method: 'GET', path: paths.hello, run: async () => HELLO_BODY },
-      { method: 'POST', path: paths.challenge, run: async () => ({ challenge: await sessions.challenge() }) },
+      { method: 'POST', path: paths.challenge, run: async () => ({ challenge: await sessions.createChallenge() }) },
       {
         method: 'POST',
         path: paths.sessions,
@@ -141,7 +141,7 @@ export function createProtocol(deps: {
     }
     const hasBody = method !== 'GET' && method !== 'HEAD'
     const request = await sessions.authorize(exchange, async () =>
-      hasBody ? readTimedBody(exchange, { maxBytes: MAX_MESSAGE_BYTES, timing }) : NO_BODY,
+      hasBody ? readTimedBody(exchange, { maxBytes: MAX_MESSAGE_BYTES, timing }) : EMPTY_BODY,
     )
     assertOpen()
     const { route, id } = findSignedRoute(routes.signed, method, path)
@@ -153,17 +153,17 @@ export function createProtocol(deps: {
   return (exchange) => serve(exchange).catch((error: unknown) => toErrorReply(error, onError))
 }
 
-const NO_BODY = new Uint8Array(0)
+const EMPTY_BODY = new Uint8Array(0)
 
 function findSignedRoute(routes: readonly SignedRoute[], method: string, path: string) {
   const matchingRoutes = routes.flatMap((route) => {
     const folder = route.path.endsWith('/:id') ? route.path.slice(0, -':id'.length) : undefined
-    const rest = folder !== undefined && path.startsWith(folder) ? path.slice(folder.length) : undefined
-    if (route.path !== path && (rest === undefined || rest === '' || rest.includes('/'))) return []
-    return [{ route, id: rest ?? '' }]
+    const remainder = folder !== undefined && path.startsWith(folder) ? path.slice(folder.length) : undefined
+    if (route.path !== path && (remainder === undefined || remainder === '' || remainder.includes('/'))) return []
+    return [{ route, id: remainder ?? '' }]
   })
-  const found = matchingRoutes.find(({ route }) => route.method === method)
-  if (found) return found
+  const match = matchingRoutes.find(({ route }) => route.method === method)
+  if (match) return match
   if (matchingRoutes.length === 0) throw createProxyError('NOT_FOUND', `${method} ${path} does not exist here.`)
   const allow = matchingRoutes.map(({ route }) => route.method).join(', ')
   throw gatewayError('METHOD_NOT_ALLOWED', { message: `Allowed: ${allow}.`, headers: { allow } })

@@ -101,14 +101,14 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
 
   const proxyStorage = storage.atomic ? storage : createRetryingStorage(storage, clock)
   const scopes = createScopes(proxyStorage)
-  const timed = withTimeouts(proxyStorage, clock)
-  const documents = createDocuments(timed)
-  const keyring = once(() => openKeyring({ storage: timed, secret, logger, syncCrypto: platformCrypto }))
+  const timedStorage = withTimeouts(proxyStorage, clock)
+  const documents = createDocuments(timedStorage)
+  const keyring = once(() => openKeyring({ storage: timedStorage, secret, logger, syncCrypto: platformCrypto }))
   const replicas = createReplicaRecords({ documents, scopes, clock, maxAgeMs: limits.storeMaxAgeMs })
   const tenants = createTenants({
     scopes,
     replicas,
-    makeGateway: (scope) =>
+    createGateway: (scope) =>
       createGatewayWith({ ...gatewayOptions, storage: scope }, { digestsSha256: true, onCallerIdentified: requireKey }),
   })
   const directory = createDirectory({
@@ -144,14 +144,14 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     directory,
     tenants,
     async protocol(exchange) {
-      const answering = control().then(({ serve }) => serve(exchange))
-      inFlight.run(answering)
-      return answering
+      const replyPromise = control().then(({ serve }) => serve(exchange))
+      inFlight.run(replyPromise)
+      return replyPromise
     },
     health: createHealthCheck({
       settings: {
         reread: async () => {
-          await timed.get(KEYRING_KEY).catch(handleStorageError('read', KEYRING_KEY))
+          await timedStorage.get(KEYRING_KEY).catch(handleStorageError('read', KEYRING_KEY))
           return KEY_REQUIRED_SETTINGS
         },
       },
@@ -172,7 +172,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     onError,
   })
 
-  const members: Omit<CloudProxy, 'fetch'> & { fetch: typeof fetch } = {
+  const proxyMembers: Omit<CloudProxy, 'fetch'> & { fetch: typeof fetch } = {
     fetch,
     handle,
     matches,
@@ -181,10 +181,10 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     notFound: createNotFoundReply,
     tenants: {
       async list() {
-        const all: TenantView[] = []
+        const tenantViews: TenantView[] = []
         for await (const { tenant, record } of replicas.list())
-          all.push({ id: tenant, createdAt: record.createdAt, lastSyncAt: record.lastSyncAt })
-        return { tenants: all }
+          tenantViews.push({ id: tenant, createdAt: record.createdAt, lastSyncAt: record.lastSyncAt })
+        return { tenants: tenantViews }
       },
       async delete(id) {
         await (await control()).forget(id)
@@ -192,33 +192,33 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
       },
     },
     tenant(id) {
-      const { cloud, ...api } = deferManagement(async () => (await control()).api(id))
+      const { cloud, ...api } = deferManagement(async () => (await control()).getApi(id))
       return { api }
     },
     async close({ graceMs } = {}) {
       isClosed = true
-      await settlesWithin(inFlight.waitUntilIdle(), LAST_WORK_MS, clock)
+      await settlesWithin(inFlight.waitUntilIdle(), SHUTDOWN_GRACE_MS, clock)
       await tenants.close(graceMs === undefined ? {} : { graceMs })
-      await settlesWithin(background.waitUntilIdle(), LAST_WORK_MS, clock)
+      await settlesWithin(background.waitUntilIdle(), SHUTDOWN_GRACE_MS, clock)
       replicas.close()
     },
   }
-  const callable = Object.assign(fetch, members) as CloudProxy // `fetch` is the proxy itself, which is complete only now
-  return isWorkers() ? ({ ...members, fetch: callable } as CloudProxy) : callable
+  const callable = Object.assign(fetch, proxyMembers) as CloudProxy // `fetch` is the proxy itself, which is complete only now
+  return isWorkers() ? ({ ...proxyMembers, fetch: callable } as CloudProxy) : callable
 }
 
 /** How long `close` waits for in-flight work, in ms, so a hook or an endless message can't keep the process alive. */
-const LAST_WORK_MS = 10_000
+const SHUTDOWN_GRACE_MS = 10_000
 
 const OPTION_NAMES = ['storage', 'fetch', 'clock', 'secret', 'enrollmentToken', 'catalog', 'limits', 'hooks', 'logger']
 
 /** Minimum length of the enrollment token. The same minimum applies to secrets, because guesses aren't rate-limited. */
-const MIN_ENROLLMENT_LENGTH = 32
+const MIN_ENROLLMENT_TOKEN_LENGTH = 32
 
 function checkEnrollmentToken(enrollmentToken: unknown): void {
   if (enrollmentToken === undefined) return
-  if (typeof enrollmentToken !== 'string' || enrollmentToken.length < MIN_ENROLLMENT_LENGTH)
+  if (typeof enrollmentToken !== 'string' || enrollmentToken.length < MIN_ENROLLMENT_TOKEN_LENGTH)
     throw new TypeError(
-      `enrollmentToken must be a string of at least ${MIN_ENROLLMENT_LENGTH} characters, such as 32 random bytes in hex. Omit it to disable enrollment.`,
+      `enrollmentToken must be a string of at least ${MIN_ENROLLMENT_TOKEN_LENGTH} characters, such as 32 random bytes in hex. Omit it to disable enrollment.`,
     )
 }

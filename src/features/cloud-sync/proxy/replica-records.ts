@@ -47,17 +47,17 @@ export function hasSameLastSync(
 export function getNextStamps(
   { current, previous, attempt, last }: Stamps,
   request: StampedRequest,
-  { states, newStamp }: { states: number; newStamp(): string },
+  { states, createStamp }: { states: number; createStamp(): string },
 ): Stamps {
   const lastAttempt = request.attempts?.at(-1)
   const hasChanges = Boolean(request.full) || request.changes.length > 0 || request.seen.length > 0
   const isRepeated = lastAttempt !== undefined && lastAttempt === last && request.stamp === previous
-  const isSame = isRepeated || (!hasChanges && states === 0)
+  const keepsStamps = isRepeated || (!hasChanges && states === 0)
   const currentAttempt =
-    isSame || (!hasChanges && request.stamp !== current) ? attempt : hasChanges ? lastAttempt : undefined
-  const completedAttempt = isSame ? last : lastAttempt
+    keepsStamps || (!hasChanges && request.stamp !== current) ? attempt : hasChanges ? lastAttempt : undefined
+  const completedAttempt = keepsStamps ? last : lastAttempt
   return {
-    ...(isSame ? { current, previous } : { current: newStamp(), previous: request.stamp }),
+    ...(keepsStamps ? { current, previous } : { current: createStamp(), previous: request.stamp }),
     ...(currentAttempt !== undefined && { attempt: currentAttempt }),
     ...(completedAttempt !== undefined && { last: completedAttempt }),
   }
@@ -68,9 +68,9 @@ export interface ReplicaRecords {
   /** Reads a replica's record from storage. */
   read(tenant: string): Promise<ReplicaRecord | undefined>
   /** Returns the replica for model requests, unless it is being removed. Caches the replica for as long as a gateway caches records. */
-  current(tenant: string): Promise<ReplicaRecord | undefined>
+  getCurrent(tenant: string): Promise<ReplicaRecord | undefined>
   /** Writes the result of `change`, unless it is `undefined`. Calls `change` again if another write came first. */
-  change(tenant: string, change: (record: ReplicaRecord | undefined) => ReplicaRecord | undefined): Promise<void>
+  update(tenant: string, transform: (record: ReplicaRecord | undefined) => ReplicaRecord | undefined): Promise<void>
   remove(tenant: string): Promise<void>
   /** Lists the replicas that aren't being removed. */
   list(): AsyncIterable<{ tenant: string; record: ReplicaRecord }>
@@ -78,7 +78,7 @@ export interface ReplicaRecords {
 }
 
 const MIRRORS_PREFIX = 'mirrors/'
-const MAX_KEPT = 5_000
+const MAX_CACHED_RECORDS = 5_000
 
 export function createReplicaRecords(deps: {
   documents: Documents
@@ -92,27 +92,27 @@ export function createReplicaRecords(deps: {
   const cachedRecords = new Map<string, RefreshableValue<ReplicaRecord | undefined>>()
   freshness.onChange((tenant) => cachedRecords.get(tenant)?.expire())
   freshness.onGap(() => {
-    for (const cached of cachedRecords.values()) cached.expire()
+    for (const cachedRecord of cachedRecords.values()) cachedRecord.expire()
   })
 
   const read = async (tenant: string) => (await documents.read(MIRRORS_PREFIX + tenant, parseReplicaRecord))?.value
 
-  function getCached(tenant: string): RefreshableValue<ReplicaRecord | undefined> {
+  function getCachedRecord(tenant: string): RefreshableValue<ReplicaRecord | undefined> {
     const cached = cachedRecords.get(tenant) ?? createCache(() => read(tenant), { clock, freshness, staleFallback })
-    if (!cachedRecords.delete(tenant)) evictOldest(cachedRecords, MAX_KEPT)
+    if (!cachedRecords.delete(tenant)) evictOldest(cachedRecords, MAX_CACHED_RECORDS)
     cachedRecords.set(tenant, cached) // moves it to the end, because `evictOldest` removes the first entry
     return cached
   }
 
   return {
     read,
-    async current(tenant) {
-      const record = await getCached(tenant).current()
+    async getCurrent(tenant) {
+      const record = await getCachedRecord(tenant).current()
       return record?.isEnding ? undefined : record
     },
-    change: (tenant, change) =>
+    update: (tenant, change) =>
       documents
-        .change(MIRRORS_PREFIX + tenant, parseReplicaRecord, change)
+        .update(MIRRORS_PREFIX + tenant, parseReplicaRecord, change)
         .finally(() => cachedRecords.get(tenant)?.drop()),
     remove: async (tenant) =>
       void (await documents.remove(MIRRORS_PREFIX + tenant).finally(() => cachedRecords.get(tenant)?.drop())),
@@ -137,9 +137,9 @@ function parseReplicaRecord({
   if (typeof id !== 'string' || typeof current !== 'string' || (previous !== null && typeof previous !== 'string'))
     return undefined
   if (typeof createdAt !== 'string' || typeof lastSyncAt !== 'string') return undefined
-  const namedReplica = {
+  const attemptFields = {
     ...(typeof attempt === 'string' && { attempt }),
     ...(typeof last === 'string' && { last }),
   }
-  return { id, current, previous, ...namedReplica, createdAt, lastSyncAt, ...(isEnding === true && { isEnding }) }
+  return { id, current, previous, ...attemptFields, createdAt, lastSyncAt, ...(isEnding === true && { isEnding }) }
 }

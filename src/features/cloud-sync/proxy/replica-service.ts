@@ -43,10 +43,10 @@ export function createReplicaService(deps: {
   keepsSecrets: boolean
 }): ReplicaService {
   const { documents, replicas, tenants, directory, sessions, clock, keepsSecrets } = deps
-  const mutexes = createMutexes()
+  const runExclusive = createKeyedMutex()
   const replicaByTenant = new WeakMap<Tenant, Replica>()
 
-  const now = () => new Date(clock.now()).toISOString()
+  const getTimestamp = () => new Date(clock.now()).toISOString()
 
   function getReplica(tenant: Tenant): Replica {
     const replica =
@@ -58,7 +58,7 @@ export function createReplicaService(deps: {
         validate: parseReplicatedRecord,
         clock,
         claims: {
-          take: (digest) => directory.take(tenant.id, digest),
+          acquire: (digest) => directory.acquire(tenant.id, digest),
           release: (digest) => directory.release(tenant.id, digest),
         },
         keepsSecrets,
@@ -69,23 +69,23 @@ export function createReplicaService(deps: {
 
   /** Returns the replica that a request refers to. If there is none, creates it if the request has `create`. */
   async function getReplicaRecord(tenant: string, request: SyncRequest): Promise<ReplicaRecord> {
-    const stored = await replicas.read(tenant)
-    if (stored && !stored.isEnding && stored.id === request.mirror) {
-      if (!request.full && !hasSameLastSync(stored, request)) throw createProxyError('HISTORY_DIVERGED')
-      return stored
+    const storedRecord = await replicas.read(tenant)
+    if (storedRecord && !storedRecord.isEnding && storedRecord.id === request.mirror) {
+      if (!request.full && !hasSameLastSync(storedRecord, request)) throw createProxyError('HISTORY_DIVERGED')
+      return storedRecord
     }
     // A new replica counts revisions from the start, so revisions of another replica would be wrong.
     if (!request.create || request.changes.length > 0 || request.seen.length > 0) throw createProxyError('MIRROR_GONE')
-    if (stored) await removeReplica(tenant)
+    if (storedRecord) await removeReplica(tenant)
     const record: ReplicaRecord = {
       id: createId(),
       current: createId(),
       previous: null,
-      createdAt: now(),
-      lastSyncAt: now(),
+      createdAt: getTimestamp(),
+      lastSyncAt: getTimestamp(),
     }
     let isCreated = false
-    await replicas.change(tenant, (current) => {
+    await replicas.update(tenant, (current) => {
       isCreated = current === undefined
       return isCreated ? record : undefined
     })
@@ -100,14 +100,14 @@ export function createReplicaService(deps: {
     const { verdicts, states, more } = await tenants.use(tenant, () =>
       exchangeStates(getReplica(tenant), record, request),
     )
-    await forgetDeleted(tenant, request, verdicts)
-    const stamps = getNextStamps(record, request, { states: states.length, newStamp: createId })
+    await forgetDeletedScopes(tenant, request, verdicts)
+    const stamps = getNextStamps(record, request, { states: states.length, createStamp: createId })
     let exists = false
-    await replicas.change(tenantId, (stored) => {
+    await replicas.update(tenantId, (stored) => {
       exists = stored?.id === record.id && !stored.isEnding
       if (!stored || !exists) return undefined
       const { attempt, last, ...fields } = stored
-      return { ...fields, ...stamps, lastSyncAt: now() }
+      return { ...fields, ...stamps, lastSyncAt: getTimestamp() }
     })
     if (!exists) throw createProxyError('MIRROR_GONE')
     return { mirror: record.id, stamp: stamps.current, verdicts, changes: states, more }
@@ -121,7 +121,11 @@ export function createReplicaService(deps: {
   }
 
   /** Removes the counters of keys and groups that were deleted on the gateway, so new ones with the same IDs start at 0. */
-  async function forgetDeleted(tenant: Tenant, { changes }: SyncRequest, verdicts: readonly Verdict[]): Promise<void> {
+  async function forgetDeletedScopes(
+    tenant: Tenant,
+    { changes }: SyncRequest,
+    verdicts: readonly Verdict[],
+  ): Promise<void> {
     for (const [index, { collection, id, record }] of changes.entries()) {
       const scope = record === null && SCOPE_BY_COLLECTION[collection]
       if (scope && (verdicts[index] === 'taken' || verdicts[index] === 'known'))
@@ -142,7 +146,7 @@ export function createReplicaService(deps: {
    * replica finishes the cleanup.
    */
   async function removeReplica(tenant: string): Promise<void> {
-    await replicas.change(tenant, (stored) => (stored && !stored.isEnding ? { ...stored, isEnding: true } : undefined))
+    await replicas.update(tenant, (stored) => (stored && !stored.isEnding ? { ...stored, isEnding: true } : undefined))
     await tenants.drop(tenant)
     await directory.releaseAll(tenant)
     await documents.removeAll(getDataPrefix(tenant))
@@ -150,21 +154,21 @@ export function createReplicaService(deps: {
   }
 
   return {
-    runExclusive: mutexes,
-    sync: (tenant, request) => mutexes(tenant, () => sync(tenant, request)),
-    exchangeSpending: (tenant, request) => mutexes(tenant, () => exchangeSpending(tenant, request)),
+    runExclusive,
+    sync: (tenant, request) => runExclusive(tenant, () => sync(tenant, request)),
+    exchangeSpending: (tenant, request) => runExclusive(tenant, () => exchangeSpending(tenant, request)),
     remove: (tenant) =>
-      mutexes(tenant, async () => {
+      runExclusive(tenant, async () => {
         await removeReplica(tenant)
         await sessions.revokeAll(tenant)
       }),
     forget: (tenant) =>
-      mutexes(tenant, async () => {
-        const isKnown = (await replicas.read(tenant)) !== undefined || (await sessions.isEnrolled(tenant))
+      runExclusive(tenant, async () => {
+        const exists = (await replicas.read(tenant)) !== undefined || (await sessions.isEnrolled(tenant))
         await sessions.unenroll(tenant) // first, because the gateway could otherwise create another replica
         await sessions.revokeAll(tenant)
         await removeReplica(tenant)
-        return isKnown
+        return exists
       }),
   }
 }
@@ -173,16 +177,16 @@ const SCOPE_BY_COLLECTION: { readonly [Name in Collection]?: LimitScope } = { ke
 
 const createId = () => toHex(randomBytes(16))
 
-function createMutexes(): ReplicaService['runExclusive'] {
-  const turns = new Map<string, { mutex: Mutex; waiting: number }>()
+function createKeyedMutex(): ReplicaService['runExclusive'] {
+  const mutexByTenant = new Map<string, { mutex: Mutex; waitingCount: number }>()
   return async (tenant, work) => {
-    const turn = turns.get(tenant) ?? { mutex: createMutex(), waiting: 0 }
-    turns.set(tenant, turn)
-    turn.waiting++
+    const entry = mutexByTenant.get(tenant) ?? { mutex: createMutex(), waitingCount: 0 }
+    mutexByTenant.set(tenant, entry)
+    entry.waitingCount++
     try {
-      return await turn.mutex(work)
+      return await entry.mutex(work)
     } finally {
-      if (--turn.waiting === 0) turns.delete(tenant)
+      if (--entry.waitingCount === 0) mutexByTenant.delete(tenant)
     }
   }
 }

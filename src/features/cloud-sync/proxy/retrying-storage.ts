@@ -2,7 +2,7 @@ import { startDeadline } from '../../../lib/deadline.ts'
 import type { Clock, Storage } from '../../../types.ts'
 
 /** Slightly longer than the interval at which Workers KV accepts writes to the same key, in ms. */
-const PAUSE_MS = 1_100
+const RETRY_DELAY_MS = 1_100
 const MAX_ATTEMPTS = 3
 
 /**
@@ -16,7 +16,7 @@ export function createRetryingStorage(storage: Storage, clock: Clock): Storage {
         return await write()
       } catch (error) {
         if (attempt === MAX_ATTEMPTS || !isUnreachable(error)) throw error
-        await new Promise<void>((resolve) => void startDeadline(clock, PAUSE_MS, resolve))
+        await new Promise<void>((resolve) => void startDeadline(clock, RETRY_DELAY_MS, resolve))
       }
     }
   }

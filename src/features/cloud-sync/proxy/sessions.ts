@@ -37,7 +37,7 @@ export interface SignedRequest {
 
 /** The auth sessions of all tenants. */
 export interface Sessions {
-  challenge(): Promise<string>
+  createChallenge(): Promise<string>
   /** Opens a session. Throws `SESSION_INVALID`, `NOT_ENROLLED`, or `INVALID_MESSAGE` before writing anything for the tenant. */
   open(request: OpenSession): Promise<OpenSessionResponse>
   /** Authenticates a signed request. Throws `SESSION_INVALID` for an invalid request. Calls `readBody` only if the session exists. */
@@ -80,46 +80,49 @@ export function createSessions(deps: {
 
   const isAlive = ({ lastUsedAt }: Session) => clock.now() - lastUsedAt < SESSION_MS
 
-  async function discardOldest(tenant: string): Promise<void> {
+  async function discardOldestSessions(tenant: string): Promise<void> {
     const sessions: Array<{ key: string; value: Session }> = []
     for await (const session of documents.list(getSessionPrefix(tenant), parseSession)) sessions.push(session)
-    const surplus = sessions
+    const surplusSessions = sessions
       .toSorted((a, b) => a.value.lastUsedAt - b.value.lastUsedAt)
       .slice(0, Math.max(0, sessions.length - MAX_SESSIONS + 1))
-    for (const { key } of surplus) await documents.remove(getSessionPrefix(tenant) + key)
+    for (const { key } of surplusSessions) await documents.remove(getSessionPrefix(tenant) + key)
   }
 
   return {
-    challenge: async () => challenges.create(await enrollments.count()),
+    createChallenge: async () => challenges.create(await enrollments.count()),
 
     async open({ signature, ...openingRequest }) {
-      const { challenge, publicKey, exchangeKey, enrollmentToken: presented } = openingRequest
+      const { challenge, publicKey, exchangeKey, enrollmentToken: presentedToken } = openingRequest
       const parsedChallenge = await challenges.parse(challenge)
       if (!parsedChallenge || !(await verifySignature(publicKey, getOpeningText(openingRequest), signature)))
         throw createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
       const tenant = await getGatewayId(publicKey)
       const enrollment = await enrollments.find(tenant)
-      if ((!enrollment || parsedChallenge.enrolled < enrollment.count) && !(await enrollments.isToken(presented))) {
+      if (
+        (!enrollment || parsedChallenge.enrolledCount < enrollment.count) &&
+        !(await enrollments.matchesToken(presentedToken))
+      ) {
         // A message that was rejected before the gateway enrolled didn't use its challenge, so it may be a replay.
         throw enrollment
           ? createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
-          : enrollments.createTokenError(presented)
+          : enrollments.createTokenError(presentedToken)
       }
 
       const keyPair = await createExchangeKeyPair()
       const secret = await deriveSessionSecret(keyPair, exchangeKey, challenge).catch(() => {
         throw createProxyError('INVALID_MESSAGE', '"exchangeKey" must be a raw public key of ECDH P-256, in base64.')
       })
-      if (!(await challenges.use(parsedChallenge.random)))
+      if (!(await challenges.markUsed(parsedChallenge.nonce)))
         throw createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
       if (!enrollment) await enrollments.add(tenant, publicKey)
-      await discardOldest(tenant)
-      const name = toHex(randomBytes(16))
-      const session = `${tenant}-${name}`
+      await discardOldestSessions(tenant)
+      const sessionName = toHex(randomBytes(16))
+      const session = `${tenant}-${sessionName}`
       const now = clock.now()
       const sealedSecret = await (await keyring()).encrypt(getSecretContext(session), secret)
       const record: Session = { createdAt: now, lastUsedAt: now, counter: 0, sealedSecret }
-      await documents.write(getSessionPrefix(tenant) + name, record, { ifVersion: null, ttlMs: SESSION_MS })
+      await documents.write(getSessionPrefix(tenant) + sessionName, record, { ifVersion: null, ttlMs: SESSION_MS })
       return { session, exchangeKey: keyPair.publicKey }
     },
 
@@ -133,9 +136,9 @@ export function createSessions(deps: {
       const key = getSessionPrefix(tenant) + name
       const canReplace = (value: Session) => isAlive(value) && counter > value.counter
 
-      let [found, enrolled] = await Promise.all([documents.read(key, parseSession), enrollments.find(tenant)])
-      if (!found || !enrolled || !canReplace(found.value)) throw createProxyError('SESSION_INVALID')
-      const { publicKey } = enrolled
+      let [storedSession, enrollment] = await Promise.all([documents.read(key, parseSession), enrollments.find(tenant)])
+      if (!storedSession || !enrollment || !canReplace(storedSession.value)) throw createProxyError('SESSION_INVALID')
+      const { publicKey } = enrollment
       const body = await readBody()
       const bodyDigest = await digestBytes(new Uint8Array(body))
       const text = getSignedText({ method: exchange.method, path: exchange.path, session, counter, bodyDigest })
@@ -144,12 +147,12 @@ export function createSessions(deps: {
       if (!isGenuine) throw createProxyError('SESSION_INVALID')
 
       for (;;) {
-        if (!found || !canReplace(found.value)) throw createProxyError('SESSION_INVALID')
-        const next: Session = { ...found.value, counter, lastUsedAt: clock.now() }
-        if (await documents.write(key, next, { ifVersion: found.version, ttlMs: SESSION_MS })) break
-        found = await documents.read(key, parseSession)
+        if (!storedSession || !canReplace(storedSession.value)) throw createProxyError('SESSION_INVALID')
+        const updatedSession: Session = { ...storedSession.value, counter, lastUsedAt: clock.now() }
+        if (await documents.write(key, updatedSession, { ifVersion: storedSession.version, ttlMs: SESSION_MS })) break
+        storedSession = await documents.read(key, parseSession)
       }
-      const { sealedSecret } = found.value
+      const { sealedSecret } = storedSession.value
       const secret = await (await keyring()).decrypt(getSecretContext(session), sealedSecret).catch(() => {
         throw createProxyError('SESSION_INVALID') // the session was encrypted before the proxy got its secret
       })
@@ -180,7 +183,7 @@ const INVALID_OPENING_MESSAGE =
   'The session cannot be opened because the challenge was already used, is too old, or came from another proxy, or because the signature does not match.'
 
 function parseSession({ createdAt, lastUsedAt, counter, sealedSecret }: JsonObject): Session | undefined {
-  const isWhole = [createdAt, lastUsedAt, counter].every((value) => Number.isSafeInteger(value))
-  if (!isWhole || typeof sealedSecret !== 'string') return undefined
+  const hasValidNumbers = [createdAt, lastUsedAt, counter].every((value) => Number.isSafeInteger(value))
+  if (!hasValidNumbers || typeof sealedSecret !== 'string') return undefined
   return { createdAt: Number(createdAt), lastUsedAt: Number(lastUsedAt), counter: Number(counter), sealedSecret }
 }

@@ -28,7 +28,7 @@ export function createTenantApi(
   /** Runs work that creates a key with this value, after claiming the value. Throws if another tenant has the key. */
   async function withClaim<T>(value: string, work: () => Promise<T>): Promise<T> {
     const digest = await digestKey(value)
-    if (!(await directory.take(tenant, digest))) throw createTaken()
+    if (!(await directory.acquire(tenant, digest))) throw createKeyTakenError()
     try {
       return await work()
     } catch (error) {
@@ -60,9 +60,10 @@ export function createTenantApi(
         const existing = entries.find(({ record }) => isMatch(record))?.record
         if (existing && fields.key === undefined) return api.keys.put(fields)
         const value = fields.key ?? mintClientKey()
-        const replaced = existing && (await getDigest(existing))
+        const replacedDigest = existing && (await getDigest(existing))
         const result = await withClaim(value, () => api.keys.put({ ...fields, key: value }))
-        if (replaced !== undefined && replaced !== (await digestKey(value))) await directory.release(tenant, replaced)
+        if (replacedDigest !== undefined && replacedDigest !== (await digestKey(value)))
+          await directory.release(tenant, replacedDigest)
         return result
       }),
 
@@ -75,10 +76,10 @@ export function createTenantApi(
         if (graceMs > 0) throw createInputError('"graceMs" must be 0 on a cloud proxy; rotate the key on its gateway')
         const existing = (await store.keys.entries({ fresh: true })).find(({ record }) => record.id === id)?.record
         if (!existing) return api.keys.rotate(id)
-        const replaced = await getDigest(existing)
+        const replacedDigest = await getDigest(existing)
         const value = mintClientKey()
         const { key } = await withClaim(value, () => api.keys.put({ id, name: existing.name, key: value }))
-        if (replaced !== undefined) await directory.release(tenant, replaced)
+        if (replacedDigest !== undefined) await directory.release(tenant, replacedDigest)
         return toCreatedKey({ ...key, key: value })
       }),
 
@@ -124,7 +125,7 @@ function reject(message: string): never {
   throw gatewayError('FORBIDDEN', { message })
 }
 
-const createTaken = () =>
+const createKeyTakenError = () =>
   gatewayError('CLOUD_CONFLICT', {
     message: 'Another gateway of this cloud proxy already has this API key. Create a new one.',
   })

@@ -18,7 +18,7 @@ type Listener = (key: string | undefined) => void
 /** Creates a storage's scopes. Prefixes must end with a slash. Watches the storage only once, and only while any scope is watched. */
 export function createScopes(storage: Storage): Scopes {
   const listeners = new Map<string, Set<Listener>>() // by prefix
-  let stop: (() => void) | undefined
+  let stopWatching: (() => void) | undefined
 
   function onChange(key: string): void {
     for (let end = key.indexOf('/') + 1; end > 0; end = key.indexOf('/', end) + 1)
@@ -32,13 +32,13 @@ export function createScopes(storage: Storage): Scopes {
   function watch(prefix: string, listener: Listener): () => void {
     const prefixListeners = listeners.get(prefix) ?? new Set()
     listeners.set(prefix, prefixListeners.add(listener))
-    stop ??= storage.watch?.(onChange, onGap)
+    stopWatching ??= storage.watch?.(onChange, onGap)
     return () => {
       prefixListeners.delete(listener)
       if (prefixListeners.size === 0 && listeners.get(prefix) === prefixListeners) listeners.delete(prefix)
       if (listeners.size > 0) return
-      stop?.()
-      stop = undefined
+      stopWatching?.()
+      stopWatching = undefined
     }
   }
 
@@ -47,10 +47,10 @@ export function createScopes(storage: Storage): Scopes {
 
 function createScope(storage: Storage, prefix: string, watch: Scopes['watch']): Storage {
   const { increment, ownSecret, longestKeyBytes, largestValueBytes } = storage
-  const running = new Set<Promise<unknown>>()
+  const pendingWrites = new Set<Promise<unknown>>()
   const track = <T>(work: Promise<T>): Promise<T> => {
-    const settled: Promise<unknown> = work.catch(() => {}).finally(() => running.delete(settled)) // the caller handles the failure
-    running.add(settled)
+    const settled: Promise<unknown> = work.catch(() => {}).finally(() => pendingWrites.delete(settled)) // the caller handles the failure
+    pendingWrites.add(settled)
     return work
   }
 
@@ -63,12 +63,12 @@ function createScope(storage: Storage, prefix: string, watch: Scopes['watch']): 
     get: (key) => storage.get(prefix + key),
     set: (key, value, options) => track(storage.set(prefix + key, value, options)),
     delete: (key, options) => track(storage.delete(prefix + key, options)),
-    async list(start, { after, ...rest } = {}) {
-      const listed = await storage.list(prefix + start, {
-        ...rest,
+    async list(start, { after, ...options } = {}) {
+      const entries = await storage.list(prefix + start, {
+        ...options,
         ...(after !== undefined && { after: prefix + after }),
       })
-      return listed.map((entry) => ({ ...entry, key: entry.key.slice(prefix.length) }))
+      return entries.map((entry) => ({ ...entry, key: entry.key.slice(prefix.length) }))
     },
     ...(increment && {
       increment: (key: string, by: number, options?: { ttlMs?: number }) => track(increment(prefix + key, by, options)),
@@ -78,6 +78,6 @@ function createScope(storage: Storage, prefix: string, watch: Scopes['watch']): 
         watch(prefix, (key) => (key === undefined ? onGap?.() : onChange(key))),
     }),
     ...(ownSecret && { ownSecret: () => ownSecret() }),
-    close: async () => void (await Promise.all(running)),
+    close: async () => void (await Promise.all(pendingWrites)),
   }
 }

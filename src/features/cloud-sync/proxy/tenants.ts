@@ -31,48 +31,48 @@ export interface Tenants {
 export const getDataPrefix = (tenant: string) => `tenants/${tenant}/`
 
 /** Maximum number of open gateways. Each keeps its tenant's records in memory. */
-const MAX_OPEN = 500
+const MAX_OPEN_TENANTS = 500
 /** How long an evicted gateway may take to finish its requests, in ms. The least recently used gateway is evicted first. */
-const LAST_STREAM_MS = 60 * 60_000
+const STREAM_GRACE_MS = 60 * 60_000
 
-/** Creates the tenants. `makeGateway` creates a gateway for a store. */
+/** Creates the tenants. `createGateway` creates a gateway for a store. */
 export function createTenants(deps: {
   scopes: Scopes
   replicas: ReplicaRecords
-  makeGateway(storage: Storage): Pick<Tenant, 'gateway' | 'store' | 'ledger'>
+  createGateway(storage: Storage): Pick<Tenant, 'gateway' | 'store' | 'ledger'>
   maxOpen?: number
 }): Tenants {
-  const { scopes, replicas, makeGateway, maxOpen = MAX_OPEN } = deps
+  const { scopes, replicas, createGateway, maxOpen = MAX_OPEN_TENANTS } = deps
   const tenants = new Map<string, Tenant>() // least recently used first
-  const busy = new Map<Tenant, number>() // in-flight requests by tenant
-  const closing = new Map<Tenant, Promise<void>>()
+  const inFlightCounts = new Map<Tenant, number>() // in-flight requests by tenant
+  const closingTenants = new Map<Tenant, Promise<void>>()
 
   function close(tenant: Tenant, graceMs: number): Promise<void> {
     if (tenants.get(tenant.id) === tenant) tenants.delete(tenant.id)
-    const closed = tenant.gateway.close({ graceMs }).finally(() => closing.delete(tenant))
-    closing.set(tenant, closed)
-    return closed
+    const closePromise = tenant.gateway.close({ graceMs }).finally(() => closingTenants.delete(tenant))
+    closingTenants.set(tenant, closePromise)
+    return closePromise
   }
 
-  function makeRoom(): void {
+  function evictIdleTenants(): void {
     if (tenants.size <= maxOpen) return
     for (const tenant of tenants.values())
-      if (!busy.has(tenant)) {
-        void close(tenant, LAST_STREAM_MS)
+      if (!inFlightCounts.has(tenant)) {
+        void close(tenant, STREAM_GRACE_MS)
         return
       }
   }
 
   function createTenant(id: string, replicaId: string): Tenant {
-    const tenant = { id, replicaId, ...makeGateway(scopes.scope(`${getDataPrefix(id)}${replicaId}/`)) }
+    const tenant = { id, replicaId, ...createGateway(scopes.scope(`${getDataPrefix(id)}${replicaId}/`)) }
     tenants.set(id, tenant)
-    makeRoom()
+    evictIdleTenants()
     return tenant
   }
 
   return {
     async open(id) {
-      const replica = await replicas.current(id)
+      const replica = await replicas.getCurrent(id)
       const tenant = tenants.get(id)
       if (tenant && tenant.replicaId !== replica?.id) void close(tenant, 0)
       if (!replica) return undefined
@@ -83,13 +83,13 @@ export function createTenants(deps: {
     },
 
     async use(tenant, work) {
-      busy.set(tenant, (busy.get(tenant) ?? 0) + 1)
+      inFlightCounts.set(tenant, (inFlightCounts.get(tenant) ?? 0) + 1)
       try {
         return await work()
       } finally {
-        const remaining = (busy.get(tenant) ?? 1) - 1
-        if (remaining > 0) busy.set(tenant, remaining)
-        else busy.delete(tenant)
+        const remainingCount = (inFlightCounts.get(tenant) ?? 1) - 1
+        if (remainingCount > 0) inFlightCounts.set(tenant, remainingCount)
+        else inFlightCounts.delete(tenant)
       }
     },
 
@@ -99,8 +99,8 @@ export function createTenants(deps: {
     },
 
     async close({ graceMs }) {
-      const all = [...tenants.values(), ...closing.keys()]
-      await Promise.all(all.map(({ gateway }) => gateway.close(graceMs === undefined ? {} : { graceMs })))
+      const allTenants = [...tenants.values(), ...closingTenants.keys()]
+      await Promise.all(allTenants.map(({ gateway }) => gateway.close(graceMs === undefined ? {} : { graceMs })))
       tenants.clear()
     },
   }
