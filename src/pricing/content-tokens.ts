@@ -25,13 +25,13 @@ export function countContentTokens(value: unknown, names: readonly string[], isW
 }
 
 /** Counts content in events that repeat earlier content. The count only matters if no earlier event had that content. */
-export function createRepeatCounter({ whole, findRepeatedItems }: ContentFields) {
+export function createRepeatCounter({ complete, findRepeatedItems }: ContentFields) {
   let tokens = 0
   return {
     add(event: unknown) {
       const repeated = isObject(event) ? findRepeatedItems?.(event) : undefined
       if (!repeated) return
-      const count = countContentTokens(repeated.items, whole)
+      const count = countContentTokens(repeated.items, complete)
       tokens = repeated.isComplete ? Math.max(tokens, count) : tokens + count
     },
     getTokens: () => tokens,

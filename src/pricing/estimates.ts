@@ -68,8 +68,8 @@ export function estimateOutput(
   { json, events }: { json: JsonObject; events?: readonly SseEvent[] | undefined },
   { contentFields }: ResponseReader,
 ): number {
-  if (!contentFields || contentFields.whole.length === 0) return 0
-  if (!events) return countContentTokens(json, contentFields.whole) + countImageTokens(json)
+  if (!contentFields || contentFields.complete.length === 0) return 0
+  if (!events) return countContentTokens(json, contentFields.complete) + countImageTokens(json)
   return countEventTokens(events, contentFields)
 }
 

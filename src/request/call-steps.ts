@@ -77,7 +77,7 @@ function changeModel(call: ModelCall, model: string): ModelCall {
 
 function changeBody(call: ModelCall, body: JsonObject, model: string): ModelCall {
   const { endpoint, stream, form } = call
-  const streamField = endpoint.streamBy?.member ?? 'stream'
+  const streamField = endpoint.streamTrigger?.field ?? 'stream'
   const { [streamField]: _, ...others } = body
   const sent = streamField in call.body ? { ...others, [streamField]: call.body[streamField] } : others
   if (form) return { ...call, model, body: sent, text: JSON.stringify(sent), form: changeForm(form, call.body, sent) }

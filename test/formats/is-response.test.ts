@@ -23,8 +23,8 @@ const empty = [
 for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'bedrock-converse'] as const) {
   test(`recognizes responses but no other bodies (${name})`, async () => {
     const format = await loadUpstreamFormat(name)
-    const { isAnswer } = await loadResponseReader(format, operations.generate)
-    for (const response of responses[name]) assert.is(isAnswer(response), true, JSON.stringify(response))
-    for (const response of empty) assert.is(isAnswer(response), false, JSON.stringify(response))
+    const { isResponse } = await loadResponseReader(format, operations.generate)
+    for (const response of responses[name]) assert.is(isResponse(response), true, JSON.stringify(response))
+    for (const response of empty) assert.is(isResponse(response), false, JSON.stringify(response))
   })
 }

@@ -55,8 +55,8 @@ async function createContexts(from: WireFormat, to: WireFormat) {
   return {
     from: source,
     to: client,
-    read: { origin, traits: source.traits, newId, responseWarnings },
-    write: {
+    readerContext: { origin, traits: source.traits, newId, responseWarnings },
+    writerContext: {
       request: {
         model: 'm',
         stream: true,
@@ -68,7 +68,7 @@ async function createContexts(from: WireFormat, to: WireFormat) {
       },
       model: 'm',
       newId,
-      now: 1_700_000_000,
+      nowSeconds: 1_700_000_000,
       responseWarnings,
     },
   }
@@ -85,13 +85,13 @@ async function translate(chunks: Iterable<Uint8Array>, from: WireFormat, to: Wir
 
 /** Returns the result for a client of `to` that didn't request a stream. */
 async function collect(sse: string, from: WireFormat, to: WireFormat): Promise<Understood> {
-  const { from: source, to: client, read, write } = await createContexts(from, to)
+  const { from: source, to: client, readerContext, writerContext } = await createContexts(from, to)
   const events: SseEvent[] = []
   const parser = createSseParser((event) => events.push(event))
   parser.push(sse)
   parser.end()
-  const response = assembleStream(events, { from: source, read, candidates: 1 })
-  return wholeClients[to](Response.json(client.writeResponse(response, write)))
+  const response = assembleStream(events, { from: source, readerContext, candidates: 1 })
+  return wholeClients[to](Response.json(client.writeResponse(response, writerContext)))
 }
 
 /** Returns the client's result, or its error as a string. */

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('vendor errors')
 
 const parse = (status: number, body: unknown, headers: Record<string, string> = {}) =>
-  parseProviderError({ status, body, header: (name) => headers[name], now: 0 })
+  parseProviderError({ status, body, header: (name) => headers[name], nowMs: 0 })
 
 const overflow = "This model's maximum context length is 8192 tokens. However, you requested 9000."
 const quota = { error: { message: 'You exceeded your current quota', type: 'insufficient_quota' } }

@@ -84,7 +84,11 @@ test('error bodies for every status match the schema of each format', async () =
   for (const { name, loadErrors } of formats) {
     const errors = await loadErrors()
     for (const status of [400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504, 529]) {
-      check(document, formatTypes[name].error, errors.body({ status, code: 'UPSTREAM_FAILED', message: 'It failed.' }))
+      check(
+        document,
+        formatTypes[name].error,
+        errors.createBody({ status, code: 'UPSTREAM_FAILED', message: 'It failed.' }),
+      )
     }
   }
 })
@@ -121,7 +125,7 @@ test('every endpoint responds with the described media type and headers, streame
   const { paths } = await api.openapi()
   const seen = new Set<string>()
   for (const endpoint of endpoints) {
-    const { path, format, streams, streamBy } = endpoint
+    const { path, format, streams, streamTrigger } = endpoint
     for (const stream of streams === 'requested' ? [false, true] : [false]) {
       for (const query of streams === 'always' ? ['', '?alt=sse'] : ['']) {
         const at = `http://gateway${path.replace('{model}', 'one/of-any-kind')}${query}`
@@ -130,7 +134,7 @@ test('every endpoint responds with the described media type and headers, streame
         const body = JSON.stringify({
           ...(getSample(endpoint)?.body ?? bodies[format]),
           ...named,
-          ...(stream && streamBy && { [streamBy.member]: streamBy.value }),
+          ...(stream && streamTrigger && { [streamTrigger.field]: streamTrigger.value }),
         })
         const response = await gateway.fetch(new Request(at, { method: 'POST', headers, body }))
         const text = await response.text()

@@ -58,7 +58,7 @@ async function countedInput(exchange: Exchange): Promise<{ format: ProviderForma
   const { loadReaders, framing } = await loadUpstreamFormat(format)
   const { generate: reader } = await loadReaders()
   if (!reader) return undefined
-  const watchStream = await reader.loadWatcher()
+  const watchStream = await reader.loadStateFactory()
   const usage = isObject(exchange.response) ? reader.getUsage(exchange.response) : usageOfEvents(exchange, framing)
   return usage && usage.inputTokens > 0 ? { format, tokens: usage.inputTokens } : undefined
 

@@ -67,7 +67,11 @@ export function listContentTexts(json: JsonObject, names: ContentFields, { isEve
       const value = object[name]
       if (!place.isData && (SKIPPED_FIELDS.has(name) || (name === 'name' && isCall(object, place)))) continue
       if (name === 'text' && isObject(value)) continue // in the Responses format, `text` can also be an object with settings
-      const content = names.streamed.includes(name) ? 'streamed' : names.whole.includes(name) ? 'whole' : place.content
+      const content = names.streamed.includes(name)
+        ? 'streamed'
+        : names.complete.includes(name)
+          ? 'whole'
+          : place.content
       visit(object, name, {
         ...descend(place),
         content,

@@ -139,7 +139,7 @@ async function checkErrorReply(reply: Reply, options: Omit<ResponseCheck, 'isCha
   } catch {
     const errors = await getFormat(options.format).loadErrors()
     const message = `The provider returned an error with the status ${status}. A guard removed its message.`
-    const errorBody = JSON.stringify(errors.body({ status, code: 'UPSTREAM_FAILED', message }))
+    const errorBody = JSON.stringify(errors.createBody({ status, code: 'UPSTREAM_FAILED', message }))
     return withVerdictHeader(
       { status, headers: { ...headers, 'content-type': 'application/json' }, body: errorBody },
       options.run,
@@ -387,7 +387,7 @@ async function guardStream(
 /** Ends non-chat streams with an error, because they have no finish reason. */
 const createErrorEnding = (errors: ErrorFormat): StreamEnding => ({
   observe() {},
-  end: ({ message }) => errors.event({ status: 400, code: 'CONTENT_REFUSED', message }),
+  end: ({ message }) => errors.createEvent({ status: 400, code: 'CONTENT_REFUSED', message }),
 })
 
 /** Returns how many choices a chat request or text completion asks for. A text completion may contain several prompts. */
@@ -395,5 +395,5 @@ const countChoices = ({ n, prompt }: JsonObject): number =>
   (typeof n === 'number' ? n : 1) * (Array.isArray(prompt) ? prompt.length : 1)
 
 /** The content fields of non-chat streams, such as transcriptions. */
-const NON_CHAT_FIELDS = { whole: ['text', 'transcript'], streamed: ['delta'] }
+const NON_CHAT_FIELDS = { complete: ['text', 'transcript'], streamed: ['delta'] }
 const CHARACTERS_PER_TOKEN = 4

@@ -2,7 +2,7 @@ import { gatewayError } from '../../errors.ts'
 import type { UpstreamFetch } from '../../lib/exchange.ts'
 import { didYouMean, findNearest } from '../../lib/spelling.ts'
 import { NAME_PREFIX } from '../../protocols/formats/gemini/client/gemini-client-models.ts'
-import { modelLists } from '../../protocols/formats/model-lists.ts'
+import { modelListFormats } from '../../protocols/formats/model-lists.ts'
 import { sortActiveConnections } from '../../protocols/providers/provider-connections.ts'
 import { getCatalogAlias, getDefinition, getProviderNames } from '../../protocols/providers/provider-names.ts'
 import type { ProviderTarget } from '../../protocols/providers/target.ts'
@@ -59,7 +59,7 @@ export interface Listing {
    */
   find(id: string, fetch: UpstreamFetch, reader?: ListReader): Promise<FoundModel>
   /** The list format for each client format. */
-  listFormats: typeof modelLists
+  listFormats: typeof modelListFormats
 }
 
 /** Which models a client may use. */
@@ -147,7 +147,7 @@ export function createListing({
       const hint = didYouMean(findNearest(bareId, names)) ?? 'GET /v1/models lists the available models.'
       throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist. ${hint}` })
     },
-    listFormats: modelLists,
+    listFormats: modelListFormats,
   }
   return listing
 }

@@ -16,7 +16,7 @@ const createSchema = (properties: JsonObject, ...required: string[]): JsonObject
   required,
 })
 
-const createCommandSchema = (...words: string[]): JsonObject => ({ type: 'string', enum: words })
+const createCommandSchema = (...commands: string[]): JsonObject => ({ type: 'string', enum: commands })
 
 type Declaration = Pick<FunctionTool, 'description' | 'schema'>
 
@@ -31,7 +31,7 @@ const declarations: ReadonlyArray<[type: string, declare: (date: number) => Decl
 export function toClientTool({ cache_control: _, ...value }: JsonObject): FunctionTool | undefined {
   const { type, name } = value
   if (typeof type !== 'string' || typeof name !== 'string') return undefined
-  const [prefix = '', declare] = declarations.find(([start]) => type.startsWith(start)) ?? []
+  const [prefix = '', declare] = declarations.find(([typePrefix]) => type.startsWith(typePrefix)) ?? []
   if (!declare) return undefined
   return {
     type: 'function',
@@ -42,9 +42,10 @@ export function toClientTool({ cache_control: _, ...value }: JsonObject): Functi
 }
 
 /** Returns the beta feature that a declared tool needs, or `undefined` if it needs none. */
-export const getBeta = (type: string): string | undefined => betas.find(([types]) => types.test(type))?.[1]
+export const getBetaFeature = (type: string): string | undefined =>
+  betaFeatures.find(([typePattern]) => typePattern.test(type))?.[1]
 
-const betas = [
+const betaFeatures = [
   [/^(?:computer|bash|text_editor)_20241022$/, 'computer-use-2024-10-22'],
   [/^(?:(?:computer|bash|text_editor)_20250124|text_editor_20250429)$/, 'computer-use-2025-01-24'],
   [/^computer_20251124$/, 'computer-use-2025-11-24'],
@@ -67,12 +68,12 @@ const BASH_TOOL: Declaration = {
 /** Declares the text editor. Its first two versions have the `undo_edit` command. Since July 2025, `insert` has its own field for the text. */
 function declareTextEditor(date: number): Declaration {
   const insertTextField = date >= 20250728 ? 'insert_text' : 'new_str'
-  const undo = date < 20250429 ? ['undo_edit'] : []
+  const undoCommands = date < 20250429 ? ['undo_edit'] : []
   return {
-    description: `Shows and edits files of the user. "view" shows a file with line numbers, or a directory; "create" writes a file with file_text; "str_replace" replaces old_str, which must be in the file exactly once, by new_str; "insert" puts ${insertTextField} after the line insert_line.${undo.length > 0 ? ' "undo_edit" undoes the last edit of a file.' : ''}`,
+    description: `Shows and edits files of the user. "view" shows a file with line numbers, or a directory; "create" writes a file with file_text; "str_replace" replaces old_str, which must be in the file exactly once, by new_str; "insert" puts ${insertTextField} after the line insert_line.${undoCommands.length > 0 ? ' "undo_edit" undoes the last edit of a file.' : ''}`,
     schema: createSchema(
       {
-        command: createCommandSchema('view', 'create', 'str_replace', 'insert', ...undo),
+        command: createCommandSchema('view', 'create', 'str_replace', 'insert', ...undoCommands),
         path: { ...STRING_SCHEMA, description: 'The path of the file or directory.' },
         ...{ file_text: STRING_SCHEMA, view_range: LINES_SCHEMA, old_str: STRING_SCHEMA, new_str: STRING_SCHEMA },
         insert_line: { type: 'integer', description: 'The line to insert after; 0: at the beginning.' },

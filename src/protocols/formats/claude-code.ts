@@ -11,7 +11,7 @@ const BILLING_HEADER = 'x-anthropic-billing-header:'
 const BILLING_LINE_PATTERN = /^\s*x-anthropic-billing-header:[^\n]*\n*/
 
 /** Returns whether the target ignores the billing line: a Claude model at Anthropic or a cloud provider. */
-export const ignoresBilling = (format: string, model: string): boolean =>
+export const ignoresBillingLine = (format: string, model: string): boolean =>
   /^(?:anthropic-messages|bedrock-converse)$/.test(format) && /(?:^|[./])claude-/i.test(model)
 
 /** Removes the billing line from instructions. */
@@ -19,20 +19,20 @@ export const removeBillingLine = (text: string): string =>
   text.includes(BILLING_HEADER) ? text.replace(BILLING_LINE_PATTERN, '') : text
 
 /** Removes the billing line from a Messages request, unless the target ignores it. Changes nothing else. */
-export function removeBilling(
+export function removeBillingFromBody(
   request: { body?: string | Uint8Array },
   { format, model }: { format: string; model: string },
 ): void {
   const { body } = request
-  if (typeof body !== 'string' || ignoresBilling(format, model)) return
+  if (typeof body !== 'string' || ignoresBillingLine(format, model)) return
   const { spans } = scanTopLevel(body, ['system'])
-  request.body = spans.reduceRight((rest, { start, end }) => {
-    const system = removeFromSystem(tryParseJson(rest.slice(start, end)))
-    return rest.slice(0, start) + JSON.stringify(system) + rest.slice(end)
+  request.body = spans.reduceRight((remainingBody, { start, end }) => {
+    const system = removeFromInstructions(tryParseJson(remainingBody.slice(start, end)))
+    return remainingBody.slice(0, start) + JSON.stringify(system) + remainingBody.slice(end)
   }, body)
 }
 
-function removeFromSystem(system: unknown): unknown {
+function removeFromInstructions(system: unknown): unknown {
   if (typeof system === 'string') return removeBillingLine(system)
   if (!Array.isArray(system)) return system
   return system.flatMap((block: unknown) => {

@@ -2,16 +2,16 @@ import { assertNever } from '../../lib/assert-never.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { ClientFormat } from '../../types.ts'
 
-const MAX_LENGTH = 200
+const MAX_END_USER_LENGTH = 200
 
 /** Returns the end user from the request's user field, truncated to 200 characters. */
 export function getEndUser(format: ClientFormat, body: JsonObject): string | undefined {
   const user = readUser(format, body)
-  return typeof user === 'string' && user !== '' ? user.slice(0, MAX_LENGTH) : undefined
+  return typeof user === 'string' && user !== '' ? user.slice(0, MAX_END_USER_LENGTH) : undefined
 }
 
 /** The provider options that may name the user, in order of precedence. */
-export const USERS = ['signalbox', 'gateway', 'openai']
+export const USER_OPTION_SOURCES = ['signalbox', 'gateway', 'openai']
 
 export function readUserOption(options: unknown, provider: string): unknown {
   const providerOptions = isObject(options) ? options[provider] : undefined
@@ -28,7 +28,9 @@ function readUser(format: ClientFormat, body: JsonObject): unknown {
     case 'gemini':
       return undefined
     case 'ai-sdk':
-      return USERS.map((name) => readUserOption(body.providerOptions, name)).find((user) => user !== undefined)
+      return USER_OPTION_SOURCES.map((name) => readUserOption(body.providerOptions, name)).find(
+        (user) => user !== undefined,
+      )
     default:
       return assertNever(format)
   }

@@ -10,9 +10,9 @@ function countCharacters(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   if ('type' in value && (value.type === 'base64' || value.type === 'url' || value.type === 'file-id'))
     return MEDIA_CHARACTERS
-  return Object.entries(value).reduce((sum, [name, inner]) => {
-    if (name !== 'tools' && name !== 'output') return sum + countCharacters(inner)
-    return sum + (inner === undefined ? 0 : JSON.stringify(inner).length) // includes the canonical output schema, in the field `output`
+  return Object.entries(value).reduce((sum, [name, fieldValue]) => {
+    if (name !== 'tools' && name !== 'output') return sum + countCharacters(fieldValue)
+    return sum + (fieldValue === undefined ? 0 : JSON.stringify(fieldValue).length) // includes the canonical output schema, in the field `output`
   }, 0)
 }
 

@@ -14,7 +14,7 @@ export type { EmbeddedError } from './canonical/canonical-errors.ts'
 export type { TokenUsage } from './canonical/canonical-response.ts'
 
 /** The error details that every format can express. `code` is the gateway's or the provider's code. */
-export interface ErrorFacts {
+export interface ErrorDetails {
   status: number
   code: string
   message: string
@@ -23,29 +23,29 @@ export interface ErrorFacts {
   /** The model in the request headers. */
   model?: string | undefined
   /** Seconds until a retry may succeed, if known. */
-  retryAfter?: string | undefined
+  retryAfterSeconds?: string | undefined
 }
 
 /** The position in a stream, for formats with error events that refer to earlier events. */
 export interface StreamPosition {
   /** The sequence number of the last event. */
-  sequence?: number | undefined
+  sequenceNumber?: number | undefined
   /** The response that the stream belongs to. */
   response?: JsonObject | undefined
   /** The provider's own error event, if it has been sent to the client. */
-  passedError?: SseEvent | undefined
+  forwardedError?: SseEvent | undefined
 }
 
 /** A stream's progress. It determines when the stream is committed, how it ends, and what it costs. */
 interface StreamProgress {
   /** Whether response content has arrived. */
-  started: boolean
+  hasStarted: boolean
   /** Set if the stream started with a finish reason and no content has arrived. */
   isSilent?: boolean
   /** Whether a finish reason has arrived. After that, the stream may end normally. */
-  ended: boolean
+  hasEnded: boolean
   /** Whether the format's last event has arrived. After that, a connection error no longer matters. */
-  closed: boolean
+  isClosed: boolean
   error: EmbeddedError | undefined
   /** Set if an event may report an error, but the error readers aren't loaded yet. */
   isUnread: boolean
@@ -64,9 +64,9 @@ export interface StreamState extends Readonly<StreamProgress> {
 
 /** Creates a stream's initial progress. */
 export const createStreamProgress = (): StreamProgress => ({
-  started: false,
-  ended: false,
-  closed: false,
+  hasStarted: false,
+  hasEnded: false,
+  isClosed: false,
   error: undefined,
   isUnread: false,
   usage: undefined,
@@ -94,12 +94,12 @@ export interface UpstreamFormat {
 export type ResponseReaders = Readonly<Partial<Record<OperationName, ResponseReader>>>
 
 /** Creates a stream's state. */
-export type StreamWatcher = () => StreamState
+export type StreamStateFactory = () => StreamState
 
 /** Reads providers' responses to one operation. */
 export interface ResponseReader {
   /** Returns whether the body is a response. An empty response that contains a finish reason counts as one. */
-  isAnswer(response: JsonObject): boolean
+  isResponse(response: JsonObject): boolean
   /** Describes what an object that isn't a response is missing. Default: unspecified. */
   describeMissing?(response: JsonObject): string | undefined
   /** The field in which to wrap a response that is an array. */
@@ -122,9 +122,9 @@ export interface ResponseReader {
   /** Returns a complete response's usage (parsed JSON). A few vendors report it in headers. */
   getUsage(response: unknown, header?: (name: string) => string | undefined): TokenUsage | undefined
   /** Loads the watcher, which tracks a stream's start, end, and usage. Once a stream has `started`, no other target is tried. */
-  loadWatcher(): Promise<StreamWatcher>
+  loadStateFactory(): Promise<StreamStateFactory>
   /** Returns whether these bytes are a complete event from a response. May accept other events too. */
-  isOwnEvent(event: Uint8Array): boolean
+  isResponseEvent(event: Uint8Array): boolean
   /** Whether to assemble the response from events if a provider streams although the request didn't ask for a stream. */
   readonly assemblesEvents: boolean
   /** The fields with a response's content, including tool calls. Absent if there is no content. */
@@ -133,7 +133,7 @@ export interface ResponseReader {
 
 /** Names of the fields with content: in complete responses, and in stream events that add content. */
 export interface ContentFields {
-  readonly whole: readonly string[]
+  readonly complete: readonly string[]
   readonly streamed: readonly string[]
   /** Finds the complete items in an event that repeats the content of earlier deltas. If a server sends no deltas, the items are new. */
   findRepeatedItems?(event: JsonObject): RepeatedItems | undefined
@@ -146,7 +146,7 @@ interface RepeatedItems {
 }
 
 /** Uses the same fields for complete responses and stream events. */
-export const toContentFields = (...names: readonly string[]): ContentFields => ({ whole: names, streamed: names })
+export const toContentFields = (...names: readonly string[]): ContentFields => ({ complete: names, streamed: names })
 
 /** Loads the reader for a provider format's responses to an operation. Rejects if the format has no such operation. */
 export async function loadResponseReader(
@@ -159,9 +159,9 @@ export async function loadResponseReader(
 }
 
 /** Creates a reader for responses to token-count requests: any JSON object with a token count. */
-export const toCountReader = ({ contentFields: _, ...answers }: ResponseReader): ResponseReader => ({
-  ...answers,
-  isAnswer: (response) =>
+export const toCountReader = ({ contentFields: _, ...readerFields }: ResponseReader): ResponseReader => ({
+  ...readerFields,
+  isResponse: (response) =>
     Object.entries(response).some(([name, value]) => typeof value === 'number' && /tokens$/i.test(name)),
   describeMissing: () => 'a number of tokens',
   isEmpty: () => false,
@@ -172,7 +172,7 @@ export const toCountReader = ({ contentFields: _, ...answers }: ResponseReader):
 export const createCompleteResponseReader = (
   reader: Pick<
     ResponseReader,
-    | 'isAnswer'
+    | 'isResponse'
     | 'describeMissing'
     | 'arrayField'
     | 'textField'
@@ -184,8 +184,8 @@ export const createCompleteResponseReader = (
   >,
 ): ResponseReader => ({
   ...reader,
-  loadWatcher: async () => () => ({ ...createStreamProgress(), observe() {} }),
-  isOwnEvent: () => false,
+  loadStateFactory: async () => () => ({ ...createStreamProgress(), observe() {} }),
+  isResponseEvent: () => false,
   assemblesEvents: false,
 })
 
@@ -195,15 +195,15 @@ export interface ErrorReader {
   /** Wraps an error object from a 200 response or a stream in the error body that the provider would have sent with this status. */
   writeBody(error: JsonObject, status: number): JsonObject
   /** Returns whether an error body means that the provider doesn't count tokens for this model or this client at all. */
-  cannotCount?(body: unknown): boolean
+  rejectsCounting?(body: unknown): boolean
 }
 
 /** Writes errors for a format's clients. */
 export interface ErrorFormat {
   /** Returns an error response's body, as a JSON value. */
-  body(error: ErrorFacts): object
+  createBody(error: ErrorDetails): object
   /** Returns complete server-sent events that end a stream with an error. `position` is where the stream was interrupted. */
-  event(error: ErrorFacts, position?: StreamPosition): string
+  createEvent(error: ErrorDetails, position?: StreamPosition): string
   /** Returns whether the format's clients can read a provider's error body unchanged. */
   isReadable(body: unknown): boolean
   /** Returns whether the format's clients treat this event in a provider's stream as an error. */
@@ -267,7 +267,7 @@ export interface Endpoint {
   format: ClientFormat
   operation: Operation
   /** The body fields that may name the model. If several are present, the first one counts. Default: `model`. */
-  modelNames?: readonly string[]
+  modelFields?: readonly string[]
   /** The model name to append if a request names only a provider: `search` turns `tavily` into `tavily/search`. */
   service?: string
   /**
@@ -282,7 +282,7 @@ export interface Endpoint {
   /** When to stream the response: if the body's `stream` is true, always, or never. */
   streams: 'requested' | 'always' | 'never'
   /** The body field and value that request a stream. Default: `stream: true`. */
-  streamBy?: { member: string; value: string }
+  streamTrigger?: { field: string; value: string }
   /** The content types of complete responses. Default: JSON. */
   responseTypes?: readonly string[]
   /** The headers that name the model and request a stream with "true", if they replace body fields. */
@@ -296,9 +296,9 @@ export interface Endpoint {
   /**
    * Fields that refer to responses that a provider stores. They are rejected, because the gateway doesn't store responses and uses several providers.
    */
-  stateful?: readonly string[]
+  statefulFields?: readonly string[]
   /** The field that providers reject in requests that don't stream. */
-  streamMember?: string
+  streamOnlyField?: string
   /** Replaces the model in the body without changing anything else. Only for requests that name their model in several places. */
   replaceModel?(text: string, model: string): string
   /** Returns the IDs of earlier response items that a request refers to. Only if requests can do that. */

@@ -18,13 +18,13 @@ const sharedFormats: Readonly<Record<WireFormat, SharedFormat>> = {
 /** The formats for clients: the shared ones above, and the client-only ones. */
 const clientFormats: Readonly<Record<ClientFormat, Format>> = { ...sharedFormats, 'ai-sdk': aiSdk }
 
-interface DeferredFormat {
+interface LazyFormat {
   auth: AuthStyle
   load(): Promise<UpstreamFormat>
 }
 
 /** The formats for providers only. Each is lazy-loaded. */
-const providerFormats: Readonly<Record<Exclude<ProviderFormat, WireFormat>, DeferredFormat>> = {
+const providerFormats: Readonly<Record<Exclude<ProviderFormat, WireFormat>, LazyFormat>> = {
   'bedrock-converse': {
     auth: 'bearer',
     load: once(async () => (await import('./bedrock-converse/converse-format.ts')).bedrockConverse),
@@ -39,14 +39,14 @@ export const getFormat = (name: ClientFormat): Format => clientFormats[name]
 
 /** Returns the format with this name if it is for both clients and providers. */
 export const getSharedFormat = (name: ClientFormat): SharedFormat | undefined =>
-  isShared(name) ? sharedFormats[name] : undefined
+  isSharedFormat(name) ? sharedFormats[name] : undefined
 
-const isShared = (name: ClientFormat | ProviderFormat): name is WireFormat => name in sharedFormats
+const isSharedFormat = (name: ClientFormat | ProviderFormat): name is WireFormat => name in sharedFormats
 
 /** Loads the provider format with this name. */
 export const loadUpstreamFormat = async (name: ProviderFormat): Promise<UpstreamFormat> =>
-  isShared(name) ? sharedFormats[name] : providerFormats[name].load()
+  isSharedFormat(name) ? sharedFormats[name] : providerFormats[name].load()
 
 /** Returns a format's default credential header. */
 export const getDefaultAuth = (name: ProviderFormat): AuthStyle =>
-  isShared(name) ? sharedFormats[name].auth : providerFormats[name].auth
+  isSharedFormat(name) ? sharedFormats[name].auth : providerFormats[name].auth

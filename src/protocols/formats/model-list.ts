@@ -25,11 +25,11 @@ export function slicePage(
   entries: readonly ModelEntry[],
   { size, after, before }: { size: number | undefined; after?: Cursor | undefined; before?: Cursor | undefined },
 ): { page: readonly ModelEntry[]; hasMore: boolean } {
-  const start = after ? findCursor(entries, after) + 1 : 0
-  const end = before ? findCursor(entries, before) : entries.length
-  const window = entries.slice(start, end)
-  if (size === undefined || window.length <= size) return { page: window, hasMore: false }
-  return { page: before && !after ? window.slice(-size) : window.slice(0, size), hasMore: true }
+  const start = after ? findCursorIndex(entries, after) + 1 : 0
+  const end = before ? findCursorIndex(entries, before) : entries.length
+  const range = entries.slice(start, end)
+  if (size === undefined || range.length <= size) return { page: range, hasMore: false }
+  return { page: before && !after ? range.slice(-size) : range.slice(0, size), hasMore: true }
 }
 
 /** Reads the page size from the query: an integer of at least 1. Returns `undefined` if there is none. */
@@ -40,7 +40,7 @@ export function readPageSize(query: URLSearchParams, name: string): number | und
   throw gatewayError('INVALID_REQUEST', { message: `${name} must be a whole number of 1 or more.` })
 }
 
-function findCursor(entries: readonly ModelEntry[], { name, id }: Cursor): number {
+function findCursorIndex(entries: readonly ModelEntry[], { name, id }: Cursor): number {
   const index = entries.findIndex((entry) => entry.id === id)
   if (index >= 0) return index
   throw gatewayError('INVALID_REQUEST', {

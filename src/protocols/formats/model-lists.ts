@@ -5,7 +5,7 @@ import { geminiModels } from './gemini/client/gemini-client-models.ts'
 import { type ModelListFormat, openaiModels } from './model-list.ts'
 
 /** The model list writers, by client format. Loaded together with the listing code. */
-export const modelLists: Readonly<Record<ClientFormat, ModelListFormat>> = {
+export const modelListFormats: Readonly<Record<ClientFormat, ModelListFormat>> = {
   'openai-chat': openaiModels,
   'openai-responses': openaiModels,
   'anthropic-messages': anthropicModels,

@@ -21,7 +21,7 @@ export interface Operation {
   /** Returns whether this chat model also supports the operation. */
   isServedBy?(target: { format: ProviderFormat; model: string }): boolean
   /** Returns whether this failure ends the request, so that no other target is tried. */
-  endsAt(failure: EndingFailure): boolean
+  isFinal(failure: EndingFailure): boolean
   /** Set if vendors differ so much that another target is tried after any rejection, except a content rejection. */
   readonly tryOthers?: true
   /** Set if requests are billed once a provider has started, so that another target is only tried after failures that cost nothing. */
@@ -46,10 +46,10 @@ type OperationLimits = Readonly<
 >
 
 /** Ends the request if only the client can fix the failure, regardless of the target. */
-export const endsAtClient: Operation['endsAt'] = (failure) => failure.class === 'client' && !failure.tryOthers
+export const isFinalForClient: Operation['isFinal'] = (failure) => failure.class === 'client' && !failure.tryOthers
 
 /** A provider's error, and the functions that can read it. */
-interface MissingEndpointSigns {
+interface MissingEndpointEvidence {
   status: number
   body: unknown
   reader: ErrorReader
@@ -61,22 +61,22 @@ export const isEndpointMissing = (status: number): boolean => status === 404 || 
 
 /** Recognizes and handles providers without an endpoint for an operation. */
 interface MissingEndpoint {
-  matches(error: MissingEndpointSigns): boolean
+  matches(error: MissingEndpointEvidence): boolean
   /** The failure class of an attempt at such a provider. */
   readonly class: FailureClass
   /** The missing ability, for error messages, such as "count tokens". */
-  readonly ability: string
+  readonly capability: string
   /** Set if the gateway retries this request in translated form, and translates all later requests to this target. */
   readonly isTranslated?: true
   /** Returns the gateway's own response if no target has the endpoint. `warning` describes the response in the headers. */
-  getResponse?(body: JsonObject, format: Format): Promise<{ answer: JsonObject; warning: string }>
+  getResponse?(body: JsonObject, format: Format): Promise<{ response: JsonObject; warning: string }>
 }
 
 const generate = {
   name: 'generate',
   kind: 'llm',
   alsoServes: ['imageToText'], // for chats that contain an image
-  endsAt: endsAtClient,
+  isFinal: isFinalForClient,
 } as const satisfies Operation
 
 /** All operations. */
@@ -87,13 +87,16 @@ export const operations = {
     ...generate,
     name: 'count-tokens',
     missing: {
-      matches: ({ status, body, reader }) => isEndpointMissing(status) || Boolean(reader.cannotCount?.(body)),
+      matches: ({ status, body, reader }) => isEndpointMissing(status) || Boolean(reader.rejectsCounting?.(body)),
       class: 'client',
-      ability: 'count tokens',
+      capability: 'count tokens',
       async getResponse(body, format) {
-        const { counter } = await format.loadTranslator()
+        const { tokenCounter } = await format.loadTranslator()
         const tokens = estimateTokens(body)
-        return { answer: counter?.writeCount(tokens) ?? { input_tokens: tokens }, warning: 'estimated:input_tokens' }
+        return {
+          response: tokenCounter?.writeCount(tokens) ?? { input_tokens: tokens },
+          warning: 'estimated:input_tokens',
+        }
       },
     },
   },
@@ -104,7 +107,7 @@ export const operations = {
     missing: {
       matches: ({ status, body, lacksCompaction: lacks }) => lacks(status, body),
       class: 'format',
-      ability: 'compact conversations',
+      capability: 'compact conversations',
       isTranslated: true,
     },
   },

@@ -2,14 +2,14 @@ import type { JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
 import { type CanonicalError, type ErrorKind, getClientStatus } from './canonical/canonical-errors.ts'
 import { toKeyErrorCode } from './errors/key-errors.ts'
-import type { ErrorFacts } from './format.ts'
+import type { ErrorDetails } from './format.ts'
 
 /** Writes OpenAI's error body. An internal error (500) has no `param` and no `code`. */
-export function writeOpenAIErrorBody({ status, code, message, param }: ErrorFacts): object {
+export function writeOpenAIErrorBody({ status, code, message, param }: ErrorDetails): object {
   const type = getErrorType(status)
   if (status === 500) return { error: { message, type } }
-  const isFailure = code === 'UPSTREAM_FAILED' && status < 500 // for some statuses, clients act on the code, so the generic one is replaced
-  const openaiCode = isFailure ? (codeByStatus[status] ?? null) : toOpenAICode(code)
+  const isUpstreamFailure = code === 'UPSTREAM_FAILED' && status < 500 // for some statuses, clients act on the code, so the generic one is replaced
+  const openaiCode = isUpstreamFailure ? (codeByStatus[status] ?? null) : toOpenAICode(code)
   return { error: { message, type, param: param ?? null, code: openaiCode } }
 }
 

@@ -16,15 +16,15 @@ export interface ContentSyntax {
   /** Whether a part may also be a string. */
   acceptsStrings: boolean
   /** The format's names for part fields. */
-  names: FieldNames
+  fieldNames: FieldNames
 }
 
 /** Parses the content in `name`, without empty strings. Throws `INVALID_REQUEST` if it is neither a string nor an array of parts. */
-export function parseContent(item: Fields, name: string, warnings: Warnings, syntax: ContentSyntax): UserPart[] {
-  const content = item.any(name)
+export function parseContent(parent: Fields, name: string, warnings: Warnings, syntax: ContentSyntax): UserPart[] {
+  const content = parent.any(name)
   if (content === undefined || content === '') return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  const path = item.getPath(name)
+  const path = parent.getPath(name)
   if (!Array.isArray(content)) return warnings.reject(path, 'must be a string or an array of parts.')
   return content.flatMap((entry: unknown, index): UserPart[] => {
     if (syntax.acceptsStrings && typeof entry === 'string') return entry === '' ? [] : [{ type: 'text', text: entry }]
@@ -32,17 +32,17 @@ export function parseContent(item: Fields, name: string, warnings: Warnings, syn
     const part = syntax.parsePart(fields, warnings)
     fields.dropUnread()
     if (!part) return []
-    warnings.setPath(part, fields.path, syntax.names)
+    warnings.setPath(part, fields.path, syntax.fieldNames)
     return [part]
   })
 }
 
 /** Parses the `content` of instructions, which must be text. */
-export function parseTexts(item: Fields, warnings: Warnings, syntax: ContentSyntax): TextPart[] {
-  return parseContent(item, 'content', warnings, syntax).map((part) =>
+export function parseTexts(parent: Fields, warnings: Warnings, syntax: ContentSyntax): TextPart[] {
+  return parseContent(parent, 'content', warnings, syntax).map((part) =>
     part.type === 'text'
       ? part
-      : warnings.reject(item.getPath('content'), `parts of type ${part.type} are not allowed here.`),
+      : warnings.reject(parent.getPath('content'), `parts of type ${part.type} are not allowed here.`),
   )
 }
 
@@ -90,7 +90,7 @@ export const parseServiceTier = (body: Fields): RequestOptions['serviceTier'] =>
 type SingleToken = Omit<TokenLogprob, 'topLogprobs'>
 
 /** Parses a list of tokens with their log probabilities. Returns `undefined` if it is empty. */
-export const parseTokens = (list: unknown): TokenLogprob[] | undefined =>
+export const parseTokenLogprobs = (list: unknown): TokenLogprob[] | undefined =>
   Array.isArray(list) && list.length > 0 ? parseTokenList(list) : undefined // kept short so that engines inline it for each delta
 
 function parseTokenList(list: readonly unknown[]): TokenLogprob[] | undefined {
@@ -112,7 +112,7 @@ function parseToken(entry: unknown): SingleToken | undefined {
 }
 
 /** Writes tokens with their log probabilities. `unknown` is the value for unknown bytes. */
-export function writeTokens<Unknown>(tokens: readonly TokenLogprob[], unknown: Unknown) {
+export function writeTokenLogprobs<Unknown>(tokens: readonly TokenLogprob[], unknown: Unknown) {
   const writeToken = ({ token, logprob, bytes }: SingleToken) => ({ token, logprob, bytes: bytes ?? unknown })
   return tokens.map(({ topLogprobs, ...token }) => ({
     ...writeToken(token),

@@ -13,8 +13,8 @@ import { getHighestLimit } from './request-numbers.ts'
 const createOutputLimit = (...names: readonly [string, ...string[]]): OutputLimit => ({
   get: (body) => getHighestLimit(names.map((name) => body[name])),
   set({ text, body }, tokens, field) {
-    const present = names.filter((name) => (body[name] ?? null) !== null)
-    const fieldsToWrite = present.length > 0 ? present : [names.includes(field) ? field : names[0]]
+    const presentNames = names.filter((name) => (body[name] ?? null) !== null)
+    const fieldsToWrite = presentNames.length > 0 ? presentNames : [names.includes(field) ? field : names[0]]
     return fieldsToWrite.reduce((result, name) => setMember(result, name, () => String(tokens)), text)
   },
   name: names[0],

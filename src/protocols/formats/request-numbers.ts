@@ -6,7 +6,11 @@ export function readResponseCount(value: unknown): number {
 
 /** Returns the highest limit. Returns `undefined` if there is none, or if one of them means no limit, as -1 does on some servers. */
 export function getHighestLimit(limits: readonly unknown[]): number | undefined {
-  const present = limits.filter((limit) => (limit ?? null) !== null)
-  const numbers = present.filter((limit) => typeof limit === 'number' && limit >= 1 && Number.isFinite(limit))
-  return present.length > 0 && numbers.length === present.length ? Math.max(...(numbers as number[])) : undefined // every present limit is a number
+  const presentLimits = limits.filter((limit) => (limit ?? null) !== null)
+  const numericLimits = presentLimits.filter(
+    (limit) => typeof limit === 'number' && limit >= 1 && Number.isFinite(limit),
+  )
+  return presentLimits.length > 0 && numericLimits.length === presentLimits.length
+    ? Math.max(...(numericLimits as number[]))
+    : undefined // every present limit is a number
 }

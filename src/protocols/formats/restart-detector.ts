@@ -11,24 +11,24 @@ export class RestartDetector {
   #isComplete = false
 
   /** Handles a start and its response's ID, if any. Returns `restart` if it restarts an open response, and `next` if it follows a complete one. */
-  start(id?: unknown): 'first' | 'repeated' | 'restart' | 'next' {
+  recordStart(id?: unknown): 'first' | 'repeated' | 'restart' | 'next' {
     if (this.#isComplete) return 'next'
     if (!this.#hasStarted) {
       this.#hasStarted = true
       this.#id = id
       return 'first'
     }
-    const isOther = Boolean(id) && Boolean(this.#id) && id !== this.#id
-    return this.#hasContent || isOther ? 'restart' : 'repeated'
+    const isOtherResponse = Boolean(id) && Boolean(this.#id) && id !== this.#id
+    return this.#hasContent || isOtherResponse ? 'restart' : 'repeated'
   }
 
   /** Records that content has arrived or was announced. */
-  content(): void {
+  recordContent(): void {
     this.#hasContent = true
   }
 
   /** Records that the response has a finish reason or an end marker. */
-  complete(): void {
+  recordCompletion(): void {
     this.#isComplete = true
   }
 }

@@ -17,8 +17,8 @@ export interface StreamTranslation {
   framing?: StreamFraming | undefined
   /** The client's format. */
   to: ClientTranslator
-  read: ReaderContext
-  write: WriterContext
+  readerContext: ReaderContext
+  writerContext: WriterContext
   /** Undoes, in the response, the changes that `prepareRequest` made to the request. */
   restore?(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
 }
@@ -33,36 +33,36 @@ interface StreamTranslator {
   fail(error: CanonicalError): void
   /** Returns the text to send to the client while the provider is silent. */
   keepAlive(): string
-  readonly reported: Pick<ReturnType<typeof createEventSequencer>, 'usage' | 'hasReportedUsage'>
+  readonly usageReport: Pick<ReturnType<typeof createEventSequencer>, 'usage' | 'hasReportedUsage'>
 }
 
 /** Translates a provider's stream for a client with another format. Calls `out` with one complete server-sent event at a time. */
 export function translateStream(
-  { from, framing = sseFraming, to, read, write, restore }: StreamTranslation,
-  out: (event: string) => void,
+  { from, framing = sseFraming, to, readerContext, writerContext, restore }: StreamTranslation,
+  send: (event: string) => void,
 ): StreamTranslator {
-  const writer = to.createWriter(write, out)
-  const sequence = createEventSequencer(
+  const writer = to.createWriter(writerContext, send)
+  const sequencer = createEventSequencer(
     restore ? restore(writer.push) : writer.push,
-    write.request.options.candidates ?? 1,
+    writerContext.request.options.candidates ?? 1,
   )
-  const reader = from.createReader(read, sequence.push)
+  const reader = from.createReader(readerContext, sequencer.push)
   const parser = framing((event) => {
     checkDepth(event.data)
     writer.pushRaw?.(event.data)
     reader.observe(event)
-    sequence.countEvent()
+    sequencer.countEvent()
   })
   return {
     push: parser.push,
     end() {
       parser.end()
       reader.end()
-      sequence.end()
+      sequencer.end()
     },
-    fail: sequence.fail,
+    fail: sequencer.fail,
     keepAlive: writer.keepAlive,
-    reported: sequence,
+    usageReport: sequencer,
   }
 }
 
@@ -77,7 +77,7 @@ export function toCanonicalError(cause: unknown): CanonicalError {
 
 interface AssembleOptions {
   from: UpstreamTranslator
-  read: ReaderContext
+  readerContext: ReaderContext
   /** The number of candidates that the client requested. Default: 1. */
   candidates: number | undefined
 }
@@ -85,39 +85,39 @@ interface AssembleOptions {
 /** Assembles the complete response from a provider's stream events. Throws `UPSTREAM_INVALID` if they can't be read or don't end normally. */
 export function assembleStream(
   events: readonly SseEvent[],
-  { from, read, candidates = 1 }: AssembleOptions,
+  { from, readerContext, candidates = 1 }: AssembleOptions,
 ): CanonicalResponse {
   for (const { data } of events) checkDepth(data)
-  const repeated = from.findResponse?.(events)
-  if (repeated) return from.parseResponse(repeated, read)
+  const repeatedResponse = from.findResponse?.(events)
+  if (repeatedResponse) return from.parseResponse(repeatedResponse, readerContext)
   const parts = createPartCollector()
-  let start: StartEvent | undefined
-  let end: EndEvent | undefined
+  let startEvent: StartEvent | undefined
+  let endEvent: EndEvent | undefined
   let message = 'The provider sent a malformed stream.'
 
   function push(event: StreamEvent) {
-    if (event.type === 'start') start = event
-    else if (event.type === 'end') end = event
+    if (event.type === 'start') startEvent = event
+    else if (event.type === 'end') endEvent = event
     else if (event.type === 'error')
       message = event.error.code?.startsWith('UPSTREAM_') ? event.error.message : message // only the gateway's own messages are safe to show
     else parts.push(event)
   }
 
-  const sequence = createEventSequencer(push, candidates)
-  const reader = from.createReader(read, sequence.push)
+  const sequencer = createEventSequencer(push, candidates)
+  const reader = from.createReader(readerContext, sequencer.push)
   for (const event of events) {
     reader.observe(event)
-    sequence.countEvent()
+    sequencer.countEvent()
   }
   reader.end()
-  sequence.end()
-  if (!end) throw gatewayError('UPSTREAM_INVALID', { message })
+  sequencer.end()
+  if (!endEvent) throw gatewayError('UPSTREAM_INVALID', { message })
   const contents = parts.getContents()
-  const { id, model } = start ?? {}
+  const { id, model } = startEvent ?? {}
   return {
     ...(id && { id }),
     ...(model && { model }),
-    choices: end.finishes.map((finish, index) => ({ content: contents[index] ?? [], finish })),
-    ...(end.usage && { usage: end.usage }),
+    choices: endEvent.finishes.map((finish, index) => ({ content: contents[index] ?? [], finish })),
+    ...(endEvent.usage && { usage: endEvent.usage }),
   }
 }

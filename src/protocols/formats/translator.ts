@@ -20,7 +20,7 @@ export interface UpstreamTranslator {
   /** Set if the format's providers hide the model's reasoning unless a request asks for it. */
   readonly hidesReasoning?: boolean
   /** Writes a request that `prepareRequest` prepared for the same target. */
-  writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
+  writeRequest(request: CanonicalRequest, target: TargetContext): UpstreamRequest
   /** Parses a provider's complete response. Throws `UPSTREAM_INVALID` if the body isn't a response. */
   parseResponse(body: JsonObject, context: ReaderContext): CanonicalResponse
   /** Returns the complete response that a stream's last events repeat. Absent for formats with streams that don't repeat it. */
@@ -28,20 +28,20 @@ export interface UpstreamTranslator {
   /** Creates a reader for a provider's stream, which calls `emit` with each event. */
   createReader(context: ReaderContext, emit: (event: ReaderEvent) => void): StreamReader
   /** Counts a request's tokens. Absent if the format has no endpoint for that. */
-  readonly counter?: UpstreamCounter
+  readonly tokenCounter?: UpstreamTokenCounter
   /** Parses a provider's error response. (`parseProviderError` also reads bodies in other formats.) */
   parseError(response: ErrorResponse): CanonicalError
 }
 
 /** Counts a request's tokens with a provider's endpoint. */
-interface UpstreamCounter {
-  writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
+interface UpstreamTokenCounter {
+  writeRequest(request: CanonicalRequest, target: TargetContext): UpstreamRequest
   /** Parses the count in a provider's response. Returns `undefined` if the response has none. */
   parseCount(body: JsonObject): number | undefined
 }
 
-/** An `UpstreamCounter` for a format that also has clients. */
-interface Counter extends UpstreamCounter {
+/** An `UpstreamTokenCounter` for a format that also has clients. */
+interface TokenCounter extends UpstreamTokenCounter {
   /** Parses a client's token-count request. Absent if it has the same form as a normal request. */
   parseRequest?(body: JsonObject, context: ParseContext): CanonicalRequest
   /** Writes the count for a client. */
@@ -52,7 +52,7 @@ interface Counter extends UpstreamCounter {
 export interface ClientTranslator {
   /** The format's names for the canonical fields, for warnings to clients. */
   readonly fieldNames: Readonly<Record<string, string>>
-  readonly counter?: Counter
+  readonly tokenCounter?: TokenCounter
   /** Set if clients that set a reasoning budget see the reasoning, unless the request hides it. */
   readonly showsBudgetedReasoning?: boolean
   /** Parses a client's request. Throws `INVALID_REQUEST`, naming the field, if it is malformed or if no other format can express it. */
@@ -74,7 +74,7 @@ export interface Translator extends UpstreamTranslator, ClientTranslator {
   readonly fieldNames: Readonly<Record<string, string>>
   /** Where requests contain the options that combo entries can set. Lists all of the format's names, with `.` before nested fields. */
   readonly optionFields: Readonly<Partial<Record<OptionName, readonly string[]>>>
-  readonly counter?: Counter
+  readonly tokenCounter?: TokenCounter
 }
 
 export interface ParseContext {
@@ -102,7 +102,7 @@ export interface TargetContext {
 }
 
 /** A request for the provider. The pipeline adds the host and the credential. */
-export interface WrittenRequest {
+export interface UpstreamRequest {
   /** The path under the provider's base URL, with its query: `/chat/completions`, `/models/m:streamGenerateContent?alt=sse`. */
   path: string
   /** Headers that extend or override the format's `defaultHeaders`. */
@@ -119,7 +119,7 @@ export interface ReaderContext {
   /** Collects everything that the canonical format can't express. */
   responseWarnings: ResponseWarnings
   /** Set if the request offers provider-run tools, so the client gets their calls and results. */
-  hasHosted?: boolean
+  hasHostedTools?: boolean
 }
 
 export interface WriterContext {
@@ -129,7 +129,7 @@ export interface WriterContext {
   model: string
   newId(): string
   /** Unix time in seconds. */
-  now: number
+  nowSeconds: number
   /** Collects everything that the client's format can't express. */
   responseWarnings: ResponseWarnings
   /** Lists what the request's translation dropped or changed, such as `dropped:seed`. */
@@ -137,7 +137,7 @@ export interface WriterContext {
   /** Describes the response for formats that support it: the target, the earlier attempts, and the cost of this usage. */
   describe?(usage: TokenUsage | undefined): JsonObject
   /** Stores a response item as JSON. Only set for formats with clients that refer to items by ID. */
-  keepItem?(id: string, json: string): void
+  storeItem?(id: string, json: string): void
   /** Call this before the last event or an error, once all dropped fields are known. Absent for clients that mistake comments for events. */
   beforeEnd?(): void
 }
@@ -148,7 +148,7 @@ export interface ErrorResponse {
   body: unknown
   header(name: string): string | undefined
   /** Epoch ms. */
-  now: number
+  nowMs: number
 }
 
 /** Reads a provider's stream. Emits `unreadable` for an event that isn't JSON. */

@@ -1,7 +1,7 @@
 import { assertNever } from '../../lib/assert-never.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { ClientFormat } from '../../types.ts'
-import { readUserOption, USERS } from './end-user.ts'
+import { readUserOption, USER_OPTION_SOURCES } from './end-user.ts'
 
 /** Returns the body with `user` as its end user, replacing the client's value. Gemini has no field for an end user. */
 export function withEndUser(format: ClientFormat, body: JsonObject, user: string): JsonObject {
@@ -17,9 +17,11 @@ export function withEndUser(format: ClientFormat, body: JsonObject, user: string
       return body
     case 'ai-sdk': {
       const options = isObject(body.providerOptions) ? body.providerOptions : {}
-      const userFields = USERS.filter((name) => name === 'signalbox' || readUserOption(options, name) !== undefined)
-      const replaced = userFields.map((name) => [name, { ...(isObject(options[name]) && options[name]), user }])
-      return { ...body, providerOptions: { ...options, ...Object.fromEntries(replaced) } }
+      const userFields = USER_OPTION_SOURCES.filter(
+        (name) => name === 'signalbox' || readUserOption(options, name) !== undefined,
+      )
+      const updatedOptions = userFields.map((name) => [name, { ...(isObject(options[name]) && options[name]), user }])
+      return { ...body, providerOptions: { ...options, ...Object.fromEntries(updatedOptions) } }
     }
     default:
       return assertNever(format)

@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSIONS } from '../formats/ai-sdk/ai-sdk-format.ts'
 import type { Endpoint } from '../formats/format.ts'
-import { endsAtClient, type Operation } from '../formats/model-operations.ts'
+import { isFinalForClient, type Operation } from '../formats/model-operations.ts'
 import type { KindAdapters } from './kind-adapters.ts'
 
 /** An endpoint with requests that a kind's adapters translate, rather than a format. */
@@ -16,7 +16,7 @@ export const hasAdapters = (endpoint: Endpoint): endpoint is KindEndpoint => 'lo
 
 /** Creates a kind's operation. Absent fields have the same defaults as in chat. */
 export const createOperation = (operation: Pick<Operation, 'name' | 'kind'> & Partial<Operation>): Operation => ({
-  endsAt: endsAtClient,
+  isFinal: isFinalForClient,
   ...operation,
 })
 

@@ -137,7 +137,7 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
 
   const responseReader = createCompleteResponseReader({
     ...(contentFields && { contentFields }),
-    isAnswer: (json) => typeof tryRead(json) !== 'string',
+    isResponse: (json) => typeof tryRead(json) !== 'string',
     describeMissing(json) {
       const response = tryRead(json)
       return typeof response === 'string' ? response : undefined
@@ -203,20 +203,20 @@ export function addEstimatedUnits(
 function watchChunks({ framing, open, acceptsType }: WatchedStream): Partial<ResponseReader> {
   return {
     ...(acceptsType && { isBinary: acceptsType }),
-    loadWatcher: async () => () => {
+    loadStateFactory: async () => () => {
       const { read } = open()
       const state = createStreamProgress()
       return Object.assign(state, {
         observe(event: SseEvent) {
           if (framing === 'bytes') {
-            state.started = state.ended = true // any byte is audio, and the stream ends when the connection does
+            state.hasStarted = state.hasEnded = true // any byte is audio, and the stream ends when the connection does
             return
           }
           const { hasChunks, usage, error, isLast } = read(event)
           if (error) state.error = error
-          else if (hasChunks) state.started = true
+          else if (hasChunks) state.hasStarted = true
           state.usage = updateUsage(state.usage, usage)
-          if (isLast) state.ended = state.closed = true
+          if (isLast) state.hasEnded = state.isClosed = true
         },
       })
     },

@@ -319,7 +319,7 @@ export class Attempt {
     }
     if (stream) {
       loadReceiveStream().catch(context.onError)
-      codec.reader.loadWatcher().catch(context.onError)
+      codec.reader.loadStateFactory().catch(context.onError)
       if (!context.estimates.loaded) context.estimates.load().catch(context.onError)
     }
     this.#onCalled()

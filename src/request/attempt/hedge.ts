@@ -13,7 +13,7 @@ export interface Hedge extends HedgeSettings {
   clock: Clock
   budget: HedgeBudget
   /** Whether a failure ends the request. */
-  endsAt: Operation['endsAt']
+  endsAt: Operation['isFinal']
   /** Called if the gateway fails to prepare the second attempt. */
   onError(error: unknown): void
 }
@@ -43,7 +43,7 @@ export function createHedge(
     const onError = (error: unknown) => {
       if (!client.goneReason) context.onError(error)
     }
-    return { ...options, delayMs, clock, budget, endsAt: call.endpoint.operation.endsAt, onError }
+    return { ...options, delayMs, clock, budget, endsAt: call.endpoint.operation.isFinal, onError }
   }
   return undefined
 }

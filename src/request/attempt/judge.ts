@@ -68,7 +68,7 @@ function judgeFailure(failed: FailedResponse, { context }: ModelRequest): Failed
   const { failure, head } = failed
   if (failure.class !== 'client' || !head) return failed
   const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message
-  const response = { status: failure.status, body: tryParseShallow(text) ?? text, now: context.clock.now() }
+  const response = { status: failure.status, body: tryParseShallow(text) ?? text, nowMs: context.clock.now() }
   const { kind, error } = readErrorResponse({ ...response, header: (name) => head.header(name) })
   const isRefused = kind === 'content-refused' || isContentRejected(error)
   return isRefused ? { ...failed, failure: { ...failure, class: 'filtered' } } : failed
@@ -140,7 +140,7 @@ async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Con
   const { head, body, start } = stream
   const { maxResponseBytes } = request.context.limits
   const { framing = sseFraming } = codec.format
-  const watchStream = await codec.reader.loadWatcher()
+  const watchStream = await codec.reader.loadStateFactory()
   const state = watchStream()
   log.followProgress(state)
   const { observe, failure } = createObserver(state, {
@@ -155,7 +155,7 @@ async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Con
   const rest: Uint8Array[] = []
   let size = 0
   for (const chunk of start.head) parser.push(chunk)
-  while (!state.closed && !failure()) {
+  while (!state.isClosed && !failure()) {
     const chunk = await body.next()
     if (!chunk) break
     rest.push(chunk)
@@ -171,7 +171,7 @@ async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Con
     const { clock } = request.context
     return (await loadFailureReader()).readEmbeddedError(state.error, head, { format, operation, clock })
   }
-  if (!state.ended)
+  if (!state.hasEnded)
     throw gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before the response was complete.' })
   const replayed: StreamedResponse = { ...stream, body: replay(rest) }
   const { readAnswer } = await request.context.translation()

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, tryParseShallow, tryStringify } from '../../
 import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
 import {
   getErrorMeaning,
-  isModelFault,
+  isModelSpecific,
   lacksCompaction,
   type ParsedError,
   readErrorResponse,
@@ -88,7 +88,7 @@ export async function readStatusFailure(
     return {
       class: missing.class,
       status,
-      message: `The provider cannot ${missing.ability} (status ${status}).`,
+      message: `The provider cannot ${missing.capability} (status ${status}).`,
       lacksEndpoint: true,
     }
   const providerMessage = reader.read(body).message
@@ -148,9 +148,9 @@ async function toFailure({
   body,
   header,
   operation,
-  now,
+  now: nowMs,
 }: ErrorSource): Promise<Failure> {
-  const reading = readErrorResponse({ status: sentStatus, body, header, now })
+  const reading = readErrorResponse({ status: sentStatus, body, header, nowMs })
   const { kind, status, error, retryAfterMs } = reading
   const { class: failureClass, retry } = getErrorMeaning(kind)
   const { getOperatorAdvice } =
@@ -169,7 +169,7 @@ async function toFailure({
   return {
     class: failureClass,
     retry,
-    ...(isModelFault(reading) && { level: 'model' }),
+    ...(isModelSpecific(reading) && { level: 'model' }),
     status,
     ...(status !== sentStatus && { upstreamStatus: sentStatus }),
     message,

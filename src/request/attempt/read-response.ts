@@ -40,7 +40,7 @@ export function readResponse(
   if (!json) return undefined
   const header = (name: string) => head.header(name)
   const usage = addCharges(reader.getUsage(json, header), json, header)
-  if (reader.getError(json) || !reader.isAnswer(json)) return readFailedResponse(json, head, { expected, usage })
+  if (reader.getError(json) || !reader.isResponse(json)) return readFailedResponse(json, head, { expected, usage })
   const response: BufferedResponse = { kind: 'whole', head, bytes, json, usage }
   const isEmpty = reader.isEmpty !== undefined && !hasText(text) && reader.isEmpty(json)
   return isEmpty ? failEmptyResponse(response) : response

@@ -3,9 +3,9 @@ import { type ByteStream, NO_BYTES, type UpstreamResponse } from '../../lib/exch
 import { createEventTooLongError, MAX_EVENT_SIZE, sseFraming } from '../../lib/sse.ts'
 import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late-reason.ts'
 import { updateUsage } from '../../protocols/formats/canonical/reported-usage.ts'
-import { endsTurn } from '../../protocols/formats/errors/empty-responses.ts'
+import { containsTurnEnd } from '../../protocols/formats/errors/empty-responses.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
-import type { EmbeddedError, StreamState, StreamWatcher } from '../../protocols/formats/format.ts'
+import type { EmbeddedError, StreamState, StreamStateFactory } from '../../protocols/formats/format.ts'
 import { emptyResponseFailure } from '../codec/call-failure.ts'
 import type { FailedResponse, ReceivedResponse, StreamStart } from '../codec/response.ts'
 import type { ProviderCall } from '../upstream/provider-call.ts'
@@ -25,7 +25,7 @@ export async function receiveStream(
   call: ProviderCall,
 ): Promise<ReceivedResponse | FailedResponse | UncommittedStream> {
   const start = await commitStream(head.body, expected)
-  if ('state' in start && start.state.started) {
+  if ('state' in start && start.state.hasStarted) {
     call.setTotalTimeout(Number.POSITIVE_INFINITY)
     return { kind: 'stream', head, body: head.body, start }
   }
@@ -38,7 +38,7 @@ export async function receiveStream(
  * be tried; after it, errors go to the client. Rejects like `body`, and with `UPSTREAM_INVALID` if there is no content within 16 MiB.
  */
 async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<StreamStart | UncommittedStream> {
-  const watchStream = await options.reader.loadWatcher()
+  const watchStream = await options.reader.loadStateFactory()
   const head: Uint8Array[] = []
   let size = 0
   let reader = createStartReader(watchStream, options)
@@ -58,30 +58,30 @@ async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<
     if (isUnread(reader.state)) await readAgain(false)
     const { state } = reader
     const failed = reader.failure()
-    if (failed && !state.started) return failed
-    if (state.started) return { head, state }
-    if (state.closed) break
+    if (failed && !state.hasStarted) return failed
+    if (state.hasStarted) return { head, state }
+    if (state.isClosed) break
   }
   reader.parser.end() // drops an incomplete event, which isn't valid JSON
   if (isUnread(reader.state)) await readAgain(true)
   const { state } = reader
-  if (state.error && !state.started) return state.error
-  if (state.ended) return { head, state }
-  const message = `The provider ended the stream before ${state.started ? 'the response was complete' : 'it sent any content'}.`
+  if (state.error && !state.hasStarted) return state.error
+  if (state.hasEnded) return { head, state }
+  const message = `The provider ended the stream before ${state.hasStarted ? 'the response was complete' : 'it sent any content'}.`
   return { class: 'content', status: 502, message, ...(!reader.hasEvents && { unread: head }) }
 }
 
 const isUnread = ({ error, isUnread }: StreamState) => isUnread || error?.isUnparsed === true
 
 /** Reads a stream from its beginning until it has started. */
-function createStartReader(watchStream: StreamWatcher, { format, onEvents }: ReceiveOptions) {
+function createStartReader(watchStream: StreamStateFactory, { format, onEvents }: ReceiveOptions) {
   const state = watchStream()
   onEvents(state)
   const { observe, failure } = createObserver(state, { watchStream, onEvents })
   const { framing = sseFraming } = format
   const parser = framing((event) => {
     reader.hasEvents = true
-    if (!state.started) observe(event)
+    if (!state.hasStarted) observe(event)
   })
   const reader = { state, failure, parser, hasEvents: false }
   return reader
@@ -93,7 +93,7 @@ function createStartReader(watchStream: StreamWatcher, { format, onEvents }: Rec
  */
 export function createObserver(
   state: StreamState,
-  { watchStream, onEvents }: Pick<ReceiveOptions, 'onEvents'> & { watchStream: StreamWatcher },
+  { watchStream, onEvents }: Pick<ReceiveOptions, 'onEvents'> & { watchStream: StreamStateFactory },
 ): Pick<StreamState, 'observe'> & { failure(): EmbeddedError | undefined } {
   let rest: StreamState | undefined
   let later = 0 // the number of events after an error without a reason
@@ -115,6 +115,6 @@ export function createObserver(
 /** Returns the failure for a stream that ended without content. Keeps the stream if the model ended its turn normally. */
 function createEmptyStreamFailure(head: UpstreamResponse, start: StreamStart): FailedResponse {
   const failed: FailedResponse = { kind: 'failure', failure: emptyResponseFailure }
-  if (!endsTurn(decodeUtf8Lenient(concatBytes(start.head)))) return failed
+  if (!containsTurnEnd(decodeUtf8Lenient(concatBytes(start.head)))) return failed
   return { ...failed, empty: { kind: 'stream', head, body: NO_BYTES, start } }
 }

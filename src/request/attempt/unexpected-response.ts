@@ -4,7 +4,7 @@ import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
 import { isObject, isTooDeepToParse, MAX_PARSED_DEPTH, tryParseJson } from '../../lib/json.ts'
 import { type SseEvent, sseFraming } from '../../lib/sse.ts'
 import { convertArrayToEvents } from '../../lib/sse-array.ts'
-import { endsTurn } from '../../protocols/formats/errors/empty-responses.ts'
+import { containsTurnEnd } from '../../protocols/formats/errors/empty-responses.ts'
 import type { EmbeddedError, UpstreamFormat } from '../../protocols/formats/format.ts'
 import { createContentFailure, emptyResponseFailure, type Failure } from '../codec/call-failure.ts'
 import {
@@ -207,18 +207,18 @@ async function gatherEvents(
   const { framing = sseFraming } = format
   const { maxResponseBytes } = limits
   const { body } = head
-  const watchStream = await reader.loadWatcher()
+  const watchStream = await reader.loadStateFactory()
   const state = watchStream()
   onEvents(state)
   const { observe, failure } = createObserver(state, { watchStream, onEvents })
   const events: SseEvent[] = []
   let size = 0
   const parser = framing((event) => {
-    if (state.closed) return
+    if (state.isClosed) return
     events.push(event)
     observe(event)
   })
-  while (!failure() && !state.closed) {
+  while (!failure() && !state.isClosed) {
     const chunk = await body.next()
     if (!chunk) {
       parser.end()
@@ -230,14 +230,14 @@ async function gatherEvents(
   }
   body.cancel() // the response is complete, although the provider may keep the connection open
   if (state.error) return state.error
-  if (!state.ended) {
-    if (state.started) throw gatewayError('UPSTREAM_CUT', { message: CUT_MESSAGE })
+  if (!state.hasEnded) {
+    if (state.hasStarted) throw gatewayError('UPSTREAM_CUT', { message: CUT_MESSAGE })
     return { kind: 'failure', failure: createContentFailure(SILENT_MESSAGE) }
   }
   const response: BufferedResponse = { kind: 'whole', head, bytes: EMPTY_BYTES, json: {}, usage: state.usage, events }
-  if (state.started) return response
+  if (state.hasStarted) return response
   const text = events.map(({ event, data }) => `event: ${event}\n${data}`).join('\n')
-  return { kind: 'failure', failure: emptyResponseFailure, ...(endsTurn(text) && { empty: response }) }
+  return { kind: 'failure', failure: emptyResponseFailure, ...(containsTurnEnd(text) && { empty: response }) }
 }
 
 const EMPTY_BYTES = new Uint8Array(0)

@@ -123,7 +123,7 @@ export class FurtherTargets {
   /** Returns whether this failure ends the request, because no other target can help or because the work might be charged twice. */
   #isFinal({ failure, route }: FailedAttempt): boolean {
     const { operation } = this.#request.call.endpoint
-    if (operation.endsAt(failure)) return true
+    if (operation.isFinal(failure)) return true
     if (!operation.isPaidOnAcceptance || !isAmbiguous(failure)) return false
     for (let choice = route.via; choice; choice = choice.parent) if (choice.group.retryAmbiguous) return false
     return true

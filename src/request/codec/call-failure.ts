@@ -128,14 +128,14 @@ export type StreamFailure = Pick<Failure, 'class' | 'level' | 'retryAfterMs'>
 /**
  * Classifies a stream error. Without a class, it is `server` until the error readers are loaded. `now` is in epoch ms, to compute the requested wait.
  */
-export function toStreamFailure(error: StreamError, now: number): StreamFailure {
+export function toStreamFailure(error: StreamError, nowMs: number): StreamFailure {
   if (error.class) return { class: error.class }
   if (!errorReaders) return { class: 'server' }
-  const { readErrorResponse, getErrorMeaning, isModelFault } = errorReaders
+  const { readErrorResponse, getErrorMeaning, isModelSpecific } = errorReaders
   const { status, error: body } = error
-  const reading = readErrorResponse({ status, body: { error: body }, header: () => undefined, now })
+  const reading = readErrorResponse({ status, body: { error: body }, header: () => undefined, nowMs })
   const { kind, retryAfterMs } = reading
-  return { class: getErrorMeaning(kind).class, ...(isModelFault(reading) && { level: 'model' }), retryAfterMs }
+  return { class: getErrorMeaning(kind).class, ...(isModelSpecific(reading) && { level: 'model' }), retryAfterMs }
 }
 
 /** Replaces statuses of 600 and above, which HTTP doesn't define and platforms don't send. */

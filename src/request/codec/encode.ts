@@ -36,7 +36,7 @@ export async function encodeRequest(request: CodecRequest, routeTarget: RouteTar
   if (foreignId !== undefined) throw createUnknownItemError(foreignId)
   const passedRequest = await passThrough(request, target, shared)
   if (shared.name === 'anthropic-messages' && call.text.includes('x-anthropic-billing-header:'))
-    (await loadBilling()).removeBilling(passedRequest.request, target)
+    (await loadBilling()).removeBillingFromBody(passedRequest.request, target)
   const isLimited = request.outputLimit !== undefined && endpoint.limitsOutput
   const codec =
     isLimited || target.params
@@ -127,8 +127,8 @@ async function passThrough(request: CodecRequest, target: RouteTarget, format: S
 }
 
 /** Returns whether a request without `stream` contains `stream_options`, which OpenAI rejects. Some clients leave it in. */
-const hasStrayOptions = ({ stream, body, endpoint: { streamMember } }: ModelCall): boolean =>
-  !stream && streamMember !== undefined && (body[streamMember] ?? null) !== null
+const hasStrayOptions = ({ stream, body, endpoint: { streamOnlyField } }: ModelCall): boolean =>
+  !stream && streamOnlyField !== undefined && (body[streamOnlyField] ?? null) !== null
 
 /** Matches the only query parameter of clients that providers support. */
 const BETA_QUERY_PATTERN = /[?&]beta=true(&|$)/

@@ -153,10 +153,10 @@ export class KindRelay implements RelayedStream {
     const errors = await loadErrors()
     try {
       const masked = maskSecrets(message, [...secrets, ...(await knownKeys())])
-      return encodeUtf8(errors.event({ status, code, message: masked }))
+      return encodeUtf8(errors.createEvent({ status, code, message: masked }))
     } catch (error) {
       const unread = toGatewayError(error)
-      return encodeUtf8(errors.event({ status: unread.status, code: unread.code, message: unread.message }))
+      return encodeUtf8(errors.createEvent({ status: unread.status, code: unread.code, message: unread.message }))
     }
   }
 

@@ -43,11 +43,11 @@ export const readRouteFields = (
 export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, routeFields: RouteFields): ModelCall {
   const { model: pathModel, stream } = routeFields
   const text = decodeJsonText(bytes)
-  const { modelNames = MODEL_FIELDS } = endpoint
+  const { modelFields = MODEL_FIELDS } = endpoint
   const { spans, depth } = scanTopLevel(text, pathModel === undefined ? MODEL_FIELDS : NO_FIELDS)
   const body = parseJsonObject(text, depth)
   const model = readModelName(
-    pathModel ?? body[modelNames.find((name) => typeof body[name] === 'string') ?? 'model'],
+    pathModel ?? body[modelFields.find((name) => typeof body[name] === 'string') ?? 'model'],
     endpoint,
   )
   rejectStatefulFields(body, endpoint)
@@ -65,8 +65,8 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, routeField
 }
 
 /** Returns whether the body requests a stream. */
-export const isStreamRequested = (body: JsonObject, { streamBy }: Endpoint): boolean =>
-  streamBy ? body[streamBy.member] === streamBy.value : body.stream === true
+export const isStreamRequested = (body: JsonObject, { streamTrigger }: Endpoint): boolean =>
+  streamTrigger ? body[streamTrigger.field] === streamTrigger.value : body.stream === true
 
 /** Returns a request's model name. Throws `INVALID_REQUEST` if it is missing or can't be a name. */
 export function readModelName(
@@ -118,9 +118,9 @@ export function replaceModelName(model: string, { text, modelSpans }: Pick<Model
  * Rejects fields that refer to a provider's stored state. Dropping them would lose the conversation; keeping them would make the response depend on
  * which provider served the previous request.
  */
-function rejectStatefulFields(body: JsonObject, { stateful }: Endpoint): void {
-  if (!stateful) return
-  for (const param of stateful) {
+function rejectStatefulFields(body: JsonObject, { statefulFields }: Endpoint): void {
+  if (!statefulFields) return
+  for (const param of statefulFields) {
     if (body[param] === undefined || body[param] === null || body[param] === false) continue
     throw gatewayError('INVALID_REQUEST', {
       message: `"${param}" is not supported because this gateway does not store responses. Send the whole conversation as "input", with "store": false and "include": ["reasoning.encrypted_content"], and wait for the response.`,

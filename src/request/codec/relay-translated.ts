@@ -80,8 +80,8 @@ class TranslatedStream implements RelayedStream {
 
   /** Creates the translator. Counts events before they are restored, because restoring buffers text, and watches for the end afterward. */
   #createTranslator(translation: StreamTranslation): ReturnType<typeof translateStream> {
-    const { restore = (emit) => emit, write } = translation
-    const { responseWarnings } = write
+    const { restore = (emit) => emit, writerContext } = translation
+    const { responseWarnings } = writerContext
 
     const count: Stage = (emit) => (event) => {
       this.#limit.count(event)
@@ -111,8 +111,8 @@ class TranslatedStream implements RelayedStream {
       {
         ...translation,
         restore: composeStages(count, restore, watch),
-        write: {
-          ...write,
+        writerContext: {
+          ...writerContext,
           beforeEnd: () => {
             this.#text += createDroppedFieldsComment(responseWarnings) ?? ''
           },
@@ -214,7 +214,7 @@ class TranslatedStream implements RelayedStream {
   #end(isCancelled: boolean): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
-    const { usage = this.#initialUsage, hasReportedUsage } = this.#translator.reported
+    const { usage = this.#initialUsage, hasReportedUsage } = this.#translator.usageReport
     this.#onEnd({
       usage,
       estimatedTokens:

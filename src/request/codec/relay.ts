@@ -8,7 +8,7 @@ import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late
 import { isBlankUsage } from '../../protocols/formats/canonical/reported-usage.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import type {
-  ErrorFacts,
+  ErrorDetails,
   EventFilter,
   Format,
   ResponseReader,
@@ -68,7 +68,8 @@ export interface StreamEnd {
 }
 
 /** Returns the minimum number of output tokens: one if the stream has content, even if the estimate is zero. */
-export const countMinimumTokens = ({ started, isSilent = false }: StreamState): number => (started && !isSilent ? 1 : 0)
+export const countMinimumTokens = ({ hasStarted, isSilent = false }: StreamState): number =>
+  hasStarted && !isSilent ? 1 : 0
 
 interface PassThroughOptions extends Omit<RelayOptions, 'passThrough'> {
   format: Format
@@ -91,7 +92,7 @@ export function relayStream(body: ByteStream, committed: StreamStart, options: P
 interface LastOutput {
   events: Uint8Array
   /** The error event to send after `events`, if the stream didn't end normally. */
-  error?: ErrorFacts
+  error?: ErrorDetails
 }
 
 class PassThroughStream implements RelayedStream {
@@ -199,7 +200,7 @@ class PassThroughStream implements RelayedStream {
     const events = this.#keep ? this.#keep(forwarded) : forwarded
     this.#tail.add(forwarded)
     this.#observe()
-    const isClean = error === undefined ? state.ended : state.closed
+    const isClean = error === undefined ? state.hasEnded : state.isClosed
     if (!this.#isQuoting && this.#fault === undefined && (isClean || state.error)) {
       this.#lastOutput = { events }
       this.#end('draining', { error: state.error })
@@ -252,9 +253,9 @@ class PassThroughStream implements RelayedStream {
     }
   }
 
-  async #createErrorEvent(error: ErrorFacts): Promise<Uint8Array> {
+  async #createErrorEvent(error: ErrorDetails): Promise<Uint8Array> {
     const errors = await this.#options.format.loadErrors()
-    return encodeUtf8(errors.event(error, this.#state.position))
+    return encodeUtf8(errors.createEvent(error, this.#state.position))
   }
 
   /** Returns the events for the client. Nothing follows an error event, unless the response had already completed. */

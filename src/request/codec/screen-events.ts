@@ -4,13 +4,13 @@ import { createSseParser, findBareJson, formatSseEvent, type SseEvent, splitEven
 import { findHiddenReason, readMessage } from '../../protocols/formats/errors/read-error.ts'
 import type {
   EmbeddedError,
-  ErrorFacts,
+  ErrorDetails,
   Format,
   FormatErrors,
   ResponseReader,
   StreamPosition,
   StreamState,
-  StreamWatcher,
+  StreamStateFactory,
 } from '../../protocols/formats/format.ts'
 import { maskSecrets } from './redact-failure.ts'
 import { mayBeForeign } from './stream-errors.ts'
@@ -47,7 +47,7 @@ export async function screenEvents(
 ): Promise<ScreenedEvents> {
   if (!MENTIONS_ERROR.test(decodeUtf8Lenient(allBytes)) && !mayBeForeign(allBytes, reader)) return { bytes: allBytes }
   const errors = await format.loadErrors()
-  const watchStream = await reader.loadWatcher()
+  const watchStream = await reader.loadStateFactory()
   const secrets = await knownSecrets()
   const passedEvents: Uint8Array[] = []
   const all: Uint8Array[] = []
@@ -56,13 +56,13 @@ export async function screenEvents(
   let isReported = false // whether the error was reported in a form that clients recognize
   let isEnded = false // whether the response ended within these events
   let hasEnded = false
-  let passedError: SseEvent | undefined
+  let forwardedError: SseEvent | undefined
   let position: StreamPosition = {}
   const events = splitEvents(allBytes)
   const rest = allBytes.subarray(events.reduce((size, { length }) => size + length, 0))
   for (const bytes of rest.length > 0 ? [...events, rest] : events) {
     const found = parseEvent(bytes, errors, watchStream)
-    const isAnswer = !found.error && (found.event !== undefined || found.isBare) && reader.isOwnEvent(bytes)
+    const isAnswer = !found.error && (found.event !== undefined || found.isBare) && reader.isResponseEvent(bytes)
     const clean = isAnswer ? bytes : redactQuotes(bytes, found.event, secrets)
     all.push(clean)
     hasEnded ||= found.ended && !found.error
@@ -70,7 +70,7 @@ export async function screenEvents(
     if (error?.isVague && found.error && !found.error.isVague) {
       passedEvents.length = beforeVague // the format's own event follows and contains the reason
       isReported = false
-      passedError = undefined
+      forwardedError = undefined
       error = undefined
       found.isHiding ||= !found.isRecognized
     }
@@ -81,13 +81,17 @@ export async function screenEvents(
     if (!error) passedEvents.push(clean)
     else if (found.error && !found.isBare && !isReported && !found.isHiding && (isFirst || found.isRecognized)) {
       passedEvents.push(clean)
-      passedError = found.event
+      forwardedError = found.event
     }
     isReported ||= found.isRecognized && !found.isHiding
   }
-  if (!error || (isReported && (isEnded || before().ended))) return { bytes: concatBytes(all) }
+  if (!error || (isReported && (isEnded || before().hasEnded))) return { bytes: concatBytes(all) }
   if (!isReported) {
-    const event = errors.event(getErrorFacts(error, errors), { ...before().position, ...position, passedError })
+    const event = errors.createEvent(getErrorFacts(error, errors), {
+      ...before().position,
+      ...position,
+      forwardedError,
+    })
     passedEvents.push(encodeUtf8(maskSecrets(event, secrets)))
   }
   return { error, hasEnded, bytes: concatBytes(passedEvents) }
@@ -96,7 +100,7 @@ export async function screenEvents(
 /** Matches an `error` field that isn't null, because some formats have a null `error` in every event. */
 const MENTIONS_ERROR = /"error"(?!\s*:\s*null)|event: ?error|response\.(?:failed|cancelled)/
 
-function parseEvent(bytes: Uint8Array, errors: FormatErrors, watchStream: StreamWatcher) {
+function parseEvent(bytes: Uint8Array, errors: FormatErrors, watchStream: StreamStateFactory) {
   const state = watchStream()
   const text = decodeUtf8Lenient(bytes)
   let isRecognized = false
@@ -121,9 +125,9 @@ function parseEvent(bytes: Uint8Array, errors: FormatErrors, watchStream: Stream
   })
   parser.push(text)
   parser.end()
-  const { error, ended, position } = state
+  const { error, hasEnded, position } = state
   const isHiding = error !== undefined && findHiddenReason(error.error, errors.isOverflowError) !== undefined
-  return { error, ended, position, isRecognized, isBare: false, isHiding, event }
+  return { error, ended: hasEnded, position, isRecognized, isBare: false, isHiding, event }
 }
 
 /**
@@ -149,7 +153,7 @@ const unescapeJson = (text: string): string =>
     code === undefined ? (character ?? '') : String.fromCharCode(Number.parseInt(code, 16)),
   )
 
-function getErrorFacts({ status, message, error }: EmbeddedError, { isOverflowError }: FormatErrors): ErrorFacts {
+function getErrorFacts({ status, message, error }: EmbeddedError, { isOverflowError }: FormatErrors): ErrorDetails {
   const { code = 'UPSTREAM_FAILED' } = readMessage({ error })
   const isOverflow = findHiddenReason(error, isOverflowError)?.isOverflow
   return { status, code: isOverflow ? 'CONTEXT_OVERFLOW' : code, message }

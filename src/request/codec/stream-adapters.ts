@@ -51,7 +51,7 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
       const parsed = parseRequest()
       const response = assembleStream(events, {
         from: client,
-        read: readerContext,
+        readerContext,
         candidates: parsed.options.candidates,
       })
       const write = createWriterContext(request, {

@@ -25,12 +25,12 @@ const QUOTE = 0x22
 const COLON = 0x3a
 
 /** Returns whether one of these complete events may not be part of a response: an error in another format, or text from an intermediate server. */
-export function mayBeForeign(events: Uint8Array, { isOwnEvent }: ResponseReader): boolean {
+export function mayBeForeign(events: Uint8Array, { isResponseEvent }: ResponseReader): boolean {
   let start = 0
   while (start < events.length) {
     const end = findEventEnd(events, start)
     const isOnly = start === 0 && end === events.length // true for most chunks, for which creating a view would add a third of the time
-    if (events[start] === COLON || !isOwnEvent(isOnly ? events : events.subarray(start, end))) return true
+    if (events[start] === COLON || !isResponseEvent(isOnly ? events : events.subarray(start, end))) return true
     start = end
   }
   return false

@@ -156,6 +156,6 @@ export const createWriterContext = (
 ): WriterContext => ({
   ...response,
   newId,
-  now: Math.floor(context.clock.now() / 1_000),
-  keepItem: (id, json) => context.items.store(owner, id, json),
+  nowSeconds: Math.floor(context.clock.now() / 1_000),
+  storeItem: (id, json) => context.items.store(owner, id, json),
 })

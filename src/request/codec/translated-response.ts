@@ -36,7 +36,7 @@ export async function readAnswer(
   const readerContext = createReaderContext(source, from.traits)
   try {
     const response = events
-      ? assembleStream(events, { from, read: readerContext, candidates: undefined })
+      ? assembleStream(events, { from, readerContext, candidates: undefined })
       : from.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), readerContext)
     return codec.restoreResponse?.(response) ?? response
   } catch {

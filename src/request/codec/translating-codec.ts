@@ -15,8 +15,8 @@ import { assembleStream } from '../../protocols/formats/translate-stream.ts'
 import type {
   ClientTranslator,
   TargetContext,
+  UpstreamRequest,
   UpstreamTranslator,
-  WrittenRequest,
 } from '../../protocols/formats/translator.ts'
 import { getTargetName } from '../../protocols/providers/target.ts'
 import type { OptionName } from '../../traits.ts'
@@ -92,10 +92,10 @@ async function createResponseCodec(
   const { isPreliminary, convertResponse, convertStream } = translated
   const { origin, traits } = target
   const responseWarnings = createResponseWarnings()
-  const hasHosted = canonicalRequest.tools.some(isHostedTool)
-  const readerContext = { origin, traits, newId, responseWarnings, hasHosted }
+  const hasHostedTools = canonicalRequest.tools.some(isHostedTool)
+  const readerContext = { origin, traits, newId, responseWarnings, hasHostedTools }
   const describe = request.describe?.(routeTarget)
-  const write = {
+  const writerContext = {
     ...createWriterContext(request, { request: canonicalRequest, model: target.model, responseWarnings }),
     requestWarnings: target.warnings.list,
     ...(describe && { describe }),
@@ -106,7 +106,7 @@ async function createResponseCodec(
 
   const parseResponse = ({ json, bytes, events }: BufferedResponse) =>
     events
-      ? assembleStream(events, { from: upstream, read: readerContext, candidates: canonicalRequest.options.candidates })
+      ? assembleStream(events, { from: upstream, readerContext, candidates: canonicalRequest.options.candidates })
       : upstream.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), readerContext)
 
   async function continueAfterSummary(response: BufferedResponse): Promise<Codec> {
@@ -140,8 +140,8 @@ async function createResponseCodec(
       const answer = convertResponse(restored)
       const wireRequest =
         call.endpoint.operation === operations.compact && client.writeCompaction
-          ? client.writeCompaction(answer, write, call.body)
-          : client.writeResponse(answer, write)
+          ? client.writeCompaction(answer, writerContext, call.body)
+          : client.writeResponse(answer, writerContext)
       return encodeUtf8(JSON.stringify(wireRequest))
     },
     restoreResponse: (response) => convertResponse(restoreResponse(response, restoration)),
@@ -157,8 +157,8 @@ async function createResponseCodec(
           from: upstream,
           framing: format.framing,
           to: client,
-          read: readerContext,
-          write,
+          readerContext,
+          writerContext,
           restore: (emit) =>
             restoreStream(restoration)(memory.reasoning.storeFromStream(remembered, convertStream(emit))),
         },
@@ -185,25 +185,25 @@ async function createCountCodec(
   const { context } = request
   const setup = await setUpTranslation(request, routeTarget)
   const { client, upstream, format } = setup
-  const clientCounter = client.counter
-  const { counter } = upstream
+  const clientCounter = client.tokenCounter
+  const { tokenCounter } = upstream
   const parseRequest = clientCounter?.parseRequest ?? client.parseRequest
   const parsed = parseRequest(setup.body, setup.parseContext)
   const translated = await prepareForTarget(parsed, setup, { request, target: routeTarget, memory })
   const { target } = translated
-  if (!counter || !clientCounter) throw createUntranslatableError(request, routeTarget)
+  if (!tokenCounter || !clientCounter) throw createUntranslatableError(request, routeTarget)
 
   const { operation } = request.call.endpoint
   return {
     format,
     operation,
     reader: await loadResponseReader(format, operation),
-    request: createRequest(request, translated, counter.writeRequest(translated.request, target)),
+    request: createRequest(request, translated, tokenCounter.writeRequest(translated.request, target)),
     isPassThrough: false,
     isForClient: true,
     warnings: target.warnings.list,
     readWhole({ json }) {
-      const tokens = counter.parseCount(json)
+      const tokens = tokenCounter.parseCount(json)
       if (tokens === undefined) throw createCountError(routeTarget)
       return encodeUtf8(JSON.stringify(clientCounter.writeCount(tokens)))
     },
@@ -215,7 +215,7 @@ async function createCountCodec(
   }
 }
 
-const editBody = (request: WrittenRequest, { editBody: edit }: CodecRequest): WrittenRequest =>
+const editBody = (request: UpstreamRequest, { editBody: edit }: CodecRequest): UpstreamRequest =>
   edit ? { ...request, body: edit(request.body) } : request
 
 type CodecFactory = (request: CodecRequest, target: RouteTarget, options: CodecOptions) => Promise<Codec>
@@ -234,7 +234,7 @@ const createCountError = (target: RouteTarget) =>
 const createRequest = (
   { exchange }: CodecRequest,
   { format }: TranslatedRequest,
-  { path, headers, body }: WrittenRequest,
+  { path, headers, body }: UpstreamRequest,
 ): Codec['request'] => ({
   path,
   query: '',
@@ -261,14 +261,14 @@ const REQUIRED_OPTIONS: ReadonlySet<OptionName> = new Set([
 /** Converts the provider's error to the client's format. Returns the failure unchanged if the provider sent no body. */
 function translateFailure(
   failed: FailedResponse,
-  { client, upstream, now }: { client: ClientTranslator; upstream: UpstreamTranslator; now: number },
+  { client, upstream, now: nowMs }: { client: ClientTranslator; upstream: UpstreamTranslator; now: number },
 ): FailedResponse {
   const { failure, head } = failed
   if (!head || !failure.body) return failed
   const text = decodeUtf8Lenient(failure.body)
   const sent = head.status < 300 ? failure.status : toSendableStatus(head.status) // an error in a 200 response has its own status
   const body = tryParseShallow(text) ?? text
-  const error = upstream.parseError({ status: sent, body, header: (name) => head.header(name), now })
+  const error = upstream.parseError({ status: sent, body, header: (name) => head.header(name), nowMs })
   const wireError = client.writeError(error)
   const { upstreamStatus = sent } = failure
   return {

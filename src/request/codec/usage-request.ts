@@ -19,14 +19,14 @@ export interface UsageRequests {
    */
   requestUsage(request: CodecRequest, target: RouteTarget, codec: Codec): Codec
   /** Removes stream options from the body of a request without `stream`. */
-  removeOptions(body: string, endpoint: Pick<Endpoint, 'streamMember'>): string
+  removeOptions(body: string, endpoint: Pick<Endpoint, 'streamOnlyField'>): string
 }
 
 export function createUsageRequests(clock: Clock): UsageRequests {
   const rejections = createExpiringMap<true>({ clock, ttlMs: KEPT_MS, maxSize: MAX_TARGETS })
 
   return {
-    removeOptions: (body, { streamMember = '' }) => removeMember(body, streamMember),
+    removeOptions: (body, { streamOnlyField = '' }) => removeMember(body, streamOnlyField),
     requestUsage({ call }, target, codec) {
       const { body } = codec.request
       if (typeof body !== 'string' || REJECTS_USAGE_REQUEST_PATTERN.test(target.provider)) return codec

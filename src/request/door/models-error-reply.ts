@@ -22,8 +22,8 @@ export async function createModelsErrorReply(
   const endpointHeaders = endpoints.find((endpoint) => endpoint.path === path)?.headers
   const model = endpointHeaders && exchange.header(endpointHeaders.model)
   const corsHeaders = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
-  const retryAfter = error.headers['retry-after']
-  return createJsonReply(status, errors.body({ status, code, message, param, model, retryAfter }), {
+  const retryAfterSeconds = error.headers['retry-after']
+  return createJsonReply(status, errors.createBody({ status, code, message, param, model, retryAfterSeconds }), {
     ...corsHeaders,
     ...(!RETRYABLE_CODES.has(code) && NO_RETRY_HEADERS),
     ...error.headers,

@@ -5,7 +5,7 @@ import { type ByteStream, isByteStream, type Reply } from '../../lib/exchange.ts
 import { toHeaderSafe } from '../../lib/http-headers.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import { newId } from '../../lib/new-id.ts'
-import type { ErrorFacts } from '../../protocols/formats/format.ts'
+import type { ErrorDetails } from '../../protocols/formats/format.ts'
 import { getTargetName } from '../../protocols/providers/target.ts'
 import { createWarningHeader } from '../codec/dropped-fields.ts'
 import { shouldSendArray } from '../codec/model-call.ts'
@@ -41,11 +41,11 @@ export function createEarlyReply(
   let hasStarted = false
   let response: ByteStream | undefined
 
-  async function createErrorEvent(facts: ErrorFacts): Promise<ByteStream> {
+  async function createErrorEvent(facts: ErrorDetails): Promise<ByteStream> {
     const errors = await format.loadErrors()
-    if (isArray) return once(JSON.stringify([errors.body(facts)]))
+    if (isArray) return once(JSON.stringify([errors.createBody(facts)]))
     const now = Math.floor(context.clock.now() / 1_000)
-    return once(errors.event(facts, { response: { id: `resp_${newId()}`, created_at: now, model: call.model } }))
+    return once(errors.createEvent(facts, { response: { id: `resp_${newId()}`, created_at: now, model: call.model } }))
   }
 
   /** Waits for the response. A failure is either a reply with an error body, or thrown. */

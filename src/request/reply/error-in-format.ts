@@ -22,7 +22,7 @@ interface ErrorContext {
 export async function convertErrorBody(
   { body = new Uint8Array(0), status }: Failure,
   head: UpstreamResponse,
-  { format, now, remark }: ErrorContext,
+  { format, now: nowMs, remark }: ErrorContext,
 ): Promise<{ status: number; body: Uint8Array }> {
   const text = decodeUtf8Lenient(body)
   const json = tryParseShallow(text)
@@ -33,7 +33,12 @@ export async function convertErrorBody(
     return { status, body: remark === '' ? body : encodeUtf8(JSON.stringify(addRemark(json, remark))) }
   const translator = await format.loadTranslator()
   const isKnown = errors.read(json).message !== undefined
-  const error = translator.parseError({ status, body: isKnown ? json : text, header: (name) => head.header(name), now })
+  const error = translator.parseError({
+    status,
+    body: isKnown ? json : text,
+    header: (name) => head.header(name),
+    nowMs,
+  })
   const wireError = translator.writeError({ ...error, message: appendRemark(error.message, remark) })
   const code = getErrorObject(wireError.body)?.code
   return { status: typeof code === 'number' ? code : status, body: encodeUtf8(JSON.stringify(wireError.body)) }

@@ -52,7 +52,7 @@ const isModelNameError = (rejection: GatewayError | undefined): rejection is Gat
 
 /** Creates the reply with the gateway's own response, if no target has the endpoint. `x-signalbox-warning` identifies it. */
 const createGatewayReply = (
-  { answer: response, warning }: { answer: object; warning: string },
+  { response, warning }: { response: object; warning: string },
   { steps }: ModelRequest['log'],
 ): Reply => ({
   status: 200,

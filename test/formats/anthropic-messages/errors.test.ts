@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 const read = suite("parsing Anthropic's errors")
 
 const parse = (status: number, body: unknown, headers: Record<string, string> = {}) =>
-  messagesTranslator.parseError({ status, body, header: (name) => headers[name], now: 0 })
+  messagesTranslator.parseError({ status, body, header: (name) => headers[name], nowMs: 0 })
 
 const envelope = (type: string, message: string, details?: object) => ({
   type: 'error',

@@ -14,10 +14,11 @@ const test = suite('recorded Messages exchanges')
 
 /** Translates a stream to the canonical format and back, in small chunks. */
 function translate(bytes: Uint8Array, cuts: readonly number[]): string[] {
-  const { read, write } = contexts(messagesTranslator)
+  const { read: readerContext, write } = contexts(messagesTranslator)
   const events: string[] = []
-  const stream = translateStream({ from: messagesTranslator, to: messagesTranslator, read, write: write() }, (event) =>
-    events.push(event),
+  const stream = translateStream(
+    { from: messagesTranslator, to: messagesTranslator, readerContext, writerContext: write() },
+    (event) => events.push(event),
   )
   let from = 0
   for (const cut of [...cuts, bytes.length]) {
@@ -130,7 +131,7 @@ test('parses all recorded errors', () => {
   const kinds = recordedExchanges(['anthropic'])
     .filter(({ url, status }) => isMessages(url) && status >= 400)
     .map(({ status, response }) =>
-      messagesTranslator.parseError({ status, body: response, header: () => undefined, now: 0 }),
+      messagesTranslator.parseError({ status, body: response, header: () => undefined, nowMs: 0 }),
     )
     .map(({ kind }) => kind)
   assert.equal(kinds.sort(), ['authentication', 'bad-request', 'context-overflow'])

@@ -100,10 +100,10 @@ test('parsing megabytes of arguments takes linear time', () => {
   })}\n\n`
   const block = { type: 'tool_use', id: 'a', name: 'f', input: {} }
   const start = `data: ${JSON.stringify({ type: 'content_block_start', index: 0, content_block: block })}\n\n`
-  const { read, write } = contexts(messagesTranslator)
+  const { read: readerContext, write } = contexts(messagesTranslator)
   let length = 0
   const stream = translateStream(
-    { from: messagesTranslator, to: messagesTranslator, read, write: write() },
+    { from: messagesTranslator, to: messagesTranslator, readerContext, writerContext: write() },
     (event) => {
       length += event.length
     },

@@ -12,7 +12,7 @@ const parse = (status: number, body: unknown, type?: string) =>
   converseTranslator.parseError({
     status,
     body,
-    now: 0,
+    nowMs: 0,
     header: (name) => (name === 'x-amzn-errortype' ? type : undefined),
   })
 

@@ -51,7 +51,7 @@ test('parses recorded non-streaming responses', () => {
   assert.ok(count > 200, String(count))
 })
 
-const watchStream = await reader.loadWatcher()
+const watchStream = await reader.loadStateFactory()
 
 function readResult(bytes: Uint8Array, size: number) {
   const events: StreamEvent[] = []
@@ -99,8 +99,8 @@ for (const [mode, size] of [
       const { stop, usage, ...contents } = merge(frames)
       const { last, watch, ...result } = readResult(bytes, size)
       assert.equal(result, contents, name)
-      assert.is(watch.started, frames.length > 1, name)
-      assert.is(watch.ended, stop !== undefined, name)
+      assert.is(watch.hasStarted, frames.length > 1, name)
+      assert.is(watch.hasEnded, stop !== undefined, name)
       if (stop === undefined) assert.is(last?.type, 'error', `${name}: truncated without an error`)
       else assert.is(last?.type === 'end' && last.finishes[0]?.reason, finishes[String(stop)], name)
       if (isObject(usage)) assert.is(watch.usage?.outputTokens, usage.outputTokens, name)

@@ -22,7 +22,7 @@ test.before(() => loadErrorReaders())
 
 /** Asserts that routing and every translation classify the error as this kind. */
 async function assertKind(status: number, body: unknown, kind: ProviderErrorKind, note = ''): Promise<void> {
-  const response = { status, body, header: () => undefined, now: 0 }
+  const response = { status, body, header: () => undefined, nowMs: 0 }
   const meaning = getErrorMeaning(kind)
   assert.is(readErrorResponse(response).kind, kind, note)
   assert.is((await recordFailure(status, body)).class, meaning.class, `routing: ${note}`)

@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 0, 1)
 const inAMinute = new Date(NOW + 60_000)
 
 function getWait(headers: Record<string, string>, body?: unknown, isRateLimit = true): number | undefined {
-  return readWaitMs({ header: (name) => headers[name], body, now: NOW, isRateLimit })
+  return readWaitMs({ header: (name) => headers[name], body, nowMs: NOW, isRateLimit })
 }
 
 const epoch = (text: string) => String(Date.parse(text))
@@ -117,7 +117,7 @@ test('reset headers, which are always present, count only for a rate limit', () 
 
 test('parses the retry delay from a rate limit message if nothing else specifies it', () => {
   const text = 'Please try again in 20s.'
-  const words = { header: () => undefined, body: {}, now: NOW, text }
+  const words = { header: () => undefined, body: {}, nowMs: NOW, text }
   assert.is(readWaitMs({ ...words, isRateLimit: true }), 20_000)
   assert.is(readWaitMs({ ...words, isRateLimit: false }), undefined)
   assert.is(readWaitMs({ ...words, body: { retry_after: 3 }, isRateLimit: true }), 3_000)

@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 const test = suite('Gemini errors')
 
 const parse = (status: number, body: unknown, headers: Record<string, string> = {}) =>
-  geminiTranslator.parseError({ status, body, header: (name) => headers[name], now: 0 })
+  geminiTranslator.parseError({ status, body, header: (name) => headers[name], nowMs: 0 })
 
 const google = (code: number, status: string, message: string, details?: object[]) => ({
   error: { code, message, status, ...(details && { details }) },

@@ -21,8 +21,8 @@ function watch(...chunks: unknown[]) {
   const watched = createGeminiStreamState()
   for (const chunk of chunks)
     watched.observe({ event: undefined, data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) })
-  const { started, ended, closed, error, usage } = watched
-  return { started, ended, closed, error, usage }
+  const { hasStarted, hasEnded, isClosed, error, usage } = watched
+  return { started: hasStarted, ended: hasEnded, closed: isClosed, error, usage }
 }
 
 const parts = (...list: object[]) => ({ candidates: [{ content: { role: 'model', parts: list } }] })

@@ -15,7 +15,7 @@ const test = suite('Gemini recordings')
 function translate(sse: string, pieces: (bytes: Uint8Array) => Uint8Array[]): JsonObject[] {
   const { read, write } = contexts(geminiTranslator)
   const events: JsonObject[] = []
-  const sides = { from: geminiTranslator, to: geminiTranslator, read, write: write() }
+  const sides = { from: geminiTranslator, to: geminiTranslator, readerContext: read, writerContext: write() }
   const stream = translateStream(sides, (event) => events.push(JSON.parse(event.slice('data: '.length))))
   for (const piece of pieces(encodeUtf8(sse))) stream.push(piece)
   stream.end()
@@ -123,7 +123,7 @@ test('parses recorded errors', () => {
     .filter(({ status, url, response }) => status >= 400 && isGeneration(url) && isObject(response))
     .map(
       ({ status, response: body }) =>
-        geminiTranslator.parseError({ status, body, header: () => undefined, now: 0 }).kind,
+        geminiTranslator.parseError({ status, body, header: () => undefined, nowMs: 0 }).kind,
     )
   assert.equal([...new Set(kinds)].sort(), [
     'authentication',

@@ -84,7 +84,12 @@ test('parsing a stream, wherever it is split, gives the same text as the complet
       const { candidates, ...rest } = Object(geminiTranslator.writeResponse(input, write()))
       const sse = [{ candidates, ...rest }].map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join('')
       const chunks: string[] = []
-      const sides = { from: geminiTranslator, to: geminiTranslator, read, write: write({ options: { candidates: 2 } }) }
+      const sides = {
+        from: geminiTranslator,
+        to: geminiTranslator,
+        readerContext: read,
+        writerContext: write({ options: { candidates: 2 } }),
+      }
       const stream = translateStream(sides, (event) => chunks.push(event))
       const bytes = encodeUtf8(sse)
       for (let index = 0; index < bytes.length; index += size) stream.push(bytes.subarray(index, index + size))

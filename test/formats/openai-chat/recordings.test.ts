@@ -12,10 +12,11 @@ const test = suite('recorded chat completions')
 
 /** Translates a stream to the canonical format and back, in chunks of `size` bytes. */
 function translate(sse: string, size = Number.POSITIVE_INFINITY): string[] {
-  const { read, write } = contexts(chatTranslator)
+  const { read: readerContext, write } = contexts(chatTranslator)
   const events: string[] = []
-  const stream = translateStream({ from: chatTranslator, to: chatTranslator, read, write: write() }, (event) =>
-    events.push(event),
+  const stream = translateStream(
+    { from: chatTranslator, to: chatTranslator, readerContext, writerContext: write() },
+    (event) => events.push(event),
   )
   const bytes = encodeUtf8(sse)
   for (let index = 0; index < bytes.length; index += size) stream.push(bytes.subarray(index, index + size))

@@ -35,16 +35,17 @@ const beginnings: Record<string, [event: object, started: boolean]> = {
 }
 
 for (const [name, [event, started]] of Object.entries(beginnings))
-  test(`${name} ${started ? 'starts' : 'does not start'} the response`, () => assert.is(watch(event).started, started))
+  test(`${name} ${started ? 'starts' : 'does not start'} the response`, () =>
+    assert.is(watch(event).hasStarted, started))
 
 test('the final response event ends and closes a passthrough stream', () => {
   const usage = { input_tokens: 3, output_tokens: 4 }
   for (const type of ['response.completed', 'response.incomplete']) {
-    const { ended, closed, usage: counted, error } = watch({ type, response: { usage } })
-    assert.ok(ended && closed && !error)
+    const { hasEnded, isClosed, usage: counted, error } = watch({ type, response: { usage } })
+    assert.ok(hasEnded && isClosed && !error)
     assert.is(counted?.outputTokens, 4)
   }
-  assert.not(watch({ type: 'response.output_item.done', item: { type: 'message' } }).ended)
+  assert.not(watch({ type: 'response.output_item.done', item: { type: 'message' } }).hasEnded)
 })
 
 test('the stream state detects every form of error', () => {
@@ -62,7 +63,7 @@ test('the stream state detects every form of error', () => {
 
 test('a gateway error ends a stream for every type of client', async () => {
   const errors = await openaiResponses.loadErrors()
-  const events = errors.event({ status: 502, code: 'UPSTREAM_CUT', message: 'cut' }).split(/(?<=\n\n)/)
+  const events = errors.createEvent({ status: 502, code: 'UPSTREAM_CUT', message: 'cut' }).split(/(?<=\n\n)/)
   const [error, failed] = payloads(events)
   assert.is(error?.type, 'error')
   assert.is(failed?.type, 'response.failed')
@@ -76,7 +77,7 @@ test('every recorded stream ends normally and reports usage', () => {
     const parser = createSseParser(watched.observe)
     parser.push(sse)
     parser.end()
-    assert.ok(watched.started && watched.ended && watched.closed && !watched.error, name)
+    assert.ok(watched.hasStarted && watched.hasEnded && watched.isClosed && !watched.error, name)
     assert.is(watched.usage?.inputTokens, received.usage?.input_tokens, name)
     assert.is(watched.usage?.outputTokens, received.usage?.output_tokens, name)
   }
@@ -91,7 +92,7 @@ test('the format distinguishes recorded responses from errors', () => {
       if (isObject(response) && response.usage) assert.ok(reader.getUsage(response), name)
       continue
     }
-    const error = responsesTranslator.parseError({ status, body: response, header: () => undefined, now: 0 })
+    const error = responsesTranslator.parseError({ status, body: response, header: () => undefined, nowMs: 0 })
     assert.ok(error.message.length > 10, name)
     kinds.add(error.kind)
   }

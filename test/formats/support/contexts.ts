@@ -32,7 +32,7 @@ export function contexts(translator: UpstreamTranslator | Translator, options: C
     request: { model: 'm', stream: true, streamUsage: true, turns: [], tools: [], options: {}, ...request },
     model: 'm',
     newId,
-    now: 1_700_000_000,
+    nowSeconds: 1_700_000_000,
     responseWarnings,
   })
   return { warnings, responseWarnings, read, target, write }

@@ -26,11 +26,11 @@ async function getRatio(from: WireFormat, to: WireFormat): Promise<number> {
   const pieces = longStreams[from].map(([event], index) =>
     encodeUtf8(`${event ? `event: ${event}\n` : ''}data: ${payloads[index]}\n\n`),
   )
-  const { read, write } = contexts(source)
+  const { read: readerContext, write } = contexts(source)
   let written = 0
   let parsed = 0
   function translate() {
-    const stream = translateStream({ from: source, to: client, read, write: write() }, (event) => {
+    const stream = translateStream({ from: source, to: client, readerContext, writerContext: write() }, (event) => {
       written += event.length
     })
     for (const piece of pieces) stream.push(piece)

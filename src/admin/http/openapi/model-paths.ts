@@ -203,7 +203,17 @@ function describeFeatureRoute(
 
 /** Describes an endpoint for model requests. */
 function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
-  const { path, format, operation, bodyType, streams, streamBy, responseTypes, headers, stateful = [] } = endpoint
+  const {
+    path,
+    format,
+    operation,
+    bodyType,
+    streams,
+    streamTrigger,
+    responseTypes,
+    headers,
+    statefulFields = [],
+  } = endpoint
   const docs = findEndpointDocs(path)
   const { title, reference } = docs ? { title: docs.vendor, reference: docs.reference } : vendors[format]
   const summary = docs?.summary ?? getEntry(summaries, operation.name) ?? operation.name
@@ -219,17 +229,20 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
       ...(isInBody && { model: { type: 'string', description: MODEL_DESCRIPTION } }),
       ...(streams === 'requested' &&
         !headers && {
-          ...(streamBy
+          ...(streamTrigger
             ? {
-                [streamBy.member]: {
+                [streamTrigger.field]: {
                   type: 'string',
-                  description: `With \`${streamBy.value}\`, the response is an event stream.`,
+                  description: `With \`${streamTrigger.value}\`, the response is an event stream.`,
                 },
               }
             : { stream: { type: ['boolean', 'null'], description: 'Whether to stream the response as events.' } }),
         }),
       ...Object.fromEntries(
-        stateful.map((name) => [name, { description: 'Rejected, because the gateway does not store responses.' }]),
+        statefulFields.map((name) => [
+          name,
+          { description: 'Rejected, because the gateway does not store responses.' },
+        ]),
       ),
     },
     ...(isInBody && { required: ['model'] }),

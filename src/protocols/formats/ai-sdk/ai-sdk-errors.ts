@@ -1,10 +1,10 @@
 import { getErrorObject, readMessage } from '../errors/read-error.ts'
-import type { ErrorFacts, FormatErrors } from '../format.ts'
+import type { ErrorDetails, FormatErrors } from '../format.ts'
 
 /** Reads and writes AI SDK protocol errors. AI SDK clients recognize an error by its `type` (@ai-sdk/gateway, create-gateway-error.ts). */
 export const aiSdkErrors: FormatErrors = {
-  body: writeErrorBody,
-  event: (error) => `data: ${JSON.stringify({ type: 'error', ...writeErrorBody(error) })}\n\n`,
+  createBody: writeErrorBody,
+  createEvent: (error) => `data: ${JSON.stringify({ type: 'error', ...writeErrorBody(error) })}\n\n`,
   isReadable: (body) => KNOWN_TYPES.has(String(getErrorObject(body)?.type)),
   isErrorEvent: () => false, // errors are never passed through
   isOverflowError: () => true, // errors are never passed through
@@ -13,7 +13,7 @@ export const aiSdkErrors: FormatErrors = {
 }
 
 /** Writes an error body. For an unknown model, clients show `model`, the name from the request header. */
-export function writeErrorBody({ status, code, message, param, model }: ErrorFacts): { error: object } {
+export function writeErrorBody({ status, code, message, param, model }: ErrorDetails): { error: object } {
   const type = getErrorType(status, code)
   const details = type === 'model_not_found' && model !== undefined ? { modelId: model } : (param ?? null)
   return { error: { message, type, param: details, code: status === 500 ? null : code.toLowerCase() } }

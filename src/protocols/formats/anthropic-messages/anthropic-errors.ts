@@ -3,13 +3,13 @@ import { type CanonicalError, type ErrorKind, getClientStatus } from '../canonic
 import { isKeyErrorCode, toKeyErrorCode } from '../errors/key-errors.ts'
 import { parseEmbeddedError, parseProviderError } from '../errors/parse-error.ts'
 import { getErrorObject, readMessage } from '../errors/read-error.ts'
-import type { ErrorFacts, FormatErrors } from '../format.ts'
+import type { ErrorDetails, FormatErrors } from '../format.ts'
 import type { ErrorResponse } from '../translator.ts'
 
 /** Reads and writes Anthropic Messages errors. */
 export const messageErrors: FormatErrors = {
-  body: writeErrorBody,
-  event: (error) => `event: error\ndata: ${JSON.stringify(writeErrorBody(error))}\n\n`,
+  createBody: writeErrorBody,
+  createEvent: (error) => `event: error\ndata: ${JSON.stringify(writeErrorBody(error))}\n\n`,
   isReadable,
   isErrorEvent: ({ event, data }) => event === 'error' && isReadable(tryParseJson(data)), // clients ignore unnamed events
   isOverflowError: ({ type, message }) => type === 'invalid_request_error' && KNOWN_OVERFLOW.test(String(message)),
@@ -17,7 +17,7 @@ export const messageErrors: FormatErrors = {
   writeBody: (error) => ({ type: 'error', error }),
 }
 
-function writeErrorBody({ status, code, message }: ErrorFacts): object {
+function writeErrorBody({ status, code, message }: ErrorDetails): object {
   const type = errorTypes[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
   return {
     type: 'error',

@@ -110,8 +110,8 @@ export function writeBreakpoint(
 export type RunningCalls = Map<string, JsonObject>
 
 /** Returns whether the client receives the call in a `server_tool_use` block. All clients receive searches. */
-export const isShown = ({ name }: JsonObject, { hasHosted }: Pick<ReaderContext, 'hasHosted'>): boolean =>
-  name === 'web_search' || hasHosted === true
+export const isShown = ({ name }: JsonObject, { hasHostedTools }: Pick<ReaderContext, 'hasHostedTools'>): boolean =>
+  name === 'web_search' || hasHostedTools === true
 
 /**
  * Parses a provider-run tool's results. Returns `undefined` for other blocks, and for tools that the client doesn't see. A failed search has no
@@ -120,10 +120,10 @@ export const isShown = ({ name }: JsonObject, { hasHosted }: Pick<ReaderContext,
 export function parseServerResult(
   block: JsonObject,
   running: RunningCalls,
-  { hasHosted }: Pick<ReaderContext, 'hasHosted'>,
+  { hasHostedTools }: Pick<ReaderContext, 'hasHostedTools'>,
 ): ServerToolPart | undefined {
   const isSearch = block.type === 'web_search_tool_result'
-  if (!isSearch && !(hasHosted && formatScalar(block.type).endsWith('_tool_result'))) return undefined
+  if (!isSearch && !(hasHostedTools && formatScalar(block.type).endsWith('_tool_result'))) return undefined
   const id = readStringOrEmpty(block.tool_use_id)
   const { name, input } = running.get(id) ?? {}
   running.delete(id)

@@ -7,13 +7,13 @@ import { type ResponseReader, type ResponseReaders, toContentFields, toCountRead
 import { parseMessageUsage } from './anthropic-response.ts'
 
 const responseReader: ResponseReader = {
-  isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
+  isResponse: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
   isEmpty: ({ stop_reason: reason, content }) => isNormalEnd(reason, 'end_turn') && isEmptyValue(content),
   getError: (response) =>
     isObject(response) && !('content' in response) ? toEmbeddedError(response.error) : undefined,
   getUsage: (response) => (isObject(response) ? parseMessageUsage(response.usage) : undefined),
-  loadWatcher: once(async () => (await import('./anthropic-stream-state.ts')).createMessageStreamState),
-  isOwnEvent: createFinder(['"content_block_', '"message_start"', '"message_delta"', '"message_stop"', '"ping"']),
+  loadStateFactory: once(async () => (await import('./anthropic-stream-state.ts')).createMessageStreamState),
+  isResponseEvent: createFinder(['"content_block_', '"message_start"', '"message_delta"', '"message_stop"', '"ping"']),
   assemblesEvents: true,
   contentFields: toContentFields('text', 'thinking', 'partial_json', 'input', 'data', 'content'), // compactions have `content`
 }

@@ -45,21 +45,21 @@ export function hasCounts(usage: unknown): boolean {
 export function createMessageStarts(): (
   type: unknown,
   event: JsonObject,
-) => ReturnType<RestartDetector['start']> | undefined {
+) => ReturnType<RestartDetector['recordStart']> | undefined {
   const starts = new RestartDetector()
   return (type, event) => {
     switch (type) {
       case 'content_block_delta': // checked first, because nearly all events are deltas
       case 'content_block_start':
-        starts.content()
+        starts.recordContent()
         return undefined
       case 'message_start':
-        return starts.start(isObject(event.message) ? event.message.id : undefined)
+        return starts.recordStart(isObject(event.message) ? event.message.id : undefined)
       case 'message_delta':
-        if (isObject(event.delta) && event.delta.stop_reason) starts.complete()
+        if (isObject(event.delta) && event.delta.stop_reason) starts.recordCompletion()
         return undefined
       case 'message_stop':
-        starts.complete()
+        starts.recordCompletion()
         return undefined
       default:
         return undefined
@@ -81,32 +81,32 @@ export function createMessageStreamState(): StreamState {
     const message = tryParseJson(data)
     if (!isObject(message)) return // a start without a message has no content
     const type = message.type ?? event
-    if (trackStart(type, message) === 'restart' && !state.started)
+    if (trackStart(type, message) === 'restart' && !state.hasStarted)
       throw gatewayError('UPSTREAM_CUT', { message: RESTARTED_MESSAGE })
     switch (type) {
       case 'ping':
         return
       case 'message_start': {
         const { usage, content } = isObject(message.message) ? message.message : {}
-        state.started ||= Array.isArray(content) && content.some(isMeaningfulBlock)
+        state.hasStarted ||= Array.isArray(content) && content.some(isMeaningfulBlock)
         count(usage)
         state.hasPreliminaryUsage = true
         return
       }
       case 'content_block_start':
-        state.started ||= isMeaningfulBlock(message.content_block)
+        state.hasStarted ||= isMeaningfulBlock(message.content_block)
         return
       case 'content_block_stop':
         return
       case 'message_delta': {
         count(message.usage)
         const { stop_reason: reason } = isObject(message.delta) ? message.delta : {}
-        if (reason) state.ended = true
-        state.started ||= Boolean(reason) && reason !== 'end_turn'
+        if (reason) state.hasEnded = true
+        state.hasStarted ||= Boolean(reason) && reason !== 'end_turn'
         return
       }
       case 'message_stop':
-        state.ended = state.closed = true
+        state.hasEnded = state.isClosed = true
         return
       case 'error':
         count(message.usage)
@@ -117,7 +117,7 @@ export function createMessageStreamState(): StreamState {
         return
       default:
         if (message.error) state.error = pickStreamError(state.error, toEmbeddedError(message.error))
-        else state.started ||= !isObject(message.delta) || message.delta.text !== ''
+        else state.hasStarted ||= !isObject(message.delta) || message.delta.text !== ''
     }
   }
 

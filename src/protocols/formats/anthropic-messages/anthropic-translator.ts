@@ -49,7 +49,7 @@ export const messagesTranslator: Translator = {
   writeResponse,
   createReader,
   createWriter,
-  counter: { writeRequest: writeCountRequest, parseCount, writeCount },
+  tokenCounter: { writeRequest: writeCountRequest, parseCount, writeCount },
   parseError,
   writeError,
 }

@@ -56,7 +56,7 @@ function readMessage(body: unknown): string | undefined {
 export const converseErrors: ErrorReader = {
   read: readError,
   writeBody: (error) => error,
-  cannotCount: (body) => NO_COUNTER_MESSAGE.test(readError(body).message ?? ''),
+  rejectsCounting: (body) => NO_COUNTER_MESSAGE.test(readError(body).message ?? ''),
 }
 
 /** Errors that mean that tokens can't be counted. Counting requires a permission and only works with some model IDs. The model itself still works. */

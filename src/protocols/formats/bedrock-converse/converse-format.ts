@@ -16,7 +16,7 @@ import { readConverseUsage, toMalformedError } from './converse-fields.ts'
 import { converseTranslator } from './converse-translator.ts'
 
 const responseReader: ResponseReader = {
-  isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
+  isResponse: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
   isEmpty: () => false, // according to recordings, empty responses are normal
   getError(response) {
     if (isObject(response) && 'output' in response)
@@ -25,8 +25,8 @@ const responseReader: ResponseReader = {
     return message === undefined ? undefined : { message, status: 502, error: response }
   },
   getUsage: (response) => (isObject(response) ? readConverseUsage(response.usage) : undefined),
-  loadWatcher: async () => createConverseStreamState,
-  isOwnEvent: () => true, // its streams are never passed through
+  loadStateFactory: async () => createConverseStreamState,
+  isResponseEvent: () => true, // its streams are never passed through
   assemblesEvents: true,
   contentFields: toContentFields('text', 'toolUse'),
 }
@@ -57,11 +57,11 @@ function createConverseStreamState(): StreamState {
       case 'contentBlockStop':
         return
       case 'messageStop': {
-        const payload = state.started ? undefined : tryParseJson(data)
+        const payload = state.hasStarted ? undefined : tryParseJson(data)
         state.error ??= isObject(payload) ? toMalformedError(payload.stopReason) : undefined
-        state.isSilent = !state.started
-        state.started ||= !state.error
-        state.ended = true
+        state.isSilent = !state.hasStarted
+        state.hasStarted ||= !state.error
+        state.hasEnded = true
         return
       }
       case 'metadata': {
@@ -70,12 +70,12 @@ function createConverseStreamState(): StreamState {
           state.usage,
           isObject(payload) ? addCharges(readConverseUsage(payload.usage), payload) : undefined,
         )
-        state.closed = state.ended
+        state.isClosed = state.hasEnded
         return
       }
       case 'contentBlockStart':
       case 'contentBlockDelta':
-        state.started = true
+        state.hasStarted = true
         return
       default:
         state.error ??= readException(event, data)

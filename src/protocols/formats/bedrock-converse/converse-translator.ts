@@ -27,6 +27,6 @@ export const converseTranslator: UpstreamTranslator = {
   writeRequest,
   parseResponse,
   createReader,
-  counter: { writeRequest: writeCountRequest, parseCount },
+  tokenCounter: { writeRequest: writeCountRequest, parseCount },
   parseError,
 }

@@ -20,7 +20,7 @@ interface EventSequencer {
   readonly hasReportedUsage: boolean
 }
 
-/** Creates a sequence, which alone determines how a translated stream ends. Drops candidates beyond `candidateCount`. */
+/** Creates an event sequencer, which alone determines how a translated stream ends. Drops candidates beyond `candidateCount`. */
 export function createEventSequencer(
   emit: (event: StreamEvent) => void,
   candidateCount = Number.POSITIVE_INFINITY,

@@ -1,8 +1,8 @@
 /** Reads the context window, in tokens, from a context overflow message. Returns `undefined` if the message doesn't contain it. */
 export function readContextWindow(message: string): number | undefined {
-  for (const words of WINDOW_PATTERNS) {
-    const [, figure] = words.exec(message) ?? []
-    if (figure !== undefined) return Number(figure.replaceAll(',', ''))
+  for (const pattern of WINDOW_PATTERNS) {
+    const [, digits] = pattern.exec(message) ?? []
+    if (digits !== undefined) return Number(digits.replaceAll(',', ''))
   }
   return undefined
 }
@@ -21,4 +21,4 @@ const WINDOW_PATTERNS = [
   'cannot exceed #', // Cohere
   'length should be \\[\\d+, ?#', // Alibaba
   'max size: # tokens', // GitHub
-].map((words) => new RegExp(words.replace('#', '(\\d{1,3}(?:,\\d{3})+|\\d{3,9})\\b'), 'i'))
+].map((template) => new RegExp(template.replace('#', '(\\d{1,3}(?:,\\d{3})+|\\d{3,9})\\b'), 'i'))

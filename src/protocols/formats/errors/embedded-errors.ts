@@ -38,8 +38,8 @@ export function readEmbeddedError(error: unknown): EmbeddedError | undefined {
   const providerError = readProviderError({ error })
   const text = providerError.isSecondHand ? providerError.message : readString(fields.message)
   const message = text ?? 'The provider reported an error without a message.'
-  const found = { message, status: resolveStatus(readStatus(fields), providerError), error }
-  return hasReason(error) ? found : { ...found, isVague: true }
+  const embeddedError = { message, status: resolveStatus(readStatus(fields), providerError), error }
+  return hasReason(error) ? embeddedError : { ...embeddedError, isVague: true }
 }
 
 /**
@@ -61,12 +61,14 @@ export function readErrorFromOtherFields(body: JsonObject, errorFieldError?: Emb
 function readStatus(error: { [name: string]: unknown }): number {
   for (const field of [error.status, error.code, error.type]) {
     const status =
-      typeof field === 'string' ? (statusByCode[field] ?? (REQUEST_CODE.test(field) ? 400 : Number(field))) : field
+      typeof field === 'string'
+        ? (statusByCode[field] ?? (REQUEST_CODE_PATTERN.test(field) ? 400 : Number(field)))
+        : field
     if (typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599) return status
   }
   return 502
 }
 
 /** Codes about the request or its content. */
-const REQUEST_CODE =
+const REQUEST_CODE_PATTERN =
   /^(?:invalid_(?:prompt|request|value|type|parameter|\w*image)|image_|empty_image|unsupported_image|failed_to_download)|policy/

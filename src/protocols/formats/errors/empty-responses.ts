@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 
 /** Returns whether the model ended its turn normally. Some servers omit the reason. */
-export const isNormalEnd = (reason: unknown, normal: string): boolean =>
-  reason === normal || reason === undefined || reason === null
+export const isNormalEnd = (reason: unknown, normalReason: string): boolean =>
+  reason === normalReason || reason === undefined || reason === null
 
 /** Returns whether the value contains nothing but role and type fields. */
 export function isEmptyValue(value: unknown): boolean {
@@ -12,14 +12,14 @@ export function isEmptyValue(value: unknown): boolean {
 }
 
 /** Returns whether the value is a list, possibly empty, in which every item is an object that matches `is`. */
-export const hasOnlyItems = (list: unknown, is: (item: JsonObject) => boolean): boolean =>
-  Array.isArray(list) && list.every((item) => isObject(item) && is(item))
+export const hasOnlyItems = (list: unknown, matches: (item: JsonObject) => boolean): boolean =>
+  Array.isArray(list) && list.every((item) => isObject(item) && matches(item))
 
 /** Returns whether a response's JSON, in any format, contains text. Most responses do and need no further check. */
 export const hasText = (json: string): boolean => /"(?:content|text)"\s*:\s*"(?!")/.test(json)
 
 /** Returns whether a stream's events, in any format, contain a normal end of the model's turn. An end marker alone doesn't count. */
-export const endsTurn = (events: string): boolean =>
+export const containsTurnEnd = (events: string): boolean =>
   /"(?:finish_?reason|stop_reason)"\s*:\s*"(?:stop|end_turn)"|"response\.completed"|event: *response\.completed/i.test(
     events,
   )

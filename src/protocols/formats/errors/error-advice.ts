@@ -23,7 +23,7 @@ export function getOperatorAdvice(
     case 'permission':
       return { status: 502, message: `${describeRejection(status, error)} ${CREDENTIALS_ADVICE[kind]}` }
     case 'proxy':
-      return { status: 502, message: describeProxy(status) }
+      return { status: 502, message: describeProxyRejection(status) }
     case 'wrong-address':
       return {
         status: status === 404 ? 404 : 502,
@@ -62,17 +62,17 @@ const CREDENTIALS_ADVICE = {
 }
 
 function describeRejection(status: number, { codes }: ProviderError): string {
-  const reasons = [`status ${status}`, ...codes.filter((code) => PLAIN_CODE.test(code)).slice(0, 1)].join(', ')
+  const reasons = [`status ${status}`, ...codes.filter((code) => PLAIN_CODE_PATTERN.test(code)).slice(0, 1)].join(', ')
   return `The provider rejected the connection's credentials (${reasons}).`
 }
 
 /** Matches codes made up of words, such as `unsupported_country_region_territory`, which can't contain a key. */
-const PLAIN_CODE = /^(?!invalid_request_error$)[a-z]{2,20}(?:_[a-z]{2,20}){1,5}$/
+const PLAIN_CODE_PATTERN = /^(?!invalid_request_error$)[a-z]{2,20}(?:_[a-z]{2,20}){1,5}$/
 
 const describeDeniedModel = (status: number) =>
   `The provider does not let this connection use this model (status ${status}). Ask the provider for access, or use another model.`
 
-const describeProxy = (status: number) =>
+const describeProxyRejection = (status: number) =>
   `A proxy between the gateway and the provider requires credentials (status ${status}). Check the gateway's proxy settings, not the connection.`
 
 function getUrlAdvice(status: number): string {

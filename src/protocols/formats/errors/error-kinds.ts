@@ -59,9 +59,9 @@ export interface ErrorMeaning {
 }
 
 /** The kinds of provider errors. The kind determines everything else about an error. */
-export type ProviderErrorKind = keyof typeof kinds
+export type ProviderErrorKind = keyof typeof meaningByKind
 
-const kinds = {
+const meaningByKind = {
   'bad-request': { class: 'client', error: 'bad-request', retry: 'never' },
   'not-found': { class: 'client', error: 'not-found', retry: 'never' }, // something that the request refers to wasn't found
   conflict: { class: 'client', error: 'conflict', retry: 'never' },
@@ -87,7 +87,7 @@ const kinds = {
   'wrong-address': { class: 'content', error: 'not-found', retry: 'later' }, // a web page or a redirect instead of the API
 } as const satisfies Record<string, ErrorMeaning>
 
-export const getErrorMeaning = (kind: ProviderErrorKind): ErrorMeaning => kinds[kind]
+export const getErrorMeaning = (kind: ProviderErrorKind): ErrorMeaning => meaningByKind[kind]
 
 export interface ParsedError {
   kind: ProviderErrorKind
@@ -99,18 +99,18 @@ export interface ParsedError {
 }
 
 /** Reads a provider's error response, for both routing and translation. */
-export function readErrorResponse({ status: sentStatus, body, header, now }: ErrorResponse): ParsedError {
+export function readErrorResponse({ status: responseStatus, body, header, nowMs }: ErrorResponse): ParsedError {
   const error = readProviderError(body, header('x-amzn-errortype'))
-  const status = error.isSecondHand && sentStatus >= 500 ? resolveStatus(sentStatus, error) : sentStatus
-  const requestsWait = readWaitMs({ header, body, now, isRateLimit: false }) !== undefined
+  const status = error.isSecondHand && responseStatus >= 500 ? resolveStatus(responseStatus, error) : responseStatus
+  const requestsWait = readWaitMs({ header, body, nowMs, isRateLimit: false }) !== undefined
   const kind = classifyError(status, error, requestsWait)
-  const isRateLimit = kinds[kind].class === 'rate-limit'
-  return { kind, status, error, retryAfterMs: readWaitMs({ header, body, now, text: error.text, isRateLimit }) }
+  const isRateLimit = meaningByKind[kind].class === 'rate-limit'
+  return { kind, status, error, retryAfterMs: readWaitMs({ header, body, nowMs, text: error.text, isRateLimit }) }
 }
 
 /** Returns whether the error affects only this model. Some rate limits do. */
-export const isModelFault = ({ kind, error }: ParsedError): boolean =>
-  kinds[kind].class === 'rate-limit' && isModelLimit(error)
+export const isModelSpecific = ({ kind, error }: ParsedError): boolean =>
+  meaningByKind[kind].class === 'rate-limit' && isModelLimit(error)
 
 /** Classifies an error by its status and the provider's wording. An error that the client caused isn't retried at other targets. */
 export function classifyError(status: number, error: ProviderError, requestsWait = false): ProviderErrorKind {
@@ -147,15 +147,15 @@ function classifyForbidden(error: ProviderError): ProviderErrorKind {
 
 /** Classifies a server error. Anthropic's type is more specific than the status, but a server status is never the client's fault. */
 function classifyServerError(status: number, { type = '' }: ProviderError): ProviderErrorKind {
-  const typed = kindByType.get(type)
-  return typed && kinds[typed].class !== 'client' ? typed : classifyStatus(status)
+  const kindOfType = kindByType.get(type)
+  return kindOfType && meaningByKind[kindOfType].class !== 'client' ? kindOfType : classifyStatus(status)
 }
 
 function classifyClientError(status: number, error: ProviderError): ProviderErrorKind {
   if ((status === 400 || status === 422) && isInvalidKey(error)) return 'authentication'
   if ((status === 400 || status === 412) && isAccountRejected(error)) return 'permission'
   if (status === 400 && isSpendLimit(error)) return 'quota'
-  const isServerStatus = kinds[classifyStatus(status)].class !== 'client'
+  const isServerStatus = meaningByKind[classifyStatus(status)].class !== 'client'
   if (isServerStatus) return classifyStatus(status)
   if (status === 404 && (isUnknownModel(error) || isUnknownModelField(error))) return 'unknown-model'
   if (isUnknownModel(error)) return 'invalid-model'

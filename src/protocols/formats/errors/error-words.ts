@@ -4,7 +4,7 @@ import type { ProviderError } from './read-error.ts'
 export const isUnknownModel = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => NO_MODEL_CODE.test(code)) ||
   (codes.includes('not_found_error') && text.startsWith('model: ')) || // Anthropic; missing files have the same type
-  NO_MODEL_PATTERNS.some((words) => words.test(text))
+  NO_MODEL_PATTERNS.some((pattern) => pattern.test(text))
 
 const NO_MODEL_CODE =
   /^(?:(?:key_|team_|user_|org_)?model_(?:not_?(?:found|available|exist|supported)|access_denied|decommissioned|deprecated|permission_blocked\w*|terms_required)|(?:invalid|unknown|unavailable)_model|(?:Deployment|Model)NotFound|Model\.AccessDenied|dedicated_endpoint_not_running)$/i
@@ -80,7 +80,7 @@ const ACCOUNT_PATTERN =
 /** Returns whether this request costs more than the account may spend, although some credit is left. A shorter or cheaper request would work. */
 export const isOverBudget = ({ text, codes }: ProviderError, status: number): boolean =>
   codes.includes('weight_exceeds_budget') || // OpenRouter
-  TOO_EXPENSIVE_PATTERNS.some((words) => hasCreditLeft(words.exec(text))) ||
+  TOO_EXPENSIVE_PATTERNS.some((pattern) => hasCreditLeft(pattern.exec(text))) ||
   (status === 402 && FEWER_TOKENS_PATTERN.test(text) && hasCreditLeft(REMAINING_PATTERN.exec(text) ?? []))
 
 /** Messages about a request that costs more than the remaining credit. They capture that credit, in any unit. */
@@ -100,8 +100,8 @@ const FEWER_TOKENS_PATTERN =
 const REMAINING_PATTERN = /\b(?:afford|balance|remaining|available)\b:? *[^\d\s-]{0,3}(-?[\d.]+)/i
 
 /** Returns whether there is credit left. Some messages don't state how much. */
-const hasCreditLeft = (found: readonly (string | undefined)[] | null): boolean =>
-  found !== null && (found[1] === undefined || Number.parseFloat(found[1]) > 0)
+const hasCreditLeft = (match: readonly (string | undefined)[] | null): boolean =>
+  match !== null && (match[1] === undefined || Number.parseFloat(match[1]) > 0)
 
 /** Returns whether the account's other in-flight requests temporarily use up its spending limit. OpenRouter returns a 402. */
 export const isBudgetInUse = ({ codes }: ProviderError): boolean => codes.includes('openrouter_in_flight_budget')
@@ -121,8 +121,8 @@ export const isServiceQuotaExceeded = ({ codes }: ProviderError): boolean =>
 export const isModelFailure = ({ codes }: ProviderError): boolean => codes.includes('ModelErrorException')
 
 /** Returns whether a limit applies to only one model, so the account can still use other models. */
-export const isModelLimit = ({ text, quotas }: ProviderError): boolean =>
-  quotas.some((id) => /PerModel|PerBaseModel/i.test(id)) || MODEL_LIMIT_PATTERN.test(text)
+export const isModelLimit = ({ text, quotaIds }: ProviderError): boolean =>
+  quotaIds.some((id) => /PerModel|PerBaseModel/i.test(id)) || MODEL_LIMIT_PATTERN.test(text)
 
 const MODEL_LIMIT_PATTERN =
   /\b(?:this|the|specific|for|and|base) (?:this )?model\b|\bmodel: ?\S|per_base_model|By ?Model|^(?:Rate limit reached|Request too large) for (?!default)\S+ in organization|^Your requests to \S+ for \S+ in |is temporarily rate-limited upstream/i
@@ -146,7 +146,7 @@ const ACCOUNT_REJECTED_PATTERN =
 
 /** Returns whether the request is longer than the model's context window. Few vendors have a code for that. */
 export const isContextOverflow = ({ text, codes }: ProviderError): boolean =>
-  codes.some((code) => OVERFLOW_CODE.test(code)) || OVERFLOW_PATTERNS.some((words) => words.test(text))
+  codes.some((code) => OVERFLOW_CODE.test(code)) || OVERFLOW_PATTERNS.some((pattern) => pattern.test(text))
 
 const OVERFLOW_CODE =
   /^(?:context_(?:length|window)_exceeded|exceed_context_size_error|too_many_(?:prompt_)?tokens|model_max_prompt_tokens_exceeded|tokens_limit_reached)$/i

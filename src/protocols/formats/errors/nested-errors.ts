@@ -11,7 +11,7 @@ export interface NestedError {
  * strings. Doesn't read other fields, because they may repeat the client's request.
  */
 export function findNestedErrors(body: unknown): NestedError[] {
-  const found: NestedError[] = []
+  const nestedErrors: NestedError[] = []
   let visitsLeft = MAX_VISITS
 
   function visit(value: unknown, depth: number): void {
@@ -22,13 +22,14 @@ export function findNestedErrors(body: unknown): NestedError[] {
   }
 
   function visitObject(value: JsonObject, depth: number): void {
-    const codes = CODE_FIELDS.flatMap((name) => (isText(value[name]) ? [value[name]] : []))
+    const codes = CODE_FIELDS.flatMap((name) => (isNonemptyString(value[name]) ? [value[name]] : []))
     for (const [name, member] of Object.entries(value)) {
       if (!WRAPPER_PATTERN.test(name) && !(isObject(member) && OBJECT_WRAPPER_PATTERN.test(name))) continue
-      if (isText(member) && !isJson(member)) found.push({ message: member.slice(0, MAX_TEXT), codes })
+      if (isNonemptyString(member) && !isJson(member))
+        nestedErrors.push({ message: member.slice(0, MAX_MESSAGE_LENGTH), codes })
       visit(member, depth + 1)
     }
-    if (codes.length > 0) found.push({ message: '', codes })
+    if (codes.length > 0) nestedErrors.push({ message: '', codes })
   }
 
   /** Searches a string for JSON, which may follow other words or be an event's data. It may be in Python's notation, or truncated. */
@@ -38,24 +39,26 @@ export function findNestedErrors(body: unknown): NestedError[] {
     const json = tryParseShallow(text.slice(start, Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')) + 1))
     if (json !== undefined) visit(json, depth + 1)
     else
-      for (const [, double, single] of text.slice(start, start + MAX_SEARCHED).matchAll(QUOTED_PATTERN)) {
-        const words = (double ?? single ?? '').replace(/\\(["'\\/])/g, '$1')
-        if (isJson(words)) visit(words, depth + 1)
-        else if (words !== '') found.push({ message: words.slice(0, MAX_TEXT), codes: [] })
+      for (const [, doubleQuoted, singleQuoted] of text
+        .slice(start, start + MAX_SEARCHED_LENGTH)
+        .matchAll(QUOTED_PATTERN)) {
+        const message = (doubleQuoted ?? singleQuoted ?? '').replace(/\\(["'\\/])/g, '$1')
+        if (isJson(message)) visit(message, depth + 1)
+        else if (message !== '') nestedErrors.push({ message: message.slice(0, MAX_MESSAGE_LENGTH), codes: [] })
       }
   }
 
   visit(body, 0)
-  return found
+  return nestedErrors
 }
 
 const MAX_DEPTH = 12
 /** Maximum number of values to visit. */
 const MAX_VISITS = 300
-const MAX_TEXT = 1_000
-const MAX_SEARCHED = 10_000
+const MAX_MESSAGE_LENGTH = 1_000
+const MAX_SEARCHED_LENGTH = 10_000
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const isNonemptyString = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 /** Returns whether the text is JSON. Other messages can begin with a bracket too: `[ORIGINAL ERROR] generic::invalid_argument`. */
 const isJson = (text: string): boolean => /^\s*(?:\{|\[\s*[[{"\]])/.test(text)

@@ -14,7 +14,7 @@ export interface ProviderError {
   /** Set if a router quotes another provider's error. In that case, the error concerns the router's account at that provider, not the user's. */
   isSecondHand?: boolean
   /** The IDs of violated quotas (Google). */
-  quotas: readonly string[]
+  quotaIds: readonly string[]
   /** The request field that the error is about. */
   param?: string
   /** The type in an Anthropic error, which may be more specific than the status. */
@@ -26,30 +26,30 @@ export interface ProviderError {
  * and a URL.
  */
 export function readProviderError(body: unknown, header = ''): ProviderError {
-  const error = readBody(body)
+  const error = readErrorBody(body)
   const [code = ''] = header.split(':')
   return code === '' ? error : { ...error, codes: [...error.codes, code] }
 }
 
 /** Reads the message and the code for the client. */
 export function readMessage(body: unknown): Pick<ProviderError, 'message' | 'code'> {
-  const { message, code } = readBody(body)
-  return { ...toMember('message', message), ...toMember('code', code) }
+  const { message, code } = readErrorBody(body)
+  return { ...toOptionalField('message', message), ...toOptionalField('code', code) }
 }
 
-function readBody(body: unknown): ProviderError {
+function readErrorBody(body: unknown): ProviderError {
   const error = readOuterError(body)
   const { message = '', text, codes } = error
-  if (isAboutRequest({ text: removeQuotes(message), codes: [], quotas: [] })) return error // the outer message is clear on its own
-  const nested = findNestedErrors(body)
+  if (isAboutRequest({ text: removeQuotes(message), codes: [], quotaIds: [] })) return error // the outer message is clear on its own
+  const nestedErrors = findNestedErrors(body)
     .map(({ message, codes }): NestedError & ProviderError => ({
       message,
       codes,
       text: removeQuotes(message),
-      quotas: [],
+      quotaIds: [],
     }))
     .filter(({ codes, ...rest }) => isAboutRequest({ ...rest, codes }))
-  const reason = nested.find(isContextOverflow) ?? nested[0]
+  const reason = nestedErrors.find(isContextOverflow) ?? nestedErrors[0]
   if (!reason) return error
   const code = isContextOverflow(reason) ? 'context_length_exceeded' : 'content_filter'
   return {
@@ -59,7 +59,7 @@ function readBody(body: unknown): ProviderError {
     isSecondHand: true,
     message: joinReason(
       message,
-      reason.message || (nested.find((nestedError) => nestedError.message !== '')?.message ?? ''),
+      reason.message || (nestedErrors.find((nestedError) => nestedError.message !== '')?.message ?? ''),
     ),
   }
 }
@@ -82,32 +82,34 @@ function readOuterError(body: unknown): ProviderError {
   const envelope = Array.isArray(body) ? body[0] : body
   if (!isObject(envelope)) {
     const text = typeof body === 'string' ? removeQuotes(body) : ''
-    return { text, codes: [], quotas: [], ...toMember('message', toPlainText(envelope)) }
+    return { text, codes: [], quotaIds: [], ...toOptionalField('message', toPlainText(envelope)) }
   }
   const { error, message, Message, detail, code, type, error_type } = envelope
   if (!isObject(error)) {
-    const inner = isObject(detail) ? detail : {} // Tavily's and ElevenLabs's format
-    const listed = Array.isArray(detail) ? readDetail(detail) : undefined // FastAPI's format
-    const text = [error, message, Message, detail, inner.error, inner.message, listed].find(isText) ?? ''
-    const codes = [code, type, error_type, inner.status].filter(isText)
+    const nestedDetail = isObject(detail) ? detail : {} // Tavily's and ElevenLabs's format
+    const detailText = Array.isArray(detail) ? readDetail(detail) : undefined // FastAPI's format
+    const text =
+      [error, message, Message, detail, nestedDetail.error, nestedDetail.message, detailText].find(isNonemptyString) ??
+      ''
+    const codes = [code, type, error_type, nestedDetail.status].filter(isNonemptyString)
     return {
-      ...(parseQuotedError(text) ?? { text: removeQuotes(text), codes, quotas: [], ...readParam(envelope) }),
-      ...toMember('message', typeof error === 'string' ? error : readDetail(message ?? detail)),
-      ...toMember('code', getCode(envelope)),
+      ...(parseQuotedError(text) ?? { text: removeQuotes(text), codes, quotaIds: [], ...readParam(envelope) }),
+      ...toOptionalField('message', typeof error === 'string' ? error : readDetail(message ?? detail)),
+      ...toOptionalField('code', getCode(envelope)),
     }
   }
-  const raw = isObject(error.metadata) && isText(error.metadata.raw) ? error.metadata.raw : ''
-  const text = [error.message, error.detail].find(isText) ?? '' // Brave's `detail`
-  const quotedError = parseQuotedError(text) ?? parseQuotedError(raw)
+  const rawError = isObject(error.metadata) && isNonemptyString(error.metadata.raw) ? error.metadata.raw : ''
+  const text = [error.message, error.detail].find(isNonemptyString) ?? '' // Brave's `detail`
+  const quotedError = parseQuotedError(text) ?? parseQuotedError(rawError)
   return {
-    text: quotedError?.text || removeQuotes(`${text}${raw === '' || quotedError ? '' : `\n${raw}`}`),
+    text: quotedError?.text || removeQuotes(`${text}${rawError === '' || quotedError ? '' : `\n${rawError}`}`),
     codes: [...listCodes(error), ...(quotedError?.codes ?? [])],
-    quotas: listQuotas(error),
+    quotaIds: listQuotas(error),
     ...readParam(error),
-    ...(envelope.type === 'error' && toMember('type', error.type)),
-    ...(raw !== '' && { isSecondHand: true }),
-    ...toMember('message', error.message ?? error.detail),
-    ...toMember('code', getCode(error)),
+    ...(envelope.type === 'error' && toOptionalField('type', error.type)),
+    ...(rawError !== '' && { isSecondHand: true }),
+    ...toOptionalField('message', error.message ?? error.detail),
+    ...toOptionalField('code', getCode(error)),
   }
 }
 
@@ -115,7 +117,7 @@ function readOuterError(body: unknown): ProviderError {
 function parseQuotedError(text: string): ProviderError | undefined {
   const json = text.startsWith('{') ? tryParseJson(text) : undefined
   if (!isObject(json)) return undefined
-  const { message: _, code: __, ...parts } = readBody(json)
+  const { message: _, code: __, ...parts } = readErrorBody(json)
   return parts
 }
 
@@ -130,12 +132,14 @@ function readDetail(message: unknown): unknown {
 }
 
 const getCode = ({ code, error_type, type, status }: JsonObject): string | undefined =>
-  [code, error_type, type, status].find((word): word is string => typeof word === 'string' && word !== '')
+  [code, error_type, type, status].find(
+    (candidate): candidate is string => typeof candidate === 'string' && candidate !== '',
+  )
 
-const toMember = <K extends string>(name: K, value: unknown): { [P in K]?: string } => {
-  const found: { [P in K]?: string } = {}
-  if (typeof value === 'string' && value !== '') found[name] = value
-  return found
+const toOptionalField = <K extends string>(name: K, value: unknown): { [P in K]?: string } => {
+  const optionalField: { [P in K]?: string } = {}
+  if (typeof value === 'string' && value !== '') optionalField[name] = value
+  return optionalField
 }
 
 /** Shortens plain text. Returns `undefined` for an HTML page and for text that contains no words, such as `{}`. */
@@ -143,10 +147,10 @@ function toPlainText(body: unknown): string | undefined {
   if (typeof body !== 'string' || !WORD_CHARACTER_PATTERN.test(body) || body.trimStart().startsWith('<'))
     return undefined
   if (body.trim() === 'null') return undefined
-  return body.length > MAX_TEXT ? `${body.slice(0, MAX_TEXT)}…` : body
+  return body.length > MAX_TEXT_LENGTH ? `${body.slice(0, MAX_TEXT_LENGTH)}…` : body
 }
 
-const MAX_TEXT = 500
+const MAX_TEXT_LENGTH = 500
 
 const WORD_CHARACTER_PATTERN = /[\p{L}\p{N}]/u
 
@@ -154,15 +158,17 @@ function listCodes({ code, type, status, error_type, details, innererror, metada
   const detailCodes = isObject(details) ? [details.error_code] : listDetails(details).map(({ reason }) => reason)
   const azureCode = isObject(innererror) ? innererror.code : undefined
   const routerCodes = isObject(metadata) ? [metadata.limit_source, metadata.reason] : []
-  const moderationCode = isObject(metadata) && isFlagged(metadata) ? FLAGGED_FIELD : undefined
-  return [code, type, status, error_type, ...detailCodes, azureCode, ...routerCodes, moderationCode].filter(isText)
+  const moderationCode = isObject(metadata) && isFlaggedByModeration(metadata) ? FLAGGED_FIELD : undefined
+  return [code, type, status, error_type, ...detailCodes, azureCode, ...routerCodes, moderationCode].filter(
+    isNonemptyString,
+  )
 }
 
-const readParam = ({ param }: JsonObject) => (isText(param) ? { param } : undefined)
+const readParam = ({ param }: JsonObject) => (isNonemptyString(param) ? { param } : undefined)
 
 /** Returns whether OpenRouter's moderation flagged the request. Its errors have no code. */
-const isFlagged = ({ reasons, flagged_input }: JsonObject) =>
-  isText(flagged_input) || (Array.isArray(reasons) && reasons.length > 0)
+const isFlaggedByModeration = ({ reasons, flagged_input }: JsonObject) =>
+  isNonemptyString(flagged_input) || (Array.isArray(reasons) && reasons.length > 0)
 
 const FLAGGED_FIELD = 'flagged_input'
 
@@ -170,17 +176,17 @@ const listQuotas = ({ details }: JsonObject) =>
   listDetails(details)
     .flatMap(({ violations }) => (Array.isArray(violations) ? violations : []))
     .map((violation: unknown) => (isObject(violation) ? violation.quotaId : undefined))
-    .filter(isText)
+    .filter(isNonemptyString)
 
 const listDetails = (details: unknown): JsonObject[] => (Array.isArray(details) ? details.filter(isObject) : [])
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const isNonemptyString = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 /** Removes quotations from the message. An unclosed quotation extends to the end. */
 const removeQuotes = (message: string) =>
-  message.slice(0, MAX_READ).replace(/"[^"]*(?:"|$)|(?<!\w)'[^']*(?:'(?!\w)|$)/g, '""')
+  message.slice(0, MAX_SCANNED_LENGTH).replace(/"[^"]*(?:"|$)|(?<!\w)'[^']*(?:'(?!\w)|$)/g, '""')
 
-const MAX_READ = 500
+const MAX_SCANNED_LENGTH = 500
 
 /** An error reason that clients wouldn't recognize. */
 interface HiddenReason {
@@ -194,13 +200,13 @@ interface HiddenReason {
  */
 export function findHiddenReason(
   error: unknown,
-  saysOverflow: (error: JsonObject) => boolean,
+  reportsOverflow: (error: JsonObject) => boolean,
 ): HiddenReason | undefined {
-  const parsed = readBody({ error })
-  const isOverflow = isContextOverflow(parsed)
-  const message = parsed.message ?? ''
-  const isReadable = isObject(error) && message === error.message && !(isOverflow && !saysOverflow(error))
-  return isReadable || !(isOverflow || parsed.isSecondHand) ? undefined : { message, isOverflow }
+  const parsedError = readErrorBody({ error })
+  const isOverflow = isContextOverflow(parsedError)
+  const message = parsedError.message ?? ''
+  const isReadable = isObject(error) && message === error.message && !(isOverflow && !reportsOverflow(error))
+  return isReadable || !(isOverflow || parsedError.isSecondHand) ? undefined : { message, isOverflow }
 }
 
 /** Returns the `error` in an envelope `{ error: { message } }`, which all client formats share. Returns `undefined` for any other body. */

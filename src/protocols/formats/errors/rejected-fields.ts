@@ -6,9 +6,9 @@ export function findRejectedFields(body: unknown, fields: readonly string[]): st
   const message = fullMessage.slice(0, MAX_READ_CHARACTERS)
   if (VALUE_ERROR_PATTERN.test(message)) return []
   return fields.filter((field) => {
-    const last = field.slice(field.lastIndexOf('.') + 1) // some vendors name a nested field without its path
-    const isNamed = (param === field || param === last) && UNKNOWN_FIELD_PATTERN.test(message)
-    return isNamed || [field, last].some((name) => isUnknownField(message, name) || isExtraField(message, name))
+    const lastSegment = field.slice(field.lastIndexOf('.') + 1) // some vendors name a nested field without its path
+    const isNamed = (param === field || param === lastSegment) && UNKNOWN_FIELD_PATTERN.test(message)
+    return isNamed || [field, lastSegment].some((name) => isUnknownField(message, name) || isExtraField(message, name))
   })
 }
 

@@ -6,7 +6,7 @@ interface WaitSource {
   /** The body: parsed JSON, or text. */
   body: unknown
   /** Epoch ms. */
-  now: number
+  nowMs: number
   /** The message, without text that it quotes from the request. */
   text?: string
   /** Whether the error is a rate limit. Otherwise, its message and rate-limit headers aren't read, because providers always send those headers. */
@@ -14,61 +14,63 @@ interface WaitSource {
 }
 
 /** Longer waits are capped at one hour. */
-const MAX_MS = 60 * 60 * 1_000
+const MAX_WAIT_MS = 60 * 60 * 1_000
 
 /**
  * Reads the wait that an error requests, in ms, at most an hour. It may be in `retry-after-ms`, in `retry-after` (seconds, a duration, or a date), in
  * Google's `RetryInfo`, in an error field, in a reset header, in headers that OpenRouter forwards in its error, or in the message. Returns 0 ("now")
  * only if no other source gives a longer wait.
  */
-export function readWaitMs({ header, body, now, text = '', isRateLimit }: WaitSource): number | undefined {
+export function readWaitMs({ header, body, nowMs, text = '', isRateLimit }: WaitSource): number | undefined {
   const error = getError(body)
-  const forwardedHeader = createForwardedHeaderLookup(error)
+  const getForwardedHeader = createForwardedHeaderLookup(error)
   const waits = [
-    readRetryAfter(header, now),
+    readRetryAfter(header, nowMs),
     readRetryDelay(error),
-    readErrorFields(error, now),
-    readErrorFields(getEnvelope(body), now),
+    readErrorFields(error, nowMs),
+    readErrorFields(getEnvelope(body), nowMs),
   ]
-  if (isRateLimit) waits.push(readReset(header, now))
-  waits.push(readRetryAfter(forwardedHeader, now))
-  if (isRateLimit) waits.push(readReset(forwardedHeader, now), parseWait(text))
-  const wait = waits.find((wait) => wait) ?? (waits.includes(0) ? 0 : undefined)
-  return wait === undefined ? undefined : Math.min(wait, MAX_MS)
+  if (isRateLimit) waits.push(readResetWait(header, nowMs))
+  waits.push(readRetryAfter(getForwardedHeader, nowMs))
+  if (isRateLimit) waits.push(readResetWait(getForwardedHeader, nowMs), parseWait(text))
+  const waitMs = waits.find((wait) => wait) ?? (waits.includes(0) ? 0 : undefined)
+  return waitMs === undefined ? undefined : Math.min(waitMs, MAX_WAIT_MS)
 }
 
-function readRetryAfter(header: WaitSource['header'], now: number): number | undefined {
-  const ms = readLongest(header('retry-after-ms'), parseNumber)
+function readRetryAfter(header: WaitSource['header'], nowMs: number): number | undefined {
+  const ms = readLongestWait(header('retry-after-ms'), parseNumber)
   if (ms) return ms
-  return readLongest(header('retry-after'), (text) => parseWaitValue(text, now) ?? parseDateWait(text, now)) ?? ms
+  return (
+    readLongestWait(header('retry-after'), (text) => parseWaitValue(text, nowMs) ?? parseDateWait(text, nowMs)) ?? ms
+  )
 }
 
 /** Reads the longest wait in a header. A proxy may have joined several headers. */
-function readLongest(header: string | undefined, parse: (text: string) => number | undefined): number | undefined {
-  const found = header?.match(JOINED_PATTERN)?.map((text) => parse(text.trim())) ?? []
-  const waits = found.filter((wait) => wait !== undefined)
+function readLongestWait(header: string | undefined, parse: (text: string) => number | undefined): number | undefined {
+  const parsedWaits = header?.match(HEADER_VALUE_PATTERN)?.map((text) => parse(text.trim())) ?? []
+  const waits = parsedWaits.filter((wait) => wait !== undefined)
   return waits.length > 0 ? Math.max(...waits) : undefined
 }
 
 /** Matches each value in a joined header. The comma after the day of the week is part of the date. */
-const JOINED_PATTERN = /\s*(?:[A-Z][a-z]+, )?[^,]+/g
+const HEADER_VALUE_PATTERN = /\s*(?:[A-Z][a-z]+, )?[^,]+/g
 
-function parseDateWait(text: string, now: number): number | undefined {
-  const date = parseHttpDate(text, now)
-  return date === undefined ? undefined : Math.max(0, date - now)
+function parseDateWait(text: string, nowMs: number): number | undefined {
+  const date = parseHttpDate(text, nowMs)
+  return date === undefined ? undefined : Math.max(0, date - nowMs)
 }
 
 const parseNumber = (text: string | undefined) =>
   text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined
 
 /** Reads `retry_after` and similar fields: seconds, or a duration. */
-function readErrorFields(error: JsonObject, now: number): number | undefined {
+function readErrorFields(error: JsonObject, nowMs: number): number | undefined {
   for (const { retry_after_ms, retry_after, retry_after_seconds, retryAfter } of [error, getMetadata(error)]) {
     const ms = parseNumber(toText(retry_after_ms))
     if (ms !== undefined) return ms
-    const wait = [retry_after, retry_after_seconds, retryAfter].map((value) => parseWaitValue(toText(value), now))
-    const found = wait.find((ms) => ms !== undefined)
-    if (found !== undefined) return found
+    const waits = [retry_after, retry_after_seconds, retryAfter].map((value) => parseWaitValue(toText(value), nowMs))
+    const waitMs = waits.find((ms) => ms !== undefined)
+    if (waitMs !== undefined) return waitMs
   }
   return undefined
 }
@@ -107,30 +109,30 @@ function toMs({ seconds = 0, nanos = 0 }: JsonObject): number | undefined {
 /** Reads `metadata.headers`: the response headers of the provider that a router called. */
 function createForwardedHeaderLookup(error: JsonObject): WaitSource['header'] {
   const { headers } = getMetadata(error)
-  const byName = new Map(
+  const headersByName = new Map(
     Object.entries(isObject(headers) ? headers : {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
   )
-  return (name) => byName.get(name)
+  return (name) => headersByName.get(name)
 }
 
 /** Reads the time until the exhausted limit resets, in ms from `now` (epoch ms). Supports vendor headers and the headers of IETF drafts. */
-function readReset(header: WaitSource['header'], now: number): number | undefined {
-  const separateLimits: Limit[] = RESET_NAMES.map((names) => ({
+function readResetWait(header: WaitSource['header'], nowMs: number): number | undefined {
+  const separateLimits: RateLimit[] = RESET_NAMES.map((names) => ({
     remaining: header(names.remaining),
     reset: header(names.reset),
   }))
   const waits = [...separateLimits, ...parseJoinedLimits(header('ratelimit'))].flatMap(({ reset, remaining }) => {
-    const wait = parseWaitValue(reset, now)
-    return wait === undefined ? [] : [{ wait, left: remaining === undefined ? undefined : Number(remaining) }]
+    const wait = parseWaitValue(reset, nowMs)
+    return wait === undefined ? [] : [{ wait, remainingCount: remaining === undefined ? undefined : Number(remaining) }]
   })
-  const exhaustedWaits = waits.filter(({ left }) => left === 0).map(({ wait }) => wait)
+  const exhaustedWaits = waits.filter(({ remainingCount }) => remainingCount === 0).map(({ wait }) => wait)
   if (exhaustedWaits.length > 0) return Math.max(...exhaustedWaits)
-  const unknownWaits = waits.filter(({ left }) => left === undefined).map(({ wait }) => wait)
+  const unknownWaits = waits.filter(({ remainingCount }) => remainingCount === undefined).map(({ wait }) => wait)
   if (unknownWaits.length > 0) return Math.min(...unknownWaits) // it isn't known which limit is exhausted
   return waits.length === 1 ? waits[0]?.wait : undefined
 }
 
-interface Limit {
+interface RateLimit {
   reset: string | undefined
   remaining: string | undefined
 }
@@ -153,7 +155,7 @@ const RESET_NAMES = [
 ].map((name) => ({ remaining: name.replace('%', 'remaining'), reset: name.replace('%', 'reset') }))
 
 /** Parses `"default";r=0;t=50, "daily";r=9;t=3600`, or an earlier draft: `limit=100, remaining=0, reset=50`. */
-function parseJoinedLimits(text: string | undefined): Limit[] {
+function parseJoinedLimits(text: string | undefined): RateLimit[] {
   if (text === undefined) return []
   const limits = /\breset=/.test(text) ? [text] : text.split(',')
   return limits.map((limit) => ({
@@ -163,16 +165,16 @@ function parseJoinedLimits(text: string | undefined): Limit[] {
 }
 
 /** Parses a duration ("6m0s", "1.5s", "20ms"), seconds, epoch seconds, epoch ms, or an RFC 3339 date. Returns ms from `now` (epoch ms). */
-function parseWaitValue(text: string | undefined, now: number): number | undefined {
+function parseWaitValue(text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined) return undefined
   if (/^\d+(\.\d+)?$/.test(text)) {
     const number = Number(text)
     return number < MIN_EPOCH_SECONDS
       ? number * 1000
-      : Math.max(0, (number < MIN_EPOCH_MS ? number * 1000 : number) - now)
+      : Math.max(0, (number < MIN_EPOCH_MS ? number * 1000 : number) - nowMs)
   }
   const date = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(date) ? parseDuration(text) : Math.max(0, date - now)
+  return Number.isNaN(date) ? parseDuration(text) : Math.max(0, date - nowMs)
 }
 
 const MIN_EPOCH_SECONDS = 1e9
@@ -180,10 +182,10 @@ const MIN_EPOCH_MS = 1e12
 
 /** Parses the wait that a sentence requests, in ms: "try again in 1m30.5s", "Please retry after 59 seconds", "wait 5 minutes before retrying". */
 export function parseWait(text: string): number | undefined {
-  const wait = WAIT_PATTERN.exec(text.slice(0, MAX_CHARACTERS))?.[1]
-  if (wait === undefined) return undefined
+  const waitText = WAIT_PATTERN.exec(text.slice(0, MAX_CHARACTERS))?.[1]
+  if (waitText === undefined) return undefined
   let ms = 0
-  for (const [, amount, unit = 's'] of wait.matchAll(PART_PATTERN))
+  for (const [, amount, unit = 's'] of waitText.matchAll(DURATION_PART_PATTERN))
     ms += Number(amount) * (MS_PER_UNIT[unit.toLowerCase()] ?? 0)
   return ms
 }
@@ -191,12 +193,12 @@ export function parseWait(text: string): number | undefined {
 /** Maximum characters to search. Vendors put the wait at the beginning. */
 const MAX_CHARACTERS = 2_000
 
-const DURATION = String.raw`\d{1,9}(?:\.\d{1,9})?\s?(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])`
+const DURATION_SOURCE = String.raw`\d{1,9}(?:\.\d{1,9})?\s?(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])`
 const WAIT_PATTERN = new RegExp(
-  String.raw`\b(?:(?:try again|retry(?: your requests?)?) (?:in|after)|resets? in|wait(?: for)?) (${DURATION}(?:,? ?(?:and )?${DURATION}){0,3})`,
+  String.raw`\b(?:(?:try again|retry(?: your requests?)?) (?:in|after)|resets? in|wait(?: for)?) (${DURATION_SOURCE}(?:,? ?(?:and )?${DURATION_SOURCE}){0,3})`,
   'i',
 )
-const PART_PATTERN = /(?<![\d.])(\d+(?:\.\d+)?)\s?(milli|ms|[smhd])/gi
+const DURATION_PART_PATTERN = /(?<![\d.])(\d+(?:\.\d+)?)\s?(milli|ms|[smhd])/gi
 
 const MS_PER_UNIT: Readonly<Record<string, number>> = {
   milli: 1,
@@ -217,16 +219,16 @@ function parseDuration(text: string): number | undefined {
 }
 
 /** Parses an HTTP date in any of the three formats (RFC 9110, 5.6.7). Returns epoch ms, or `undefined` for any other text. */
-function parseHttpDate(text: string, now: number): number | undefined {
+function parseHttpDate(text: string, nowMs: number): number | undefined {
   if (/^[A-Z][a-z]{2}, \d/.test(text)) return parseDate(text)
-  const short = /^[A-Z][a-z]+, (\d\d)-([A-Z][a-z]{2})-(\d\d) (\d\d:\d\d:\d\d) GMT$/.exec(text)
-  if (short) {
-    const [, day, month, year, time] = short
-    return parseDate(`${day} ${month} ${toFullYear(Number(year), now)} ${time} GMT`)
+  const shortYearMatch = /^[A-Z][a-z]+, (\d\d)-([A-Z][a-z]{2})-(\d\d) (\d\d:\d\d:\d\d) GMT$/.exec(text)
+  if (shortYearMatch) {
+    const [, day, month, year, time] = shortYearMatch
+    return parseDate(`${day} ${month} ${toFullYear(Number(year), nowMs)} ${time} GMT`)
   }
-  const old = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d\d?) (\d\d:\d\d:\d\d) (\d{4})$/.exec(text) // the format of C's `asctime`
-  if (!old) return undefined
-  const [, month, day, time, year] = old
+  const asctimeMatch = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d\d?) (\d\d:\d\d:\d\d) (\d{4})$/.exec(text) // the format of C's `asctime`
+  if (!asctimeMatch) return undefined
+  const [, month, day, time, year] = asctimeMatch
   return parseDate(`${day} ${month} ${year} ${time} GMT`)
 }
 
@@ -236,7 +238,7 @@ function parseDate(text: string): number | undefined {
 }
 
 /** Completes a two-digit year. A year more than 50 years ahead is in the previous century (RFC 9110). */
-function toFullYear(year: number, now: number): number {
-  const guess = 2000 + year
-  return guess > new Date(now).getUTCFullYear() + 50 ? guess - 100 : guess
+function toFullYear(year: number, nowMs: number): number {
+  const fullYear = 2000 + year
+  return fullYear > new Date(nowMs).getUTCFullYear() + 50 ? fullYear - 100 : fullYear
 }

@@ -3,12 +3,12 @@ import { type CanonicalError, type ErrorKind, getClientStatus } from '../canonic
 import { isKeyErrorCode, toKeyErrorCode } from '../errors/key-errors.ts'
 import { parseEmbeddedError, parseProviderError } from '../errors/parse-error.ts'
 import { getErrorObject, readMessage } from '../errors/read-error.ts'
-import type { ErrorFacts, FormatErrors } from '../format.ts'
+import type { ErrorDetails, FormatErrors } from '../format.ts'
 import type { ErrorResponse } from '../translator.ts'
 
 export const geminiErrors: FormatErrors = {
-  body,
-  event: (error) => `data: ${JSON.stringify(body(error))}\n\n`,
+  createBody: body,
+  createEvent: (error) => `data: ${JSON.stringify(body(error))}\n\n`,
   isReadable,
   isErrorEvent: ({ data }) => isReadable(tryParseJson(data)),
   isOverflowError: ({ message }) => KNOWN_OVERFLOW.test(String(message)),
@@ -22,13 +22,14 @@ export const geminiErrors: FormatErrors = {
 }
 
 /** Writes Google's error envelope: the numeric status, its name, and machine-readable details. */
-function body({ status, code, message, retryAfter }: ErrorFacts): object {
+function body({ status, code, message, retryAfterSeconds }: ErrorDetails): object {
   const name = nameByStatus[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
   const text = code === 'CONTEXT_OVERFLOW' ? writeOverflowMessage(message) : message
   const error = { code: status, message: text, status: name }
   if (!isKeyErrorCode(code)) return { error }
   const details: JsonObject[] = [createErrorInfo(code.toLowerCase())]
-  if (retryAfter !== undefined) details.push({ '@type': `${RPC_TYPE_PREFIX}.RetryInfo`, retryDelay: `${retryAfter}s` })
+  if (retryAfterSeconds !== undefined)
+    details.push({ '@type': `${RPC_TYPE_PREFIX}.RetryInfo`, retryDelay: `${retryAfterSeconds}s` })
   return { error: { ...error, details } }
 }
 
@@ -72,7 +73,7 @@ export function parseError(response: ErrorResponse): CanonicalError {
 /** Parses the error in a chunk. */
 export function parseStreamError(error: unknown): CanonicalError {
   const { status, source } = parseEmbeddedError(error)
-  return { ...parseError({ status, body: { error }, header: () => undefined, now: 0 }), ...(source && { source }) }
+  return { ...parseError({ status, body: { error }, header: () => undefined, nowMs: 0 }), ...(source && { source }) }
 }
 
 /** Adds details that only Google reports: the status name, and the field that caused the error. */

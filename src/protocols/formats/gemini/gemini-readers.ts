@@ -7,7 +7,7 @@ import { type ResponseReader, type ResponseReaders, toContentFields, toCountRead
 import { readError, readUsage } from './gemini-response.ts'
 
 const responseReader: ResponseReader = {
-  isAnswer: ({ candidates, promptFeedback }) =>
+  isResponse: ({ candidates, promptFeedback }) =>
     (Array.isArray(candidates) && candidates.length > 0) || isObject(promptFeedback),
   isEmpty: ({ candidates }) =>
     Array.isArray(candidates) &&
@@ -19,8 +19,8 @@ const responseReader: ResponseReader = {
       (last, chunk) => updateUsage(last, readUsage(chunk)),
       undefined,
     ),
-  loadWatcher: once(async () => (await import('./gemini-stream-state.ts')).createGeminiStreamState),
-  isOwnEvent: createFinder(['"candidates"', '"usageMetadata"', '"promptFeedback"']),
+  loadStateFactory: once(async () => (await import('./gemini-stream-state.ts')).createGeminiStreamState),
+  isResponseEvent: createFinder(['"candidates"', '"usageMetadata"', '"promptFeedback"']),
   assemblesEvents: true,
   contentFields: toContentFields('text', 'functionCall', 'executableCode'),
 }

@@ -19,20 +19,20 @@ export function createGeminiStreamState(): StreamState {
     state.error = pickStreamError(state.error, toEmbeddedError(error))
     state.usage = updateUsage(state.usage, readGeminiUsage(usageMetadata))
     if (error) return
-    if (isObject(promptFeedback) && promptFeedback.blockReason) state.started = state.ended = true
+    if (isObject(promptFeedback) && promptFeedback.blockReason) state.hasStarted = state.hasEnded = true
     if (!Array.isArray(candidates)) return
     for (const candidate of candidates) {
       if (!isObject(candidate)) continue
-      if (hasContent(candidate)) state.started = true
+      if (hasContent(candidate)) state.hasStarted = true
       if (candidate.finishReason) end(candidate)
     }
   }
 
   function end(candidate: JsonObject) {
-    const error = toMalformedError(candidate, state.started)
-    state.ended = true
+    const error = toMalformedError(candidate, state.hasStarted)
+    state.hasEnded = true
     if (error) state.error ??= error
-    else state.started ||= candidate.finishReason !== 'STOP'
+    else state.hasStarted ||= candidate.finishReason !== 'STOP'
   }
 
   return state

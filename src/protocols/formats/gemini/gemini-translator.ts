@@ -58,7 +58,7 @@ export const geminiTranslator: Translator = {
   writeResponse,
   createReader,
   createWriter,
-  counter: { parseRequest: parseCountRequest, writeRequest: writeCountRequest, parseCount, writeCount },
+  tokenCounter: { parseRequest: parseCountRequest, writeRequest: writeCountRequest, parseCount, writeCount },
   parseError,
   writeError,
 }

@@ -5,8 +5,8 @@ import { writeOpenAIErrorBody } from '../openai-errors.ts'
 
 /** Reads and writes Chat Completions errors. */
 export const chatErrors: FormatErrors = {
-  body: writeOpenAIErrorBody,
-  event: (error) => `data: ${JSON.stringify(writeOpenAIErrorBody(error))}\n\n`,
+  createBody: writeOpenAIErrorBody,
+  createEvent: (error) => `data: ${JSON.stringify(writeOpenAIErrorBody(error))}\n\n`,
   isReadable: (body) => getErrorObject(body) !== undefined,
   isErrorEvent: ({ data }) => getErrorObject(tryParseJson(data)) !== undefined,
   isOverflowError: ({ code }) => code === 'context_length_exceeded',

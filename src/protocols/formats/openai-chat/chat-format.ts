@@ -21,7 +21,7 @@ const mayRequestUsage = ({ stream_options: options = null }: JsonObject): boolea
   options === null || (isObject(options) && (options.include_usage ?? false) === false)
 
 const responseReader: ResponseReader = {
-  isAnswer: hasChoices,
+  isResponse: hasChoices,
   isEmpty: ({ choices }) =>
     hasOnlyItems(
       choices,
@@ -32,8 +32,8 @@ const responseReader: ResponseReader = {
     return toEmbeddedError(hasChoices(response) ? findChoiceError(response.choices) : getChunkError(response))
   },
   getUsage: (response) => (isObject(response) ? parseChatUsage(response.usage) : undefined),
-  loadWatcher: once(async () => (await import('./chat-stream-state.ts')).createChatStreamState),
-  isOwnEvent: createFinder(['"choices"', '[DONE]']),
+  loadStateFactory: once(async () => (await import('./chat-stream-state.ts')).createChatStreamState),
+  isResponseEvent: createFinder(['"choices"', '[DONE]']),
   assemblesEvents: true,
   contentFields: toContentFields(
     ...['content', 'refusal', 'transcript', 'tool_calls', 'function_call'],
@@ -47,7 +47,7 @@ const chatReaders: ResponseReaders = {
 }
 
 /** The properties that both endpoints share. */
-const shared = { streamMember: 'stream_options', mayRequestUsage, limitsOutput: true } as const
+const shared = { streamOnlyField: 'stream_options', mayRequestUsage, limitsOutput: true } as const
 
 /** OpenAI Chat Completions. */
 export const openaiChat: SharedFormat = {

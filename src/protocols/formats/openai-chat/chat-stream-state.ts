@@ -57,7 +57,7 @@ export function createChatStreamState(): StreamState {
 
   function observe({ event, data }: SseEvent) {
     if (data === '[DONE]') {
-      state.ended = state.closed = true
+      state.hasEnded = state.isClosed = true
       return
     }
     const chunk = parseChunk(data)
@@ -71,11 +71,11 @@ export function createChatStreamState(): StreamState {
     for (const choice of chunk.choices) {
       if (!isObject(choice)) continue
       const { delta, text, finish_reason: finish } = choice
-      if (finish) state.ended = true
+      if (finish) state.hasEnded = true
       if (hasContent(delta) || text) {
-        state.started = true
+        state.hasStarted = true
         state.isSilent = false
-      } else if (finish && !state.started && !(delta && finish === 'stop')) state.started = state.isSilent = true
+      } else if (finish && !state.hasStarted && !(delta && finish === 'stop')) state.hasStarted = state.isSilent = true
     }
   }
 

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import { getErrorObject, readMessage } from '../errors/read-error.ts'
-import type { ErrorFacts, FormatErrors, StreamPosition } from '../format.ts'
+import type { ErrorDetails, FormatErrors, StreamPosition } from '../format.ts'
 import { getErrorType, toOpenAICode, writeOpenAIErrorBody } from '../openai-errors.ts'
 import { echoDefaults, inProgress, stateless } from './responses-stream-state.ts'
 
 /** Reads and writes OpenAI Responses errors. */
 export const responseErrors: FormatErrors = {
-  body: writeOpenAIErrorBody,
-  event: writeErrorEvents,
+  createBody: writeOpenAIErrorBody,
+  createEvent: writeErrorEvents,
   isReadable: (body) => getErrorObject(body) !== undefined,
   isErrorEvent: (event) => getEventType(event) === 'response.failed',
   isOverflowError: ({ code }) => code === 'context_length_exceeded',
@@ -25,7 +25,10 @@ export const responseErrors: FormatErrors = {
  * Writes the events that end a stream: `error`, and `response.failed` with the response so far, because clients listen for one or the other. Doesn't
  * repeat an `error` event that the provider sent and the client already received.
  */
-function writeErrorEvents(facts: ErrorFacts, { sequence = -1, response, passedError }: StreamPosition = {}): string {
+function writeErrorEvents(
+  facts: ErrorDetails,
+  { sequenceNumber = -1, response, forwardedError }: StreamPosition = {},
+): string {
   const error = { code: toOpenAICode(facts.code), message: facts.message }
   const failed = {
     object: 'response',
@@ -36,11 +39,11 @@ function writeErrorEvents(facts: ErrorFacts, { sequence = -1, response, passedEr
     status: 'failed',
     error,
   }
-  if (passedError && getEventType(passedError) === 'error')
-    return writeEvent('response.failed', sequence + 1, { response: failed })
+  if (forwardedError && getEventType(forwardedError) === 'error')
+    return writeEvent('response.failed', sequenceNumber + 1, { response: failed })
   return (
-    writeEvent('error', sequence + 1, { ...error, param: null, ...writeOpenAIErrorBody(facts) }) +
-    writeEvent('response.failed', sequence + 2, { response: failed })
+    writeEvent('error', sequenceNumber + 1, { ...error, param: null, ...writeOpenAIErrorBody(facts) }) +
+    writeEvent('response.failed', sequenceNumber + 2, { response: failed })
   )
 }
 

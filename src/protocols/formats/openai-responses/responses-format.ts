@@ -8,12 +8,12 @@ import { readCompactionMode } from './compaction-mode.ts'
 import { listReferences } from './responses-references.ts'
 
 /** Fields that refer to data that a provider stores. */
-const stateful = ['previous_response_id', 'conversation', 'background']
+const statefulFields = ['previous_response_id', 'conversation', 'background']
 
 /** Properties that all endpoints share. */
-const shared: Pick<Endpoint, 'stateful' | 'streamMember' | 'getReferences'> = {
-  stateful,
-  streamMember: 'stream_options',
+const shared: Pick<Endpoint, 'statefulFields' | 'streamOnlyField' | 'getReferences'> = {
+  statefulFields,
+  streamOnlyField: 'stream_options',
   getReferences: ({ body }) => listReferences(body.input),
 }
 

@@ -7,7 +7,7 @@ import { type ResponseReader, type ResponseReaders, toCountReader } from '../for
 import { parseResponseUsage } from './responses-response.ts'
 
 const responseReader: ResponseReader = {
-  isAnswer: ({ output, status }) => Array.isArray(output) && (output.length > 0 || typeof status === 'string'),
+  isResponse: ({ output, status }) => Array.isArray(output) && (output.length > 0 || typeof status === 'string'),
   isEmpty: ({ status, output }) =>
     isNormalEnd(status, 'completed') &&
     hasOnlyItems(output, ({ type, content }) => type === 'message' && isEmptyValue(content)),
@@ -16,11 +16,11 @@ const responseReader: ResponseReader = {
       ? toEmbeddedError(response.error)
       : undefined,
   getUsage: (response) => (isObject(response) ? parseResponseUsage(response.usage) : undefined),
-  loadWatcher: once(async () => (await import('./responses-stream-state.ts')).createResponseStreamState),
-  isOwnEvent: createFinder(['"response.', '[DONE]']),
+  loadStateFactory: once(async () => (await import('./responses-stream-state.ts')).createResponseStreamState),
+  isResponseEvent: createFinder(['"response.', '[DONE]']),
   assemblesEvents: true,
   contentFields: {
-    whole: ['text', 'arguments', 'input', 'refusal', 'code', 'action', 'operation', 'encrypted_content'],
+    complete: ['text', 'arguments', 'input', 'refusal', 'code', 'action', 'operation', 'encrypted_content'],
     streamed: ['delta'],
     findRepeatedItems: ({ type, item, response }) =>
       type === 'response.output_item.done'

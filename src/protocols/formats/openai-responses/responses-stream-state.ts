@@ -62,7 +62,7 @@ export function createResponseStreamState(): StreamState {
 
   function observe({ event, data }: SseEvent) {
     if (data === '[DONE]') {
-      state.ended = state.closed = true
+      state.hasEnded = state.isClosed = true
       return
     }
     const message = tryParseJson(data)
@@ -73,16 +73,16 @@ export function createResponseStreamState(): StreamState {
     if (Array.isArray(response.output) && response.output.length > 0) state.items = response.output
     switch (message.type ?? event) {
       case 'response.created':
-        if (starts.start(response.id) === 'restart' && !state.started)
+        if (starts.recordStart(response.id) === 'restart' && !state.hasStarted)
           throw gatewayError('UPSTREAM_CUT', { message: RESTARTED_MESSAGE })
         return
       case 'response.completed':
-        starts.complete() // a stream without content is read again from the beginning when it is forwarded
-        state.started ||= !Array.isArray(response.output) || response.output.some(hasContent)
-        state.ended = state.closed = true
+        starts.recordCompletion() // a stream without content is read again from the beginning when it is forwarded
+        state.hasStarted ||= !Array.isArray(response.output) || response.output.some(hasContent)
+        state.hasEnded = state.isClosed = true
         return
       case 'response.incomplete':
-        state.started = state.ended = state.closed = true
+        state.hasStarted = state.hasEnded = state.isClosed = true
         return
       case 'response.failed':
       case 'response.cancelled':
@@ -90,16 +90,16 @@ export function createResponseStreamState(): StreamState {
       case 'error':
         return fail(message.error ?? message)
       case 'response.output_item.added':
-        starts.content()
-        state.started ||= hasContentAtStart(message.item)
+        starts.recordContent()
+        state.hasStarted ||= hasContentAtStart(message.item)
         return
       case 'response.output_item.done':
-        state.started ||= hasContent(message.item)
+        state.hasStarted ||= hasContent(message.item)
         return
       default:
         if (message.error) fail(message.error)
         else
-          state.started ||=
+          state.hasStarted ||=
             message.text !== '' &&
             message.delta !== '' &&
             !(typeof message.type === 'string' && eventsWithoutContent.has(message.type))
@@ -107,7 +107,7 @@ export function createResponseStreamState(): StreamState {
   }
 
   function locate({ sequence_number: sequence }: JsonObject, { id, created_at, model }: JsonObject) {
-    if (typeof sequence === 'number') position.sequence = sequence
+    if (typeof sequence === 'number') position.sequenceNumber = sequence
     if (id) position.response = { id, created_at, model }
   }
 

@@ -57,7 +57,7 @@ export const responsesTranslator: Translator = {
   writeCompaction,
   createReader,
   createWriter,
-  counter: { writeRequest: writeCountRequest, parseCount, writeCount },
+  tokenCounter: { writeRequest: writeCountRequest, parseCount, writeCount },
   parseError: parseProviderError,
   writeError,
 }

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import { once } from '../../../lib/promises.ts'
-import { endsAtClient } from '../../formats/model-operations.ts'
+import { isFinalForClient } from '../../formats/model-operations.ts'
 import { createAiSdkEndpoints, createEndpoint, createOperation, getBase64Size, type KindEndpoint } from '../endpoint.ts'
 
 const operation = createOperation({
   name: 'image',
   kind: 'image',
   isPaidOnAcceptance: true,
-  endsAt: (failure) => endsAtClient(failure) && failure.status !== 404, // a 404 is always about the model, regardless of its message
+  isFinal: (failure) => isFinalForClient(failure) && failure.status !== 404, // a 404 is always about the model, regardless of its message
   limits: { headersTimeoutMs: 180_000 }, // 0.5 to 3 minutes is normal
 })
 const loadAdapters = once(async () => (await import('./image-adapters.ts')).imageAdapters)

@@ -18,7 +18,7 @@ export const speechEndpoints: readonly KindEndpoint[] = [
     operation,
     loadAdapters,
     streams: 'requested',
-    streamBy: { member: 'stream_format', value: 'sse' },
+    streamTrigger: { field: 'stream_format', value: 'sse' },
     responseTypes: ['audio/mpeg'],
   }),
   ...createAiSdkEndpoints('speech-model', {

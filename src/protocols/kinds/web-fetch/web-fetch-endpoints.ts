@@ -10,10 +10,10 @@ export const webFetchEndpoints: readonly KindEndpoint[] = [
     operation: createOperation({
       name: 'fetch',
       kind: 'webFetch',
-      endsAt: () => false, // another vendor may be able to read the page
+      isFinal: () => false, // another vendor may be able to read the page
       limits: { headersTimeoutMs: 60_000, totalTimeoutMs: 200_000 },
     }),
-    modelNames: ['model', 'provider'],
+    modelFields: ['model', 'provider'],
     service: 'fetch',
     loadAdapters: once(async () => (await import('./web-fetch-adapters.ts')).webFetchAdapters),
   }),

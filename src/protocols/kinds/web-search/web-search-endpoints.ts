@@ -4,7 +4,7 @@ import { createEndpoint, createOperation, type KindEndpoint } from '../endpoint.
 const operation = createOperation({
   name: 'search',
   kind: 'webSearch',
-  endsAt: () => false, // another vendor may accept the request
+  isFinal: () => false, // another vendor may accept the request
   limits: { headersTimeoutMs: 30_000, totalTimeoutMs: 60_000 },
 })
 
@@ -12,7 +12,7 @@ const endpoint = {
   format: 'openai-chat',
   client: 'search',
   operation,
-  modelNames: ['model', 'search_tool_name', 'provider'],
+  modelFields: ['model', 'search_tool_name', 'provider'],
   service: 'search',
   loadAdapters: once(async () => (await import('./web-search-adapters.ts')).webSearchAdapters),
 } as const

@@ -27,7 +27,12 @@ export function pieces(bytes: Uint8Array, size: () => number): Uint8Array[] {
 export function translate(sse: string, size = () => Number.POSITIVE_INFINITY): string[] {
   const { read, write } = contexts(responsesTranslator, ours)
   const events: string[] = []
-  const translation = { from: responsesTranslator, to: responsesTranslator, read, write: write() }
+  const translation = {
+    from: responsesTranslator,
+    to: responsesTranslator,
+    readerContext: read,
+    writerContext: write(),
+  }
   const stream = translateStream(translation, (event) => events.push(event))
   for (const piece of pieces(encodeUtf8(sse), size)) stream.push(piece)
   stream.end()

@@ -263,9 +263,9 @@ export function writeUsage(usage: TokenUsage | undefined): WireUsage {
 export const writeRequestWarnings = ({ requestWarnings }: WriterContext): WireWarning[] =>
   writeWarnings(requestWarnings?.() ?? [])
 
-export const writeResponse = (id: string | undefined, { newId, now, model }: WriterContext) => ({
+export const writeResponse = (id: string | undefined, { newId, nowSeconds, model }: WriterContext) => ({
   id: id ?? `sbx_${newId()}`,
-  timestamp: new Date(now * 1_000).toISOString(),
+  timestamp: new Date(nowSeconds * 1_000).toISOString(),
   modelId: model,
 })
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { getBeta, toClientTool } from '../../anthropic-tools.ts'
+import { getBetaFeature, toClientTool } from '../../anthropic-tools.ts'
 import { type Fields, requireString } from '../../canonical/canonical-fields.ts'
 import {
   dropVendorTools,
@@ -111,7 +111,7 @@ function parseAnthropicTool(id: string, name: string, args: JsonObject): Functio
 function parseComputerTool(id: string, name: string, args: JsonObject): OfferedTool {
   const type = id.slice('anthropic.'.length)
   const nativeValue = { format: 'anthropic-messages' as const, value: { type, name, ...snakeCaseKeys(args) } }
-  return name === 'computer' && getBeta(type) !== undefined
+  return name === 'computer' && getBetaFeature(type) !== undefined
     ? { type: 'function', name, description: 'Shows and controls the screen of the user.', native: nativeValue }
     : {
         type: 'vendor',

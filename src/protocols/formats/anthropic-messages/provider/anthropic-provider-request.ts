@@ -1,7 +1,7 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
 import { formatScalar } from '../../../../lib/json.ts'
 import type { ReasoningTraits } from '../../../../traits.ts'
-import { getBeta } from '../../anthropic-tools.ts'
+import { getBetaFeature } from '../../anthropic-tools.ts'
 import {
   type CanonicalRequest,
   mergeVendorFields,
@@ -12,7 +12,7 @@ import {
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import { shortenId } from '../../canonical/ids.ts'
 import { toStrictSchema } from '../../strict-schema.ts'
-import type { TargetContext, WrittenRequest } from '../../translator.ts'
+import type { TargetContext, UpstreamRequest } from '../../translator.ts'
 import { writeBreakpoint } from '../anthropic-fields.ts'
 import type {
   WireCountRequest,
@@ -25,7 +25,7 @@ import { isBlank, writeTurns } from './anthropic-provider-conversation.ts'
 import { writeToolChoice, writeTools } from './anthropic-provider-tools.ts'
 
 /** Writes a Messages request. */
-export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+export function writeRequest(request: CanonicalRequest, target: TargetContext): UpstreamRequest {
   const requestBody = mergeVendorFields(writeBody(request, target), request, 'anthropic-messages')
   const body = dropUnboundThinking(requestBody, target)
   return { path: '/messages', headers: writeBetas(body), body }
@@ -55,7 +55,7 @@ function writeBetas({
   context_management,
   output_config,
 }: WireRequest): Record<string, string> {
-  const toolBetas = tools.flatMap((tool) => ('type' in tool && getBeta(formatScalar(tool.type))) || [])
+  const toolBetas = tools.flatMap((tool) => ('type' in tool && getBetaFeature(formatScalar(tool.type))) || [])
   const betas = [
     ...new Set(toolBetas),
     ...(messages.some(hasFile) ? ['files-api-2025-04-14'] : []),
@@ -79,7 +79,7 @@ const isFile = (block: object): boolean =>
   'source' in block && typeof block.source === 'object' && block.source !== null && 'file_id' in block.source
 
 /** Writes a token-count request: the request body without fields that only concern the response. */
-export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+export function writeCountRequest(request: CanonicalRequest, target: TargetContext): UpstreamRequest {
   const requestBody = writeBody(request, target)
   const { model, system, messages, tools, tool_choice, thinking, output_config, cache_control } = requestBody
   const body = omitUndefined<WireCountRequest>({

@@ -10,13 +10,13 @@ import type {
 } from '../../canonical/canonical-request.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import { toStrictSchema } from '../../strict-schema.ts'
-import type { TargetContext, WrittenRequest } from '../../translator.ts'
+import type { TargetContext, UpstreamRequest } from '../../translator.ts'
 import type { WireCountRequest, WireMessage, WireRequest } from '../converse-wire.ts'
 import { writeTurns } from './converse-provider-conversation.ts'
 import { writeToolConfig } from './converse-provider-tools.ts'
 
 /** Writes a Converse request. The request path contains the model, with colons and slashes encoded. */
-export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+export function writeRequest(request: CanonicalRequest, target: TargetContext): UpstreamRequest {
   const operation = request.stream ? 'converse-stream' : 'converse'
   const path = `/model/${encodePathSegment(target.model)}/${operation}`
   return { path, headers: {}, body: writeBody(request, target) }
@@ -164,7 +164,7 @@ function writeReasoning(
 /**
  * Writes a `CountTokens` request, which accepts four fields of a Converse request. The output format isn't one of them, although models read it too.
  */
-export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+export function writeCountRequest(request: CanonicalRequest, target: TargetContext): UpstreamRequest {
   const { messages, system, toolConfig, outputConfig, additionalModelRequestFields } = writeBody(request, target)
   if (outputConfig) target.warnings.recordDrop('output')
   const converse = omitUndefined<WireCountRequest['input']['converse']>({

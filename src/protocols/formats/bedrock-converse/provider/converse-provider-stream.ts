@@ -31,7 +31,7 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
     if (!isObject(payload)) return // an event without a payload has no content
     switch (event) {
       case 'messageStart':
-        if (starts.start() === 'restart') return emit({ type: 'error', error: restartError })
+        if (starts.recordStart() === 'restart') return emit({ type: 'error', error: restartError })
         return emit({ type: 'start' })
       case 'contentBlockStart':
         return startBlock(payload.contentBlockIndex, isObject(payload.start) ? payload.start : {})
@@ -41,7 +41,7 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
         return blocks.end(payload.contentBlockIndex)
       case 'messageStop':
         blocks.endAll()
-        starts.complete()
+        starts.recordCompletion()
         return emit({
           type: 'finish',
           candidate: 0,
@@ -56,7 +56,7 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
   }
 
   function startBlock(index: unknown, block: JsonObject) {
-    starts.content()
+    starts.recordContent()
     blocks.start(index, () => createBlockReader(block, blockContext))
   }
 

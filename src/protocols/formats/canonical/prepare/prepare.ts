@@ -1,5 +1,5 @@
 import type { OptionName } from '../../../../traits.ts'
-import { ignoresBilling } from '../../claude-code.ts'
+import { ignoresBillingLine } from '../../claude-code.ts'
 import type { TargetContext } from '../../translator.ts'
 import { rejectForeignCompaction } from '../canonical-compaction.ts'
 import type { CacheBreakpoint } from '../canonical-parts.ts'
@@ -49,7 +49,7 @@ export function prepareRequest(request: CanonicalRequest, target: PrepareContext
   ])
   const renameTool = createRenamer(names, traits.toolNames)
 
-  const turnsWithoutBilling = ignoresBilling(origin.format, target.model)
+  const turnsWithoutBilling = ignoresBillingLine(origin.format, target.model)
     ? preparedOutput.turns
     : dropBillingLine(preparedOutput.turns)
   const readableTurns = filterVendorState(

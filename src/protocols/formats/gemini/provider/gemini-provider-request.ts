@@ -5,7 +5,7 @@ import {
   type RequestOptions,
 } from '../../canonical/canonical-request.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
-import type { TargetContext, WrittenRequest } from '../../translator.ts'
+import type { TargetContext, UpstreamRequest } from '../../translator.ts'
 import { getResolution } from '../gemini-media.ts'
 import { writeThinking } from '../gemini-reasoning.ts'
 import type { WireConfig, WireRequest } from '../gemini-wire.ts'
@@ -15,7 +15,7 @@ import { toOpenApiSchema } from './gemini-provider-schema.ts'
 import { writeToolConfig, writeTools } from './gemini-provider-tools.ts'
 
 /** Writes a request. Streaming requests use a different method in the path. */
-export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+export function writeRequest(request: CanonicalRequest, target: TargetContext): UpstreamRequest {
   const method = request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
   return { path: `${toModelPath(target.model)}:${method}`, headers: {}, body: writeBody(request, target) }
 }
@@ -36,7 +36,7 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
 }
 
 /** Writes a token-count request: bare contents, or an entire request, which must also name its model. */
-export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+export function writeCountRequest(request: CanonicalRequest, target: TargetContext): UpstreamRequest {
   const path = toModelPath(target.model)
   const requestBody = writeBody(request, target)
   const isBare = Object.keys(requestBody).every((name) => name === 'contents')

@@ -100,7 +100,7 @@ interface OpenText {
 }
 
 function createCandidateReader(context: CandidateContext, emit: (event: ReaderEvent) => void): CandidateReader {
-  const { candidate: index, keys, ids, origin, newId, responseWarnings, hasHosted } = context
+  const { candidate: index, keys, ids, origin, newId, responseWarnings, hasHostedTools } = context
   const assembler = createCallAssembler(() => responseWarnings.recordDrop('functionCall'))
   let open: OpenText | undefined
   let closed: OpenText[] = [] // text parts that ended in a chunk that contains sources for them
@@ -122,11 +122,11 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
       if (!isObject(part)) continue
       if (part.functionCall !== undefined) addCalls(assembler.take(part))
       else if (hasContent(part)) addCalls(assembler.flush())
-      if (hasHosted && isObject(part.executableCode)) {
+      if (hasHostedTools && isObject(part.executableCode)) {
         code = part.executableCode
         continue
       }
-      if (hasHosted && isObject(part.codeExecutionResult)) {
+      if (hasHostedTools && isObject(part.codeExecutionResult)) {
         const call = { name: 'code_execution', input: code, result: part.codeExecutionResult }
         addComplete(createHostedToolPart(`call_${newId()}`, call))
         continue

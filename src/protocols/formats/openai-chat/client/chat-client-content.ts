@@ -17,7 +17,7 @@ import type { ContentSyntax } from '../../openai-fields.ts'
 export const contentSyntax: ContentSyntax = {
   parsePart,
   acceptsStrings: true,
-  names: { name: 'file.filename', detail: 'image_url.detail' },
+  fieldNames: { name: 'file.filename', detail: 'image_url.detail' },
 }
 
 function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {

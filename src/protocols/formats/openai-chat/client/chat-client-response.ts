@@ -11,7 +11,7 @@ import {
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { moveStateToReasoning } from '../../canonical/state-in-reasoning.ts'
-import { writeTokens } from '../../openai-fields.ts'
+import { writeTokenLogprobs } from '../../openai-fields.ts'
 import type { WriterContext } from '../../translator.ts'
 import { joinTexts, wireFinishReasons, writeCall, writeUsage } from '../chat-fields.ts'
 import type {
@@ -29,7 +29,7 @@ export function writeResponse({ choices, usage }: CanonicalResponse, context: Wr
   return omitUndefined<WireResponse>({
     id: `chatcmpl-${context.newId()}`,
     object: 'chat.completion',
-    created: context.now,
+    created: context.nowSeconds,
     model: context.model,
     choices: choices.map((choice, index) => writeChoice(choice, index, context)),
     usage: usage && writeUsage(usage),
@@ -139,4 +139,4 @@ export function writeAudio(
 }
 
 /** Writes tokens with their log probabilities. Unknown bytes become `null`. */
-export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => writeTokens(tokens, null)
+export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => writeTokenLogprobs(tokens, null)

@@ -57,9 +57,9 @@ interface Candidate {
  */
 export function createWriter(fullContext: WriterContext, write: (event: string) => void): StreamWriter {
   const context: WriterContext = { ...fullContext, request: omitTurns(fullContext.request) }
-  const { request, model, now, responseWarnings } = context
+  const { request, model, nowSeconds, responseWarnings } = context
   const isLegacy = request.client?.functions === true
-  const head = `data: {"id":${JSON.stringify(`chatcmpl-${context.newId()}`)},"object":"chat.completion.chunk","created":${now},"model":${JSON.stringify(model)},`
+  const head = `data: {"id":${JSON.stringify(`chatcmpl-${context.newId()}`)},"object":"chat.completion.chunk","created":${nowSeconds},"model":${JSON.stringify(model)},`
   const tail = request.streamUsage ? ',"usage":null}\n\n' : '}\n\n'
   const candidates: Candidate[] = []
   const parts = new Map<number, OpenPart>()

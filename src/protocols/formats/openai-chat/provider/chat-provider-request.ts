@@ -9,12 +9,12 @@ import type {
 } from '../../canonical/canonical-request.ts'
 import { deleteUndefined } from '../../canonical/canonical-values.ts'
 import { writeCacheOptions, writeEndUser } from '../../openai-fields.ts'
-import type { TargetContext, WrittenRequest } from '../../translator.ts'
+import type { TargetContext, UpstreamRequest } from '../../translator.ts'
 import { writeTurns } from './chat-provider-conversation.ts'
 import { writeToolChoice, writeTools } from './chat-provider-tools.ts'
 
 /** Writes a Chat Completions request. Streaming requests also request usage, so that the gateway can count tokens. */
-export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+export function writeRequest(request: CanonicalRequest, target: TargetContext): UpstreamRequest {
   const { stream, turns, tools, toolChoice, output, options } = request
   const body = {
     model: target.model,

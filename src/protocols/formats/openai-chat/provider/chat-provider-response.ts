@@ -14,7 +14,7 @@ import { type CanonicalResponse, type Choice, type Finish, resolveFinish } from 
 import { omitUndefined, readString } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { parseEmbeddedError } from '../../errors/parse-error.ts'
-import { parseTokens } from '../../openai-fields.ts'
+import { parseTokenLogprobs } from '../../openai-fields.ts'
 import type { ReaderContext } from '../../translator.ts'
 import { getContentText, getToolType, parseDetail, parseFinish, readGoogleSignature } from '../chat-fields.ts'
 import { getChoiceError, parseChatUsage } from '../chat-response.ts'
@@ -232,8 +232,8 @@ export function parseAudio(
 /** Parses a choice's `logprobs`, and warns that a refusal's are dropped. */
 export function parseLogprobs(logprobs: unknown, responseWarnings: ResponseWarnings): TokenLogprob[] | undefined {
   if (!isObject(logprobs)) return undefined
-  if (parseTokens(logprobs.refusal)) responseWarnings.recordDrop('logprobs')
-  return parseTokens(logprobs.content)
+  if (parseTokenLogprobs(logprobs.refusal)) responseWarnings.recordDrop('logprobs')
+  return parseTokenLogprobs(logprobs.content)
 }
 
 /** Warns about content parts that are neither text nor reasoning, such as Mistral's references. */

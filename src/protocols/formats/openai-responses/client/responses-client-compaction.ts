@@ -27,7 +27,7 @@ export function writeCompaction(
   return {
     id: `resp_${context.newId()}`,
     object: 'response.compaction',
-    created_at: context.now,
+    created_at: context.nowSeconds,
     output: [
       ...lastMessages.map((message) => completeMessage(message, context)),
       ...compactions.map(({ text }) => writeCompactionItem(`cmp_${context.newId()}`, text)),

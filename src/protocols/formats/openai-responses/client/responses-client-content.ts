@@ -144,7 +144,7 @@ const joinLines = (...texts: string[]): string => texts.filter((line) => line !=
 const filterObjects = (list: unknown): JsonObject[] => (Array.isArray(list) ? list.filter(isObject) : [])
 
 /** How to parse the content of messages and tool outputs. */
-export const contentSyntax: ContentSyntax = { parsePart, acceptsStrings: false, names: { name: 'filename' } }
+export const contentSyntax: ContentSyntax = { parsePart, acceptsStrings: false, fieldNames: { name: 'filename' } }
 
 function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
   const cache = readCacheBreakpoint(fields.fields('prompt_cache_breakpoint'), ['30m', '12h'], warnings)

@@ -20,7 +20,7 @@ import {
 import { sealSummary } from '../../canonical/canonical-state.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { moveStateToReasoning } from '../../canonical/state-in-reasoning.ts'
-import { writeTokens } from '../../openai-fields.ts'
+import { writeTokenLogprobs } from '../../openai-fields.ts'
 import type { WriterContext } from '../../translator.ts'
 import { type ClientToolKind, createClientCall, isClientTool } from '../responses-client-run-tools.ts'
 import { getPhase, wireEndings, writeAnnotation, writeUsage } from '../responses-fields.ts'
@@ -46,7 +46,7 @@ export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse
   const status = outcome.status === 'completed' ? 'completed' : 'incomplete'
   const head = writeHead(context)
   const output = writeOutput(moveStateToReasoning(content), status, context)
-  if (context.request.client?.isKept) for (const item of output) context.keepItem?.(item.id, JSON.stringify(item))
+  if (context.request.client?.isKept) for (const item of output) context.storeItem?.(item.id, JSON.stringify(item))
   const response = { ...head, ...outcome, output }
   return serviceTier === undefined ? response : { ...response, service_tier: serviceTier }
 }
@@ -56,7 +56,7 @@ export function writeHead(context: WriterContext) {
   return {
     id: `resp_${context.newId()}`,
     object: 'response' as const,
-    created_at: context.now,
+    created_at: context.nowSeconds,
     model: context.model,
     ...stateless,
     ...writeEcho(context.request),
@@ -67,7 +67,7 @@ export function writeHead(context: WriterContext) {
 export function writeOutcome(
   finish: Finish,
   usage: TokenUsage | undefined,
-  { now, request, responseWarnings }: WriterContext,
+  { nowSeconds, request, responseWarnings }: WriterContext,
 ): WireOutcome {
   const { status, incomplete_details } = wireEndings[finish.reason]
   if (status !== 'failed') warnAboutFinish(finish, request, responseWarnings)
@@ -76,7 +76,7 @@ export function writeOutcome(
     ...inProgress,
     status,
     incomplete_details,
-    completed_at: status === 'completed' ? now : null,
+    completed_at: status === 'completed' ? nowSeconds : null,
     error: status === 'failed' ? { code: 'server_error', message: finish.explanation ?? MALFORMED_CALL_MESSAGE } : null,
     usage: usage ? writeUsage(usage) : null,
   }
@@ -232,7 +232,7 @@ export function setStatus(item: WireOutputItem, status: WireItemStatus) {
 }
 
 /** Writes tokens with their log probabilities. Unknown bytes become an empty list, because clients expect a list. */
-export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => writeTokens(tokens, [])
+export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => writeTokenLogprobs(tokens, [])
 
 /** Writes a summary, which the client sends back in place of the conversation. */
 export const writeCompactionItem = (id: string, summary: string): WireCompaction => ({

@@ -82,7 +82,7 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
   function writeDone({ id, json }: WrittenItem) {
     events.writeJson('response.output_item.done', `"output_index":${output.length},"item":${json}`)
     output.push(json)
-    if (context.request.client?.isKept) context.keepItem?.(id, json)
+    if (context.request.client?.isKept) context.storeItem?.(id, json)
   }
 
   /** Writes items that are complete when they begin. */

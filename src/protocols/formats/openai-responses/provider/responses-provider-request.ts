@@ -11,13 +11,13 @@ import { isHostedTool } from '../../canonical/canonical-tools.ts'
 import type { SystemTurn, Turn } from '../../canonical/canonical-turns.ts'
 import { deleteUndefined, omitUndefined } from '../../canonical/canonical-values.ts'
 import { writeCacheOptions, writeEndUser } from '../../openai-fields.ts'
-import type { TargetContext, WrittenRequest } from '../../translator.ts'
+import type { TargetContext, UpstreamRequest } from '../../translator.ts'
 import type { WireFormat } from '../responses-wire.ts'
 import { writeItems } from './responses-provider-conversation.ts'
 import { writeToolChoice, writeTools } from './responses-provider-tools.ts'
 
 /** Writes a Responses request. The provider stores nothing, so its encrypted reasoning goes back with the next request. */
-export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+export function writeRequest(request: CanonicalRequest, target: TargetContext): UpstreamRequest {
   const { stream, tools, toolChoice, output, options } = request
   const { instructions, turns } = moveInstructions(request)
   const body = {
@@ -128,7 +128,7 @@ const COUNTED_FIELDS = [
 ]
 
 /** Writes a token-count request. */
-export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+export function writeCountRequest(request: CanonicalRequest, target: TargetContext): UpstreamRequest {
   const { body } = writeRequest(request, target)
   const fields = Object.entries(body).filter(([name]) => COUNTED_FIELDS.includes(name))
   return { path: '/responses/input_tokens', headers: {}, body: Object.fromEntries(fields) }

@@ -9,7 +9,7 @@ import { omitUndefined, readString } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { parseExactly } from '../../canonical/exact-json.ts'
 import { parseEmbeddedError } from '../../errors/parse-error.ts'
-import { parseTokens } from '../../openai-fields.ts'
+import { parseTokenLogprobs } from '../../openai-fields.ts'
 import type { ReaderContext } from '../../translator.ts'
 import { parseClientCall } from '../responses-client-run-tools.ts'
 import { parseAnnotations, parseFinish, parseGeneratedImage, parseSearch } from '../responses-fields.ts'
@@ -51,7 +51,7 @@ export function findResponse(events: readonly SseEvent[]): JsonObject | undefine
 const END_EVENTS: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
 
 /** Creates a parser for one response's items. It gives each call a unique ID. */
-export function createOutputParser({ origin, newId, responseWarnings, hasHosted }: ReaderContext) {
+export function createOutputParser({ origin, newId, responseWarnings, hasHostedTools }: ReaderContext) {
   const ids = new Set<string>()
 
   /** Parses an item, and warns about items for tools that the request didn't offer. */
@@ -71,7 +71,7 @@ export function createOutputParser({ origin, newId, responseWarnings, hasHosted 
       default: {
         const call = parseClientCall(item)
         if (call) return [{ ...call, id: readCallId(item) }]
-        const hosted = hasHosted ? parseHostedCall(item) : undefined
+        const hosted = hasHostedTools ? parseHostedCall(item) : undefined
         if (hosted) return [createHostedToolPart(readString(item.id) ?? `call_${newId()}`, hosted)]
         responseWarnings.recordDrop(readString(item.type) ?? 'item')
         return []
@@ -134,7 +134,7 @@ function parseMessage({ content, phase }: JsonObject, responseWarnings: Response
         text: outputText,
         phase: parsePhase(phase),
         citations: citations.length > 0 ? citations : undefined,
-        logprobs: parseTokens(part.logprobs),
+        logprobs: parseTokenLogprobs(part.logprobs),
       }),
     ]
   })

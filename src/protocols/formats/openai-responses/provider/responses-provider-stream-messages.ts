@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import type { Citation, TextPart } from '../../canonical/canonical-parts.ts'
 import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
-import { parseTokens } from '../../openai-fields.ts'
+import { parseTokenLogprobs } from '../../openai-fields.ts'
 import { parseAnnotations } from '../responses-fields.ts'
 import { dropUnknownPart, parsePhase } from './responses-provider-response.ts'
 import type { ItemContext, ItemReader } from './responses-provider-stream-items.ts'
@@ -36,7 +36,7 @@ export function createMessageReader(
   }
 
   function add(partKey: unknown, type: StreamText['type'], piece: unknown, logprobs?: unknown) {
-    const tokens = parseTokens(logprobs)
+    const tokens = parseTokenLogprobs(logprobs)
     if (typeof piece !== 'string' || (piece === '' && !tokens)) return
     const text = getText(partKey, type)
     text.length += piece.length

@@ -46,7 +46,7 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
     const response = isObject(event.response) ? event.response : undefined
     switch (type) {
       case 'response.created':
-        if (starts.start(response?.id) === 'restart') return emit({ type: 'error', error: restartError })
+        if (starts.recordStart(response?.id) === 'restart') return emit({ type: 'error', error: restartError })
         return response && begin(response)
       case 'response.queued':
       case 'response.in_progress':
@@ -106,7 +106,7 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
 
   function open(itemKey: unknown, kind: unknown): ItemReader | undefined {
     if (kind === undefined) return undefined // the event isn't about an item
-    starts.content()
+    starts.recordContent()
     const reader = createItemReader(kind, { ...context, parser, start }, emit)
     items.add(itemKey, kind, reader)
     return reader
