@@ -52,7 +52,7 @@ for (const to of wireFormats)
       assert.equal([inputTokens, outputTokens], [10, 5])
     })
 
-test('a Google client that requests a JSON array gets the whole array, even if it arrives byte by byte', async () => {
+test('a Google client that requests a JSON array gets all of it, even byte by byte', async () => {
   const world = await open(() => typed('application/json', getBytes(full)))
   const response = await world.post('/v1beta/models/google/g:streamGenerateContent', { contents: [] })
   assert.is(response.headers.get('content-type'), 'application/json')
@@ -124,7 +124,7 @@ for (const [status, outcome] of [
           }
   })
 
-test('detects an error in a JSON array within a stream event, before or after the first content', async () => {
+test('an error in a JSON array within a stream event is detected before and after the first content', async () => {
   const error = `data: ${JSON.stringify([{ error: { code: 429, message: 'Slow down.', status: 'SO' } }])}\n\n`
   const messages = [{ role: 'user', content: 'Hi' }]
   for (const path of ['/v1/chat/completions', '/v1/messages']) {

@@ -127,7 +127,7 @@ for (const name of names) {
     }
   })
 
-  test(`a bare JSON error after the first content is reported in the client's format, without a normal end (${name})`, async () => {
+  test(`a bare JSON error after the first content reaches clients in their format, without a normal end (${name})`, async () => {
     const begin = opening + content
     const pretty = JSON.stringify(error, null, 2)
     for (const [chunks, mode] of [
@@ -171,7 +171,7 @@ for (const name of translatable)
     assert.is(late.recorded.requests[0]?.status, 429)
   })
 
-test("a bare JSON error in a stream doesn't expose the credential, and JSON without an error doesn't count as an error", async () => {
+test("a bare JSON error exposes no credential, and JSON without an error isn't an error", async () => {
   const { opening, content, end } = formats.chat
   const spelled = JSON.stringify({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
   const { text } = await send('chat', [opening, content, spelled])

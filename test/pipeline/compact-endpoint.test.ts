@@ -114,7 +114,7 @@ test("keeps the last 64,000 tokens of the user's messages, along with all instru
 })
 
 /** Errors from Responses servers without the endpoint. */
-const refusals: Readonly<Record<string, () => Response>> = {
+const missingEndpoints: Readonly<Record<string, () => Response>> = {
   'a bare 404': () => new Response('404 page not found', { status: 404 }),
   'a FastAPI 404': () => json({ detail: 'Not Found' }, 404),
   'a 405': () => json({ detail: 'Method Not Allowed' }, 405),
@@ -123,12 +123,12 @@ const refusals: Readonly<Record<string, () => Response>> = {
     json({ error: { message: 'This model does not support compaction.', type: 'invalid_request_error' } }, 400),
 }
 
-for (const [name, refuse] of Object.entries(refusals))
+for (const [name, respond] of Object.entries(missingEndpoints))
   test(`after ${name}, the gateway requests a summary from the same target, and skips the endpoint for an hour`, async () => {
     const paths: string[] = []
     const { world } = await open((call) => {
       paths.push(call.url.pathname)
-      return call.url.pathname.endsWith('/compact') ? refuse() : obliging(call, 1)
+      return call.url.pathname.endsWith('/compact') ? respond() : obliging(call, 1)
     })
     const send = async () => {
       paths.length = 0

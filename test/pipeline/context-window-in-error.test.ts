@@ -13,8 +13,8 @@ async function getAttempts(content: string, windows: { one?: number; two?: numbe
   const catalog = { ...usual }
   for (const [provider, contextWindow] of Object.entries(windows))
     catalog[provider] = { ...usual[provider], models: [{ id: 'm', contextWindow }] }
-  const refusal = { error: { message: content, code: 'context_length_exceeded' } }
-  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? json(refusal, 400) : json(chatResponse())))
+  const rejection = { error: { message: content, code: 'context_length_exceeded' } }
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? json(rejection, 400) : json(chatResponse())))
   const world = await openWorld({ fetch: upstream, catalog, combos: { chain: ['one/m', 'two/m', 'three/m'] } })
   const response = await world.chat({ model: 'chain' })
   return `${response.status} ${response.headers.get('x-signalbox-attempts')?.replace(';via=chain:fallback', '')}`

@@ -53,7 +53,7 @@ for (const [label, wait, headers, body] of [
   })
 }
 
-for (const [label, refusal, reason] of [
+for (const [label, respond, reason] of [
   ['a rate limit', () => json({ error: { message: 'Rate limit reached for m in organization o' } }, 429), 'rate-limit'],
   [
     'a rejection',
@@ -63,7 +63,7 @@ for (const [label, refusal, reason] of [
 ] as const) {
   test(`${label} for one model doesn't affect the account's other models`, async () => {
     const { down, send } = await openFailing()
-    down.one = refusal
+    down.one = respond
     assert.match(await send('one/m'), `:${reason}`)
     delete down.one
     assert.is(await send(), `200 one/m=skipped:${reason}, two/m=200`)
@@ -188,8 +188,8 @@ for (const [label, end, reason] of [
 }
 
 test("a stream that the client aborts, or that rejects the request, doesn't affect its target's health", async () => {
-  const refusal = 'data: {"error":{"message":"no","code":400}}\n\n'
-  const upstream = fakeUpstream(() => sse([...chatEvents().slice(0, 2), refusal]))
+  const rejection = 'data: {"error":{"message":"no","code":400}}\n\n'
+  const upstream = fakeUpstream(() => sse([...chatEvents().slice(0, 2), rejection]))
   const { world } = await openFailing({ fetch: upstream })
   for (let index = 0; index < 4; index++) {
     const response = await world.chat({ model: 'one/m', stream: true })

@@ -73,7 +73,7 @@ test('the official clients read recorded streams the same with and without a gat
   }
 })
 
-test('the official clients get an error and no duplicated text if the stream is cut off after its first content', async () => {
+test('official clients get an error and no duplicated text if a stream is cut off midway', async () => {
   const all = await clients()
   const some = recordedStreams().filter(
     ({ bytes, read: { ok, text } }) => ok && text && bytes.length > 1_400 && bytes.length < 4_000,

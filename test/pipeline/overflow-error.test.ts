@@ -16,7 +16,7 @@ const sized = (contextWindows: Record<string, number>) =>
 
 const tooLong = { message: 'maximum context length is 8000 tokens', code: 'context_length_exceeded', param: 'messages' }
 
-test('the error keeps the message and code of a prompt that was too long, followed by the other failures', async () => {
+test("a too-long prompt's error keeps its message and code, and adds the other targets' failures", async () => {
   for (const [responses, attempts, others] of [
     [
       { one: () => json({ error: tooLong }, 400), two: fault(503, 'two rests', { 'retry-after': '7' }) },

@@ -6,15 +6,15 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('options that a provider rejects by name')
 
-type Rejection = (field: string) => { status?: number; body: unknown }
+type CreateError = (field: string) => { status?: number; body: unknown }
 
-/** Opens a provider that rejects requests with any of `fields`, one field at a time, with `refusal`. */
-function strictServer(fields: readonly string[], refusal: Rejection) {
+/** Opens a provider that rejects requests with any of `fields`, one field at a time, with the error from `createError`. */
+function strictServer(fields: readonly string[], createError: CreateError) {
   return fakeUpstream(({ body }) => {
     const sent: JsonObject = JSON.parse(body)
     const field = fields.find((name) => name in sent)
     if (field !== undefined) {
-      const { status = 400, body: error } = refusal(field)
+      const { status = 400, body: error } = createError(field)
       return typeof error === 'string' ? new Response(error, { status }) : json(error, status)
     }
     return sent.stream ? sse(STREAM) : json(chatResponse('fine'))
@@ -27,14 +27,14 @@ const STREAM = [
   'data: [DONE]\n\n',
 ]
 
-const unknownField: Rejection = (field) => ({ body: { error: { message: `json: unknown field "${field}"` } } })
+const unknownField: CreateError = (field) => ({ body: { error: { message: `json: unknown field "${field}"` } } })
 const callOptions = { model: 'one/m', messages: [{ role: 'user', content: 'Hi' }], top_k: 5, temperature: 0.5 }
 const bodies = (upstream: ReturnType<typeof strictServer>) =>
   upstream.calls.map(({ body }): JsonObject => JSON.parse(body))
 const getWarnings = (response: Response) => response.headers.get('x-signalbox-warning')
 
 /** Errors that servers return for an unknown field. */
-const wordings: Record<string, Rejection> = {
+const wordings: Record<string, CreateError> = {
   'a server in Go': unknownField,
   'a server in Rust': (field) => ({
     status: 422,
@@ -87,9 +87,9 @@ const wordings: Record<string, Rejection> = {
   }),
 }
 
-for (const [name, refusal] of Object.entries(wordings)) {
+for (const [name, createError] of Object.entries(wordings)) {
   test(`a field that ${name} rejects is dropped with a warning and omitted from later requests`, async () => {
-    const upstream = strictServer(['top_k'], refusal)
+    const upstream = strictServer(['top_k'], createError)
     const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
     const first = await messages(callOptions)
     assert.is(first.status, 200, await first.clone().text())
@@ -192,7 +192,7 @@ test('a rejected option is sent again after a day', async () => {
 })
 
 /** Errors that the client should get, each after a single call. */
-const kept: Record<string, [fields: string[], refusal: Rejection, status: number]> = {
+const kept: Record<string, [fields: string[], createError: CreateError, status: number]> = {
   'a value out of range': [
     ['top_k'],
     () => ({ body: { error: { message: 'top_k must be at least 10', param: 'top_k' } } }),
@@ -216,9 +216,9 @@ const kept: Record<string, [fields: string[], refusal: Rejection, status: number
   'the messages': [['messages'], unknownField, 400],
 }
 
-for (const [name, [fields, refusal, status]] of Object.entries(kept)) {
+for (const [name, [fields, createError, status]] of Object.entries(kept)) {
   test(`a rejection of ${name} reaches the client`, async () => {
-    const upstream = strictServer(fields, refusal)
+    const upstream = strictServer(fields, createError)
     const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
     const response = await messages(callOptions)
     assert.equal([response.status, upstream.calls.length], [status, 1])

@@ -40,7 +40,7 @@ test('at one request per second, each request is tried three times', async () =>
   assert.is((await load(1, 20)).calls, 60)
 })
 
-test('when the retry budget is exhausted, the client gets the first failure with an explanation and a retry time', async () => {
+test('once the retry budget is exhausted, clients get the first failure with an explanation and retry time', async () => {
   const { world, upstream } = await load(1_000, 0.1)
   let before = 0
   let response = new Response()

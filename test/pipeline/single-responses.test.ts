@@ -134,7 +134,7 @@ test('a single response instead of a legacy completions stream is converted to e
   assert.is(await response.text(), `data: ${JSON.stringify(reply)}\n\ndata: [DONE]\n\n`)
 })
 
-test("a single response instead of a stream fails with a client error if the client's request can't be parsed", async () => {
+test('a single response to an invalid streaming request is replaced by a 400 from the gateway', async () => {
   const world = await open(chatResponse())
   const response = await world.chat({ messages: 'Hi', stream: true })
   assert.is(response.status, 400)

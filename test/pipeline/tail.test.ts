@@ -44,7 +44,7 @@ for (const [label, sizes, kept] of [
   })
 }
 
-test('the tail of a stream ends with the last five events or two chunks, each event once and in order', () => {
+test('the tail of a stream has its last five events or two chunks, once and in order', () => {
   const random = createRandom()
   for (let run = 0; run < 500; run++) {
     let number = 0

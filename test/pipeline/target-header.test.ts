@@ -51,7 +51,7 @@ test("the target name uses the provider's ID if that leads to one connection, wh
   assert.is((await send('one/m')).name, 'openai-compatible/m')
 })
 
-test("the target name uses another of the connection's names if an alias or a longer prefix takes the first one", async () => {
+test("the target name uses another of the connection's names if an alias or a longer prefix takes the first", async () => {
   const { api, send } = await open([{ provider: 'openai' }, lab('one')])
   await api.aliases.set({ alias: 'openai/gpt-5', model: 'one/m' })
   assert.equal(await send('openai/gpt-5'), { host: 'one.test', name: 'openai-compatible/m' })

@@ -30,7 +30,7 @@ const all = [
   ...ofKinds,
 ] as const
 
-const refusals: Record<string, () => Response> = {
+const rejections: Record<string, () => Response> = {
   'a 413': () => json({ error: { message: 'Request Entity Too Large', type: 'invalid_request_error' } }, 413),
   'a 413 with an HTML page': () =>
     new Response('<html>413</html>', { status: 413, headers: { 'content-type': 'text/html' } }),
@@ -85,10 +85,10 @@ const refusals: Record<string, () => Response> = {
 }
 
 for (const { at, kind, body } of all)
-  for (const [label, refusal] of Object.entries(refusals))
+  for (const [label, reject] of Object.entries(rejections))
     test(`${at} falls back to the next target after ${label}`, async () => {
       const upstream = fakeUpstream(({ provider, url }) => {
-        if (provider === 'one') return refusal()
+        if (provider === 'one') return reject()
         return answerAt(url.pathname) ?? json(completion)
       })
       const combos = { pair: { models: ['one/of-any-kind', 'two/of-any-kind'], kind } }
@@ -97,10 +97,10 @@ for (const { at, kind, body } of all)
       assert.is(response.status, 200, await response.clone().text())
       assert.equal(upstream.providers, ['one', 'two'])
       const alone = await post(at, { model: 'one/of-any-kind', ...body })
-      assert.is(alone.status, refusal().status, await alone.clone().text())
+      assert.is(alone.status, reject().status, await alone.clone().text())
       assert.equal(recorded.errors, [])
       // The target remains available for requests that aren't too large.
-      assert.equal((await post(at, { model: 'one/of-any-kind', ...body })).status, refusal().status)
+      assert.equal((await post(at, { model: 'one/of-any-kind', ...body })).status, reject().status)
     })
 
 for (const { at, kind, body } of all.filter(({ at }) => !at.startsWith('/v1/audio')))

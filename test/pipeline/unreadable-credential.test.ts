@@ -40,7 +40,7 @@ test("setting a new credential repairs a connection with a credential that can't
   assert.is(upstream.calls[0]?.headers.get('authorization'), 'Bearer another-credential')
 })
 
-test("a connection with a credential that can't be decrypted is tried at most once per request, as the last resort", async () => {
+test("a connection whose credential can't be decrypted is tried last, at most once per request", async () => {
   const { world, upstream } = await open()
   const send = async () => (await world.chat({ model: 'one/m' })).headers.get('x-signalbox-attempts')
   assert.is(await send(), 'one/m=500:credentials')

@@ -50,7 +50,7 @@ for (const [label, dead] of [
 ] as const) {
   for (const strategy of ['fallback', 'round-robin'] as const)
     test(
-      `after the first second, a dead target that ${label} causes almost no failed requests if another target is healthy (${strategy})`,
+      `after the first second, a dead target that ${label} fails almost no requests if another is healthy (${strategy})`,
       PATIENT,
       async () => {
         const fromStart = await simulate({ providers: { one: dead, two: fine }, combo: { strategy }, seconds: 6 })

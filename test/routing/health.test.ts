@@ -86,7 +86,7 @@ test('a target with a failure rate below the threshold is used, even if many cal
   assert.is(waitOf(), undefined)
 })
 
-test('a target with a failure rate of 50% goes into cooldown, even if no two calls in a row fail', () => {
+test('a 50% failure rate causes a cooldown, even if no two calls in a row fail', () => {
   const { health, fail, waitOf } = open()
   for (let index = 0; index < 3; index++) {
     assert.is(waitOf(), undefined)

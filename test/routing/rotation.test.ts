@@ -28,7 +28,7 @@ test('if an entry check throws, waiting requests fail, but later requests succee
   assert.is((await rotation.take(group, () => true)).index, 1)
 })
 
-test('a request falls back to a local turn if the shared state is slow or other writers keep winning', async () => {
+test('a request falls back to a local turn if the shared state is slow or contended', async () => {
   const clock = fakeClock()
   const local = createLocalState(clock)
   const slow = {

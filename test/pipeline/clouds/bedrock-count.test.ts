@@ -69,7 +69,7 @@ for (const [client, send] of Object.entries(clients)) {
   })
 
   /** Bedrock's errors for models that can't count tokens, for unknown IDs, and for callers without permission. */
-  const refusals: [status: number, type: string, message: string][] = [
+  const rejections: [status: number, type: string, message: string][] = [
     [400, 'ValidationException', "The provided model doesn't support counting tokens."],
     [400, 'ValidationException', 'The provided model identifier is invalid.'],
     [400, 'ValidationException', 'Invocation of model ID anthropic.x with on-demand throughput isn’t supported.'],
@@ -82,7 +82,7 @@ for (const [client, send] of Object.entries(clients)) {
   ]
 
   test(`the client gets an estimate if Bedrock can't count tokens, and the model stays available (${client})`, async () => {
-    for (const [status, type, message] of refusals) {
+    for (const [status, type, message] of rejections) {
       const { world } = await open(() => json({ message }, status, { 'x-amzn-errortype': `${type}:http://internal` }))
       const [path, body, reads] = send(`bedrock/${MODEL}`)
       const response = await world.post(path, body)
