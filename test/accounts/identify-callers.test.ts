@@ -100,12 +100,12 @@ test('an identify that returns null rejects a request, even with a valid key', a
 })
 
 test("identify can reject a request with its own status and message, in the client's format", async () => {
-  const refusals: Record<string, ReturnType<Identify>> = {
+  const rejections: Record<string, ReturnType<Identify>> = {
     '/402': { refuse: 'Your trial has ended.', status: 402 },
     '/403': { refuse: 'Your team has no access.', status: 403 },
     '/429': { refuse: 'Slow down.', status: 429, retryAfterS: 7 },
   }
-  const app = await openApp({ identify: ({ headers }) => refusals[headers.get('x-case') ?? ''] })
+  const app = await openApp({ identify: ({ headers }) => rejections[headers.get('x-case') ?? ''] })
   const body = { model: 'claude/c', max_tokens: 9, messages: [] }
   const send = async (path: string, status: string) => {
     const response = await app.send(path, { body, headers: { 'x-case': `/${status}` } })

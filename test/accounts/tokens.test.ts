@@ -233,7 +233,7 @@ test('a token with origins only works on pages from those origins', async () => 
   await verify(anywhere)
 })
 
-test('a token is accepted up to 5 seconds after its expiry and up to 60 seconds before its issue time', async () => {
+test('a token is accepted up to 5 s after its expiry and 60 s before its issue time', async () => {
   const { mint, verify, clock } = tokenWorld()
   const { token } = await mint({ account: 'alice', expiresIn: 60 })
   const late = await mint({ account: 'alice', expiresIn: 3_600 })

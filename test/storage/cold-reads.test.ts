@@ -41,7 +41,7 @@ test('a cold instance responds to its first request after one storage round trip
   await gateway.close()
 })
 
-test('a cold instance responds to its first request after two storage round trips if there are more than 100 keys', async () => {
+test("with more than 100 keys, a cold instance's first request takes two storage round trips", async () => {
   const { storage, ...one } = await openStored()
   const first = open(storage)
   const others = await Promise.all(Array.from({ length: 100 }, () => first.api.keys.create({ name: 'b' })))

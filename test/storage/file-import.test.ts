@@ -73,7 +73,7 @@ test('a running earlier release loses no acknowledged write during the import, a
       const random = createRandom()
       const former = [formerStorage({ path, logger: false }), formerStorage({ path, logger: false })]
       const acknowledged = new Map<string, string>()
-      const refusals: unknown[] = []
+      const codes: unknown[] = []
       await Promise.all(
         former
           .map(async (storage, writer) => {
@@ -83,7 +83,7 @@ test('a running earlier release loses no acknowledged write during the import, a
                 () => acknowledged.set(key, value) && undefined,
                 (reason: unknown) => reason,
               )
-              if (error) return void refusals.push(Reflect.get(Object(error), 'code'))
+              if (error) return void codes.push(Reflect.get(Object(error), 'code'))
             }
           })
           .concat([
@@ -94,7 +94,7 @@ test('a running earlier release loses no acknowledged write during the import, a
           ]),
       )
       const storage = fileStorage({ path, logger: false })
-      assert.equal(refusals, ['STORAGE_NEWER_VERSION', 'STORAGE_NEWER_VERSION'])
+      assert.equal(codes, ['STORAGE_NEWER_VERSION', 'STORAGE_NEWER_VERSION'])
       assert.equal(
         Object.entries(await getContents(storage)).filter(([key]) => key !== 'new'),
         [...acknowledged].sort(([a], [b]) => (a < b ? -1 : 1)),

@@ -60,7 +60,7 @@ async function sendCold(storage: Storage, { key, headers = {}, account, change, 
 
 const listNames = async (storage: Storage) => (await storage.list(LISTS)).map(({ key }) => key)
 
-test('a key that the gateway has seen takes one round trip on a new instance, however many keys there are', async () => {
+test('on a new instance, a known key takes one round trip, however many keys exist', async () => {
   const { storage, api } = await openStored()
   const { key } = await api.keys.create({ name: 'a' })
   assert.equal(await sendCold(storage, { key }), { status: 200, trips: 2 })

@@ -28,7 +28,7 @@ const changed = (change: object) => (text: string) => {
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
   repairs(
-    `a damaged record in ${prefix} is listed, and can be shown and removed, and an invalid repair is rejected`,
+    `a damaged record in ${prefix} is listed, shown, and removable, and an invalid repair is rejected`,
     async () => {
       const { storage, where, path, manage } = await openManaged(prefix, () => '{"order":7,"record":{}}')
       const before = await manage('GET', '')

@@ -341,7 +341,7 @@ test('changes get a 503 while the storage is full, and model requests still succ
   assert.equal((await world.api.keys.list()).keys, [])
 })
 
-test('an unreachable storage is reported to the app with its cause, but to clients only with the error code', async () => {
+test("the app gets an unreachable storage's error with its cause, and clients only the error code", async () => {
   const createRefused = (address: string) =>
     Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: 'ECONNREFUSED' })
   const cause = Object.assign(new AggregateError([createRefused('::1:5432'), createRefused('10.0.0.5:5432')]), {

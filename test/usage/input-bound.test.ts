@@ -97,7 +97,7 @@ function findBound(request: JsonObject, { url, model }: { url: string; model: st
   return (endpoint && getBound(endpoint).inputTokens?.(request, estimate)) ?? estimate()
 }
 
-test('the input bound covers 99.9% of the recorded requests, with a median of at most twice the actual count', async () => {
+test('the input bound covers 99.9% of recorded requests, at a median of at most twice their tokens', async () => {
   const all = await ratios()
   const low = all.filter(({ ratio }) => ratio < 1)
   const median = all[Math.floor(all.length / 2)]?.ratio ?? 0

@@ -124,7 +124,7 @@ test("a request has no cost if an attempt's cost is unknown, both in storage and
   assert.equal([totals.costUsd, totals.unpriced], [COST, 1])
 })
 
-test('the record of a request rejected by a limit or a model list has the error code and the reason', async () => {
+test('a request rejected by a limit or a model list is recorded with its error code and reason', async () => {
   const world = await open()
   const { id: group } = await world.api.groups.create({ name: 'customer' })
   const assertRejected = async (input: object) => {

@@ -282,7 +282,7 @@ for (const [mode, hangs] of [
   ['rejects calls', false],
   ['never responds', true],
 ] as const) {
-  test(`a gateway that closes while the storage ${mode} stops within 5 s, makes no more calls, and reports lost requests`, async () => {
+  test(`a gateway that closes while the storage ${mode} stops all calls within 5 s and reports lost requests`, async () => {
     const { clock, storage, state } = flaky()
     const { lines, logger } = openRecorded()
     const hanging: Storage = {
