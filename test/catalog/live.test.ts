@@ -173,7 +173,7 @@ test("a rollback restores the previous copy, and the next refresh doesn't undo i
   assert.is((await findModel(world, 'a'))?.price?.input, 13)
 })
 
-test('a damaged copy is replaced by the previous copy or else the built-in catalog, and the log reports it', async () => {
+test('a damaged copy is reported, and replaced by the previous one or else the built-in catalog', async () => {
   let price = 11
   const storage = memoryStorage()
   const world = await openCatalog(async () => changeCatalog({ a: { input: price, output: 20 } }), { storage })

@@ -83,7 +83,7 @@ test('a copy with a date in the future is rejected', async () => {
   assert.match(`${error}`, /future/)
 })
 
-test("a limit that changes by more than a factor of ten is held, and the model's other changes apply", async () => {
+test("a limit that changes more than tenfold is held, and the model's other changes apply", async () => {
   const price = { input: 10, output: 20 }
   const known = { contextWindow: 200_000, maxOutputTokens: 8_192, price }
   const after = [

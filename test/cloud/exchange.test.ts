@@ -147,7 +147,7 @@ const restore = async (storage: Storage, copy: Awaited<ReturnType<Storage['list'
   for (const { key, value } of copy) await storage.set(key, value)
 }
 
-test('a sync deletes nothing on the gateway after the proxy was restored from an old backup, and updates the proxy', async () => {
+test('a sync with a proxy restored from an old backup deletes nothing, and updates the proxy', async () => {
   const { cloud, home, id, key, sync, statusOf, storage, restart } = await fillBoth()
   const copy = await storage.list('')
   const later = await home.keys.create({ name: 'later' })

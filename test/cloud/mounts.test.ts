@@ -70,9 +70,9 @@ function slowStorage(now: () => number, onRefused: () => void): Storage {
 
 test('a cloud proxy works on a non-atomic store that accepts one write per key per second', async () => {
   let isDone = false
-  let refusals = 0
+  let rejections = 0
   const clock = fakeClock()
-  const world = openProxy({ clock, storage: slowStorage(clock.now, () => refusals++) })
+  const world = openProxy({ clock, storage: slowStorage(clock.now, () => rejections++) })
   const promise = (async () => {
     const home = createHome(await createClient(world.server))
     await home.open()
@@ -87,10 +87,10 @@ test('a cloud proxy works on a non-atomic store that accepts one write per key p
     isDone = true
   })
   for (let waited = 0; !isDone; ) {
-    const seen = refusals
+    const seen = rejections
     await clock.advance(waited < seen ? 1_100 : 0) // time only passes for calls that wait for it
     waited = seen
   }
   await promise
-  assert.ok(refusals > 0)
+  assert.ok(rejections > 0)
 })

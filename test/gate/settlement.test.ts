@@ -161,7 +161,7 @@ test('cached input and reasoning count as tokens, and cached input has its own p
   assert.is(await world.used('usd'), 0.0006)
 })
 
-test("a retry without a rejected option doesn't count as a second request, and only the final response is charged", async () => {
+test('a retry without a rejected option counts as the same request, and only its response is charged', async () => {
   const reported = { tokens: 0 }
   const respond = metered({}, reported)
   const world = await openGate({

@@ -63,7 +63,7 @@ async function runTurns(): Promise<void> {
 
 for (const [client, { message }] of Object.entries(clients))
   for (const model of ['one/m', 'claude/c'])
-    test(`pausing a key mid-stream ends the stream with an error event, and cancels the provider call (${client} client, ${model})`, async () => {
+    test(`pausing a key ends its streams with an error event and cancels the provider calls (${client} client, ${model})`, async () => {
       const { api, id, rest, upstream, recorded } = await streaming({ client: client as keyof typeof clients, model }) // a key of `clients`
       await api.keys.update(id, { isActive: false })
       assert.match(await rest, message)

@@ -152,7 +152,7 @@ test("without `watch`, another gateway's changes take effect after the documente
   assert.is((await world.chat({})).status, 200)
 })
 
-test("requests fail with a 500 while the settings or the key can't be read, and only `onError` gets the cause", async () => {
+test("while settings or keys can't be read, requests get a 500, and only `onError` gets the cause", async () => {
   for (const broken of ['settings', 'keys/']) {
     const { watch: _, ...storage } = memoryStorage()
     const { get, list } = storage

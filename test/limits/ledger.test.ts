@@ -66,9 +66,9 @@ test('a rejection distinguishes exhausted limits, oversized requests, and capaci
   first.settle({ tokens: 60 })
   assert.equal(getReason(await send(41)), ['too-large', 'key', 'tokens', 'day'])
   assertReserved(await send(40)).settle({ tokens: 45 })
-  const refusal = await send(1)
-  assert.equal(getReason(refusal), ['used-up', 'key', 'tokens', 'day'])
-  assert.equal(getTotals(refusal.kind === 'rejected' ? [refusal.limit] : []), [
+  const rejection = await send(1)
+  assert.equal(getReason(rejection), ['used-up', 'key', 'tokens', 'day'])
+  assert.equal(getTotals(rejection.kind === 'rejected' ? [rejection.limit] : []), [
     { used: 105, reserved: 0, unsettled: 0, remaining: 0 },
   ])
   assert.is((await send(0)).kind, 'reserved')

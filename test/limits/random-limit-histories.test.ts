@@ -13,7 +13,7 @@ const HISTORIES = randomCases(20_000, 1_000)
  * effect, or that take effect late. `live` compares all counters with a model that recalculates everything.
  */
 test(
-  'limits are never exceeded, requests that fit are never rejected, all counters add up, and no reservation is left',
+  'in random histories, limits hold, requests that fit pass, and counters and reservations add up',
   { timeoutMs: 1_200_000 },
   () => fc.assert(fc.asyncProperty(histories, live), { numRuns: HISTORIES }),
 )

@@ -190,7 +190,7 @@ for (const route of routes)
       assert.equal([response.status, upstream.providers, warnings], [200, ['two'], []])
     })
 
-const refusals: Array<[options: unknown, message: string | RegExp]> = [
+const invalidOptions: Array<[options: unknown, message: string | RegExp]> = [
   [[], '"providerOptions.signalbox" must be an object'],
   ['fast', '"providerOptions.signalbox" must be an object'],
   [5, '"providerOptions.signalbox" must be an object'],
@@ -223,7 +223,7 @@ const refusals: Array<[options: unknown, message: string | RegExp]> = [
   [{ user: 5 }, '"providerOptions.signalbox.user" must be a string'],
   [{ reasoning: 'hard' }, /^"providerOptions\.signalbox\.reasoning" must be one of "none"/],
 ]
-for (const [options, message] of refusals)
+for (const [options, message] of invalidOptions)
   test(`each route rejects ${JSON.stringify(options)} with the field's path, and calls no provider`, async () => {
     const { send, upstream } = await open()
     for (const route of routes) {
@@ -278,8 +278,8 @@ test("a key must allow every model in the options, and the call's own model if t
   assert.is((await send({ models: ['chain', 'one/m'] }, 'any label')).status, 200)
   assert.equal(upstream.providers, ['two'])
   const body = { prompt, providerOptions: { signalbox: { models: ['one/m', 'two/m'] } } }
-  const { error: refusal } = await gateway.api.explain({ model: 'one/m', path: PATH, body, keyId })
-  assert.is(refusal?.code, 'MODEL_NOT_ALLOWED')
+  const { error: rejection } = await gateway.api.explain({ model: 'one/m', path: PATH, body, keyId })
+  assert.is(rejection?.code, 'MODEL_NOT_ALLOWED')
 })
 
 test("a key's limits use the output limit from the options instead of the call's", async () => {
@@ -315,8 +315,8 @@ test('explanations show where a call with these options would go', async () => {
       ['two', { maxTokens: 7 }],
     ],
   )
-  const { error: refusal } = await explain({ models: 5 })
-  assert.match(refusal?.message ?? '', 'providerOptions.signalbox.models')
+  const { error: rejection } = await explain({ models: 5 })
+  assert.match(rejection?.message ?? '', 'providerOptions.signalbox.models')
   assert.is(upstream.calls.length, 0)
 })
 

@@ -112,7 +112,7 @@ test("a list's conditions, weights, and strategy apply", async () => {
   )
 })
 
-const refusals: Array<[list: unknown, message: string | RegExp]> = [
+const invalidLists: Array<[list: unknown, message: string | RegExp]> = [
   ['', 'It is not valid JSON.'],
   ['{', 'It is not valid JSON.'],
   ['["one/m"]', /^Send an object with "models"/],
@@ -139,7 +139,7 @@ const refusals: Array<[list: unknown, message: string | RegExp]> = [
     /^It must not be longer than 8192/,
   ],
 ]
-for (const [list, message] of refusals) {
+for (const [list, message] of invalidLists) {
   test(`${JSON.stringify(list).slice(0, 60)} is rejected, and no provider is called`, async () => {
     const { send, upstream } = await open()
     const response = await send(list)
@@ -206,8 +206,8 @@ test('a key must allow every name in a list, regardless of the model in the body
     "targets that the key allows are used, even if it doesn't allow their combo",
   )
   const headers = { 'x-signalbox-models': JSON.stringify({ models: ['one/m', 'two/m'] }) }
-  const { error: refusal } = await gateway.api.explain({ model: 'one/m', headers, keyId })
-  assert.is(refusal?.code, 'MODEL_NOT_ALLOWED')
+  const { error: rejection } = await gateway.api.explain({ model: 'one/m', headers, keyId })
+  assert.is(rejection?.code, 'MODEL_NOT_ALLOWED')
 })
 
 test("a combo in a list never calls targets that the key doesn't allow, even after failures", async () => {

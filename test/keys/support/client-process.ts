@@ -37,7 +37,7 @@ const gateway = createGateway({
 const now = () => performance.timeOrigin + performance.now()
 
 /** The start of the last accepted request, and the arrival of the first rejection. A later acceptance is an error. */
-const seen = { accepted: 0, refused: 0, lastAccepted: 0, firstRefused: Number.POSITIVE_INFINITY, back: 0, others: '' }
+const seen = { accepted: 0, rejected: 0, lastAccepted: 0, firstRejected: Number.POSITIVE_INFINITY, back: 0, others: '' }
 
 if (key) await send()
 print('ready')
@@ -60,7 +60,7 @@ async function add(): Promise<void> {
 }
 
 async function load(): Promise<void> {
-  while (seen.refused < AFTER) {
+  while (seen.rejected < AFTER) {
     await send()
     await setImmediate()
     if (seen.accepted === BEFORE) print('under load')
@@ -78,10 +78,10 @@ async function send(): Promise<void> {
   if (response.status === 200) {
     seen.accepted++
     seen.lastAccepted = Math.max(seen.lastAccepted, startedAt)
-    if (startedAt > seen.firstRefused) seen.back++
+    if (startedAt > seen.firstRejected) seen.back++
   } else if (response.status === 403) {
-    seen.refused++
-    seen.firstRefused = Math.min(seen.firstRefused, now())
+    seen.rejected++
+    seen.firstRejected = Math.min(seen.firstRejected, now())
   } else seen.others = text
 }
 
