@@ -77,7 +77,7 @@ const agent: ConversationOptions = { isAgent: true, hasImageData: true, hasReaso
 
 for (const [name, provider] of Object.entries(simulatedProviders))
   for (const client of clientFormats)
-    test(`a ${client} agent reads at least 90% of its input from the cache of ${name}`, async () => {
+    test(`check ${name.startsWith('GPT-5.6') ? 41 : 40}: a ${client} agent reads at least 90% of its input from the cache of ${name}`, async () => {
       const { usages, requests } = await play(client, provider, agent)
       const share = getReadShare(usages)
       assert.ok(share >= 0.9, `${share} of the input was read from the cache`)
