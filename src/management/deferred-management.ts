@@ -5,19 +5,19 @@ import type { Management } from './operations.ts'
 /** Creates `gateway.api` without loading the operations; the first call loads them. `added` contains the operations that features add. */
 export const deferManagement = (
   load: () => Promise<Management<unknown>>,
-  added: FeatureOperations = {},
-): Management<unknown> => defer({ ...operationNames, ...added }, load) as Management<unknown> // `defer` creates a function for each operation
+  featureOperations: FeatureOperations = {},
+): Management<unknown> => deferOperations({ ...operationNames, ...featureOperations }, load) as Management<unknown> // `defer` creates a function for each operation
 
 interface NameTree {
   readonly [name: string]: 1 | FeatureOperation | NameTree
 }
 
-function defer(names: NameTree, load: () => Promise<object>): object {
+function deferOperations(names: NameTree, loadApi: () => Promise<object>): object {
   return Object.fromEntries(
     Object.entries(names).map(([name, inner]) => {
-      const loadOperation = async () => Reflect.get(await load(), name)
+      const loadOperation = async () => Reflect.get(await loadApi(), name)
       const call = async (...args: unknown[]) => Reflect.apply(await loadOperation(), undefined, args)
-      return [name, inner === 1 || inner.path ? call : defer(inner as NameTree, loadOperation)]
+      return [name, inner === 1 || inner.path ? call : deferOperations(inner as NameTree, loadOperation)]
     }),
   )
 }

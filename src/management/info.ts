@@ -49,8 +49,8 @@ export interface InfoSources {
   observers: number
   pages: readonly string[]
   /** Epoch ms. */
-  startedAt(): number
-  inFlight(): number
+  getStartTime(): number
+  countInFlight(): number
 }
 
 export function createInfo({
@@ -78,7 +78,7 @@ export function createInfo({
       runtime: infoSources.runtime,
       basePath: infoSources.basePath,
       now: new Date(clock.now()).toISOString(),
-      startedAt: new Date(infoSources.startedAt()).toISOString(),
+      startedAt: new Date(infoSources.getStartTime()).toISOString(),
       storage: { atomic: storage.atomic, watches: storage.watch !== undefined },
       features: {
         usage: usage !== undefined,
@@ -94,7 +94,7 @@ export function createInfo({
         settings: Object.keys(store.code.records.settings),
         aliases: aliases.filter(isDefinedInCode).map(({ alias }) => alias),
       },
-      inFlight: infoSources.inFlight(),
+      inFlight: infoSources.countInFlight(),
     }
   }
 }

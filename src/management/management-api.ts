@@ -60,16 +60,16 @@ export function createManagementApi(
     bodyLimits: limits,
     basePath,
     features,
-    operations: added,
+    operations: featureOperations,
     assertOpen,
     resume,
     onError,
   }: ServingOptions,
 ): ManagementApi {
   const operations = listServedOperations()
-  const extra = listOperations(added)
-  checkRoutesOfFeatures(extra, operations)
-  const routes = groupByRoute([...operations, ...extra])
+  const addedOperations = listOperations(featureOperations)
+  checkRoutesOfFeatures(addedOperations, operations)
+  const routes = groupByRoute([...operations, ...addedOperations])
 
   async function openapi() {
     const [{ describeGateway }, { resultTypes }] = await Promise.all([
@@ -87,18 +87,18 @@ export function createManagementApi(
     changed: (...change) => feed.changed(...change),
   })
   const store = getWritableStore(deps.store, deps.clock)
-  const api = { ...refreshReads(inProcessApi, store), ...createFeatureApi(added) }
+  const api = { ...refreshReads(inProcessApi, store), ...createFeatureApi(featureOperations) }
   const guard = createManagementGuard(management, { onError, publicOrigin })
   const tryRoute = createTryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
-  const live = [liveRoute(feed), liveUsageRoute(deps.usage)]
+  const liveRoutes = [liveRoute(feed), liveUsageRoute(deps.usage)]
   const routers = {
     manage: createRouter([
-      ...live,
+      ...liveRoutes,
       tryRoute,
       ...createOperationRoutes(routes, { api, records: inProcessApi, limits, store }),
     ]),
     read: createRouter([
-      ...live,
+      ...liveRoutes,
       ...createOperationRoutes(routes, { api: hideSecrets(api), limits, store: undefined }),
     ]),
   }

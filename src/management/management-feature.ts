@@ -22,7 +22,7 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
     const { openManagement } = await import('./open-management.ts')
     const created = openManagement(deps, {
       operations: getOperations(),
-      startedAt: () => cloudStart.startedAt ?? clock.now(),
+      getStartTime: () => cloudStart.startedAt ?? clock.now(),
       resume,
     })
     cloudStart.pushes = created.pushes

@@ -144,13 +144,13 @@ export function createManagement(dependencies: ManagementDependencies): { api: M
 
 /** Calls `changed` after each operation that isn't read-only, even if it failed, because it may have changed something first. */
 function notifyAfter<Resource extends object>(resource: Resource, changed: (id?: string) => Promise<void>): Resource {
-  const notifying = Object.entries(resource).map(([name, call]) => [
+  const notifyingEntries = Object.entries(resource).map(([name, call]) => [
     name,
     READ_ONLY_OPERATIONS.has(name)
       ? call
       : (...args: unknown[]) => call(...args).finally(() => changed(typeof args[0] === 'string' ? args[0] : undefined)),
   ])
-  return Object.fromEntries(notifying) as Resource // the copy has the same methods
+  return Object.fromEntries(notifyingEntries) as Resource // the copy has the same methods
 }
 
 const READ_ONLY_OPERATIONS: ReadonlySet<string> = new Set(['list', 'get'])

@@ -37,13 +37,13 @@ export interface ManagementFeatureDependencies
 
 interface ManagementParts extends Pick<ServingOptions, 'operations' | 'resume'> {
   /** Returns when the gateway started, in epoch ms. */
-  startedAt(): number
+  getStartTime(): number
 }
 
 /** Creates a gateway's management API from its features' shared dependencies. */
 export function openManagement(
   deps: ManagementFeatureDependencies,
-  { operations, startedAt, resume }: ManagementParts,
+  { operations, getStartTime: startedAt, resume }: ManagementParts,
 ): ManagementApi {
   const { pipeline, options, features, upstream, random, startTimer, limits, inFlight, runtime, onError } = deps
   const { observe = [], dashboard, cloud = {}, management, publicOrigin } = options
@@ -55,11 +55,11 @@ export function openManagement(
       rotation: { reset: async (group) => (await loadGroupRouting()).roundRobin.reset(group) },
       cloud: { fetch: upstream(), options: cloud, random, startTimer, onError },
       infoSources: {
-        ...{ basePath: deps.basePath, runtime, startedAt },
+        ...{ basePath: deps.basePath, runtime, getStartTime: startedAt },
         hasDashboard: dashboard !== undefined,
         observers: observe.length,
         pages: observe.flatMap(({ page }) => page?.path ?? []),
-        inFlight: () => inFlight.size,
+        countInFlight: () => inFlight.size,
       },
     },
     {

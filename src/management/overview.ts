@@ -40,7 +40,7 @@ export interface NearLimit extends LimitState {
 
 const HOUR_MS = 60 * 60 * 1_000
 const MAX_FAILURES = 5
-const MAX_LIMITS = 20
+const MAX_NEAR_LIMITS = 20
 
 export function createOverview({
   usageStore,
@@ -60,7 +60,7 @@ export function createOverview({
   clock: Clock
 }) {
   /** The limits from the last read, cached for one millisecond per key or group with limits, because reading many counters is slow. */
-  let limits: { at: number; forMs: number; nearLimits: Promise<NearLimit[] | undefined> } | undefined
+  let cachedLimits: { loadedAt: number; ttlMs: number; nearLimits: Promise<NearLimit[] | undefined> } | undefined
   return async (): Promise<Overview> => {
     const from = new Date(Math.floor(clock.now() / HOUR_MS) * HOUR_MS - 23 * HOUR_MS).toISOString()
     const [summary, { requests }, unhealthy, cloudState, settings, keys, groups, connections] = await Promise.all([
@@ -73,11 +73,15 @@ export function createOverview({
       store.groups.entries(),
       store.connections.entries(),
     ])
-    const holders = groupLimitsByAccount({ keys, groups, settings })
+    const limitsByAccount = groupLimitsByAccount({ keys, groups, settings })
     const now = clock.now()
-    if (!limits || Math.abs(now - limits.at) >= limits.forMs)
-      limits = { at: now, forMs: holders.size, nearLimits: findNearLimits(holders, ledger).catch(() => undefined) }
-    const nearLimits = await limits.nearLimits
+    if (!cachedLimits || Math.abs(now - cachedLimits.loadedAt) >= cachedLimits.ttlMs)
+      cachedLimits = {
+        loadedAt: now,
+        ttlMs: limitsByAccount.size,
+        nearLimits: findNearLimits(limitsByAccount, ledger).catch(() => undefined),
+      }
+    const nearLimits = await cachedLimits.nearLimits
     const failedRequests = requests.filter(({ end }) => end === 'failed' || end === 'cut' || end === 'refused')
     return {
       ...(summary && { usage: summary }),
@@ -95,7 +99,7 @@ export function createOverview({
 /** Names and limits of the gateway, groups, and keys, by scope and ID. */
 type LimitsByAccount = ReadonlyMap<string, { name?: string; limits: UsageLimits }>
 
-interface WithLimits {
+interface LimitHolder {
   record: { id: string; name: string; limits?: UsageLimits }
 }
 
@@ -104,31 +108,33 @@ function groupLimitsByAccount({
   groups,
   settings,
 }: {
-  keys: readonly WithLimits[]
-  groups: readonly WithLimits[]
+  keys: readonly LimitHolder[]
+  groups: readonly LimitHolder[]
   settings: { limits?: UsageLimits }
 }): LimitsByAccount {
-  const holders = new Map<string, { name?: string; limits: UsageLimits }>()
-  if (settings.limits) holders.set('gateway/', { limits: settings.limits })
-  for (const [scope, all] of [
+  const limitsByAccount = new Map<string, { name?: string; limits: UsageLimits }>()
+  if (settings.limits) limitsByAccount.set('gateway/', { limits: settings.limits })
+  for (const [scope, entries] of [
     ['key', keys],
     ['group', groups],
   ] as const)
     for (const {
       record: { id, name, limits },
-    } of all)
-      if (limits) holders.set(`${scope}/${id}`, { name, limits })
-  return holders
+    } of entries)
+      if (limits) limitsByAccount.set(`${scope}/${id}`, { name, limits })
+  return limitsByAccount
 }
 
 async function findNearLimits(
-  holders: LimitsByAccount,
+  limitsByAccount: LimitsByAccount,
   ledger: () => Promise<Pick<Ledger, 'listNearLimits'>>,
 ): Promise<NearLimit[]> {
-  if (holders.size === 0) return []
-  const near = await (await ledger()).listNearLimits(({ scope, id }) => holders.get(`${scope}/${id}`)?.limits)
-  return near.slice(0, MAX_LIMITS).map((state) => {
-    const { name } = holders.get(`${state.scope}/${state.id ?? ''}`) ?? {}
+  if (limitsByAccount.size === 0) return []
+  const nearLimits = await (await ledger()).listNearLimits(
+    ({ scope, id }) => limitsByAccount.get(`${scope}/${id}`)?.limits,
+  )
+  return nearLimits.slice(0, MAX_NEAR_LIMITS).map((state) => {
+    const { name } = limitsByAccount.get(`${state.scope}/${state.id ?? ''}`) ?? {}
     return name === undefined ? state : { ...state, name }
   })
 }

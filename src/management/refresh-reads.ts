@@ -13,7 +13,7 @@ type RefreshedCollection =
   | 'providers'
 
 /** The in-memory records that each read returns. Reads that aren't listed go to the storage anyway. */
-const recordsOfReads: { [Name in keyof Management]?: Record<string, readonly RefreshedCollection[]> } = {
+const collectionsByRead: { [Name in keyof Management]?: Record<string, readonly RefreshedCollection[]> } = {
   keys: { list: ['keys', 'settings'] },
   groups: { list: ['groups'], get: ['groups'] },
   settings: { get: ['settings'] },
@@ -34,16 +34,16 @@ export function refreshReads(
   api: Management<unknown>,
   store: Pick<WritableStore, RefreshedCollection>,
 ): Management<unknown> {
-  const resources = Object.entries(recordsOfReads).map(([name, reads]) => {
+  const resources = Object.entries(collectionsByRead).map(([name, reads]) => {
     const resource = Object(Reflect.get(api, name))
-    const refreshed = Object.entries(reads).map(([read, collections]) => {
+    const refreshedEntries = Object.entries(reads).map(([read, collections]) => {
       const call = async (...args: unknown[]) => {
         await Promise.all(collections.map((collection) => store[collection].refresh()))
         return resource[read](...args)
       }
       return [read, call]
     })
-    return [name, { ...resource, ...Object.fromEntries(refreshed) }]
+    return [name, { ...resource, ...Object.fromEntries(refreshedEntries) }]
   })
   return { ...api, ...Object.fromEntries(resources) }
 }
