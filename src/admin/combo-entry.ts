@@ -18,44 +18,46 @@ import { alternatives, choice, closedObject, fields, integerSchema, rejectArray 
 const { pattern: PATTERN_MESSAGE, texts: TEXTS_MESSAGE, patterns: PATTERNS_MESSAGE } = conditionTexts
 const MAX_PATTERNS = 100
 
-const texts = v.pipe(
+const textListSchema = v.pipe(
   v.array(fields.patternText, TEXTS_MESSAGE),
   v.nonEmpty(listItems.texts.empty),
   v.maxLength(MAX_PATTERNS, listItems.texts.tooMany(MAX_PATTERNS)),
 )
-const text = fields.patternTextOr(TEXTS_MESSAGE)
-const textOrTexts = alternatives([text, texts], (input) => (Array.isArray(input) ? texts : text))
-const patternText = fields.patternTextOr(PATTERN_MESSAGE)
-const pattern = alternatives([patternText, texts, fields.flag], (input) =>
-  typeof input === 'boolean' ? fields.flag : Array.isArray(input) ? texts : patternText,
+const textSchema = fields.patternTextOr(TEXTS_MESSAGE)
+const textOrListSchema = alternatives([textSchema, textListSchema], (input) =>
+  Array.isArray(input) ? textListSchema : textSchema,
+)
+const patternTextSchema = fields.patternTextOr(PATTERN_MESSAGE)
+const patternSchema = alternatives([patternTextSchema, textListSchema, fields.flag], (input) =>
+  typeof input === 'boolean' ? fields.flag : Array.isArray(input) ? textListSchema : patternTextSchema,
 )
 const createPatternsSchema = (name: v.GenericSchema<string>) =>
   v.pipe(
     rejectArray(PATTERNS_MESSAGE),
-    v.record(name, pattern, PATTERNS_MESSAGE),
+    v.record(name, patternSchema, PATTERNS_MESSAGE),
     v.check<Record<string, Pattern>, string>((patterns) => Object.keys(patterns).length > 0, conditionTexts.noPatterns),
     v.metadata({ minProperties: 1 }),
   )
-const headerName = v.pipe(v.string(), v.regex(HEADER_NAME_PATTERN, conditionTexts.headerName))
-const size = integerSchema(0, Number.MAX_SAFE_INTEGER, conditionTexts.size)
-const bytes = v.pipe(
+const headerNameSchema = v.pipe(v.string(), v.regex(HEADER_NAME_PATTERN, conditionTexts.headerName))
+const sizeSchema = integerSchema(0, Number.MAX_SAFE_INTEGER, conditionTexts.size)
+const bytesSchema = v.pipe(
   rejectArray(),
-  closedObject({ min: v.exactOptional(size), max: v.exactOptional(size) }),
+  closedObject({ min: v.exactOptional(sizeSchema), max: v.exactOptional(sizeSchema) }),
   v.check(({ min, max }) => min !== undefined || max !== undefined, conditionTexts.noSize),
   v.metadata({ minProperties: 1 }),
   v.check(({ min = 0, max = Number.POSITIVE_INFINITY }) => min <= max, conditionTexts.sizes),
 )
 
 /** The condition for requests to a combo entry. */
-export const condition = v.pipe(
+export const conditionSchema = v.pipe(
   rejectArray(),
   closedObject({
-    model: v.exactOptional(textOrTexts),
-    bytes: v.exactOptional(bytes),
+    model: v.exactOptional(textOrListSchema),
+    bytes: v.exactOptional(bytesSchema),
     stream: v.exactOptional(fields.flag),
     tools: v.exactOptional(fields.flag),
     images: v.exactOptional(fields.flag),
-    headers: v.exactOptional(createPatternsSchema(headerName)),
+    headers: v.exactOptional(createPatternsSchema(headerNameSchema)),
     metadata: v.exactOptional(createPatternsSchema(v.string())),
     function: v.exactOptional(
       v.pipe(
@@ -71,13 +73,17 @@ export const condition = v.pipe(
 const WEIGHT_MESSAGE = 'must be a number from 0 to 1000'
 
 const LITERAL_MESSAGE = describeLiteral(200)
-const literal = v.pipe(v.string(LITERAL_MESSAGE), v.minLength(1, LITERAL_MESSAGE), v.maxLength(200, LITERAL_MESSAGE))
-const voices = v.pipe(
+const literalSchema = v.pipe(
+  v.string(LITERAL_MESSAGE),
+  v.minLength(1, LITERAL_MESSAGE),
+  v.maxLength(200, LITERAL_MESSAGE),
+)
+const voicesSchema = v.pipe(
   rejectArray(),
-  v.record(v.string(), literal, 'must be an object'),
+  v.record(v.string(), literalSchema, 'must be an object'),
   v.metadata({ propertyNames: { type: 'string', minLength: 1, maxLength: 200 } }),
   v.check((names) => Object.keys(names).length <= 200, describeFields(200)),
-  v.check((names) => Object.keys(names).every((name) => v.is(literal, name)), describeNames(LITERAL_MESSAGE)),
+  v.check((names) => Object.keys(names).every((name) => v.is(literalSchema, name)), describeNames(LITERAL_MESSAGE)),
 )
 
 const createNumberSchema = (min: number, max: number) => {
@@ -86,10 +92,10 @@ const createNumberSchema = (min: number, max: number) => {
 }
 const createIntegerSchema = (min: number, max: number) => v.exactOptional(integerSchema(min, max))
 /** A model's reasoning effort. */
-export const effort = choice(ALL_EFFORTS)
+export const effortSchema = choice(ALL_EFFORTS)
 
 /** The parameters that an entry sets in requests: `EntryParams`. */
-export const entryParams = v.pipe(
+export const entryParamsSchema = v.pipe(
   rejectArray(),
   closedObject({
     maxTokens: createIntegerSchema(1, 10_000_000),
@@ -98,7 +104,7 @@ export const entryParams = v.pipe(
     topK: createIntegerSchema(1, 10_000_000),
     stopSequences: v.exactOptional(
       v.pipe(
-        v.array(literal, listItems.texts.message),
+        v.array(literalSchema, listItems.texts.message),
         v.maxLength(16, listItems.texts.tooMany(16)),
         v.minLength(1, listItems.texts.empty),
       ),
@@ -106,20 +112,20 @@ export const entryParams = v.pipe(
     seed: createIntegerSchema(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
     presencePenalty: createNumberSchema(-2, 2),
     frequencyPenalty: createNumberSchema(-2, 2),
-    reasoning: v.exactOptional(effort),
+    reasoning: v.exactOptional(effortSchema),
   }),
 )
 
-const tagText = v.pipe(v.string(TAG_VALUE_MESSAGE), v.regex(TAG_TEXT_PATTERN, TAG_VALUE_MESSAGE))
+const tagTextSchema = v.pipe(v.string(TAG_VALUE_MESSAGE), v.regex(TAG_TEXT_PATTERN, TAG_VALUE_MESSAGE))
 
 /** A tag's value. */
-export const tagValue = alternatives([tagText, fields.flag], (input) =>
-  typeof input === 'boolean' ? fields.flag : tagText,
+export const tagValueSchema = alternatives([tagTextSchema, fields.flag], (input) =>
+  typeof input === 'boolean' ? fields.flag : tagTextSchema,
 )
 
-const tags = v.pipe(
+const tagsSchema = v.pipe(
   rejectArray(TAGS_MESSAGE),
-  v.record(v.string(), tagValue, TAGS_MESSAGE),
+  v.record(v.string(), tagValueSchema, TAGS_MESSAGE),
   v.check<DataTags, string>((tags) => {
     const names = Object.keys(tags)
     return names.length > 0 && names.length <= 16 && names.every((name) => TAG_NAME_PATTERN.test(name))
@@ -127,28 +133,28 @@ const tags = v.pipe(
   v.metadata({ minProperties: 1, maxProperties: 16 }),
 )
 
-const cachingMode = v.picklist(['off', 'auto'], CACHING_MODE_MESSAGE)
-const cachingSettings = v.pipe(
+const cachingModeSchema = v.picklist(['off', 'auto'], CACHING_MODE_MESSAGE)
+const cachingSettingsSchema = v.pipe(
   rejectArray(),
   closedObject({ mode: choice(['auto']), ttl: v.exactOptional(choice(['5m', '1h'])) }),
 )
 
 /** Whether the gateway asks providers to cache prompts: `PromptCaching`. */
-export const promptCaching = alternatives([cachingMode, cachingSettings], (input) =>
-  isObject(input) ? cachingSettings : cachingMode,
+export const promptCachingSchema = alternatives([cachingModeSchema, cachingSettingsSchema], (input) =>
+  isObject(input) ? cachingSettingsSchema : cachingModeSchema,
 )
 
-const detailedModel = v.pipe(
+const detailedModelSchema = v.pipe(
   closedObject({
     model: fields.model,
     weight: v.optional(
       v.pipe(v.number(WEIGHT_MESSAGE), v.minValue(0, WEIGHT_MESSAGE), v.maxValue(1_000, WEIGHT_MESSAGE)),
     ),
-    when: v.optional(condition),
-    where: v.optional(tags),
-    voices: v.optional(voices),
-    params: v.optional(entryParams),
-    promptCaching: v.optional(promptCaching),
+    when: v.optional(conditionSchema),
+    where: v.optional(tagsSchema),
+    voices: v.optional(voicesSchema),
+    params: v.optional(entryParamsSchema),
+    promptCaching: v.optional(promptCachingSchema),
   }),
   v.transform(
     ({ model, weight, when, where, voices, params, promptCaching }): ComboModel => ({
@@ -162,9 +168,9 @@ const detailedModel = v.pipe(
     }),
   ),
 )
-export const comboModel = Object.assign(
-  alternatives([fields.modelOrObject, detailedModel], (input) =>
-    isObject(input) ? detailedModel : fields.modelOrObject,
+export const comboModelSchema = Object.assign(
+  alternatives([fields.modelOrObject, detailedModelSchema], (input) =>
+    isObject(input) ? detailedModelSchema : fields.modelOrObject,
   ),
   { schemaName: 'ComboModel' }, // names the schema in the OpenAPI document
 )

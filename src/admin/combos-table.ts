@@ -1,5 +1,5 @@
 import { type ComboOperations, comboInputs } from './combos.ts'
-import { changeInPlace, createRecordRoutes, type OperationEntries, putRecord } from './operation-table.ts'
+import { createRecordRoutes, type OperationEntries, putDescription, updateDescription } from './operation-table.ts'
 
 const routes = createRecordRoutes('/api/combos', 'combo')
 
@@ -22,7 +22,7 @@ export const comboTable = {
     ...routes.update,
     input: comboInputs.update,
     summary: 'Change a combo',
-    description: `${changeInPlace} Its rotation is reset.`,
+    description: `${updateDescription} Its rotation is reset.`,
   },
   delete: {
     ...routes.delete,
@@ -32,6 +32,6 @@ export const comboTable = {
     ...routes.put,
     input: comboInputs.put,
     summary: 'Create or change a combo',
-    description: putRecord,
+    description: putDescription,
   },
 } satisfies OperationEntries<ComboOperations>

@@ -16,7 +16,7 @@ import { requireGuards } from './guard-names.ts'
 import { createInputError, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findNamedCycle, getModelName, type ResolvableNames } from './models.ts'
 import { getTimestamp, isSameJson, pickOutputFields, requirePresent, withChange } from './record-operations.ts'
-import { createInputSchema, listInnerFields } from './schemas.ts'
+import { createInputSchema, listNestedFields } from './schemas.ts'
 import { listComboWarnings, type WithWarnings, withWarnings } from './warnings.ts'
 
 /**
@@ -56,10 +56,10 @@ export const comboInputs = {
   put: createInputSchema(comboFields, 'put'),
 }
 
-const innerFields = listInnerFields(comboFields)
+const nestedFields = listNestedFields(comboFields)
 
 /** The longest name that fits in every storage's keys. */
-const MAX_NAME = 512
+const MAX_NAME_LENGTH = 512
 
 interface WriterDependencies {
   store: WritableStore
@@ -88,21 +88,21 @@ export function createComboOperations({ routes, runInOrder, ...deps }: ComboDepe
 
     async get(id) {
       const hasId = (combo: Combo) => combo.id === id
-      const existing = (await store.combos.all()).find(hasId)
-      if (existing) return showCombo(existing)
+      const existingCombo = (await store.combos.all()).find(hasId)
+      if (existingCombo) return showCombo(existingCombo)
       await store.combos.entries({ fresh: true }) // another process may have just created the combo
       return showCombo(requirePresent((await store.combos.all()).find(hasId), 'Combo'))
     },
 
     async create(input) {
-      const combo = parseInput(comboInputs.create, input, innerFields)
+      const combo = parseInput(comboInputs.create, input, nestedFields)
       requireName(combo.name)
       await requireGuards(store, combo)
       return showWithWarnings(await runInOrder(() => writer.add(crypto.randomUUID(), combo)))
     },
 
     async update(id, input) {
-      const { name, id: sentId = id, ...changes } = parseInput(comboInputs.update, input, innerFields)
+      const { name, id: sentId = id, ...changes } = parseInput(comboInputs.update, input, nestedFields)
       if (name) requireName(name)
       if (sentId !== id) throw createInputError('"id" cannot be changed; omit it')
       await requireGuards(store, changes)
@@ -110,7 +110,7 @@ export function createComboOperations({ routes, runInOrder, ...deps }: ComboDepe
     },
 
     async put(input) {
-      const fields = parsePut(comboInputs.put, input, innerFields)
+      const fields = parsePut(comboInputs.put, input, nestedFields)
       requireName(fields.name)
       await requireGuards(store, fields)
       return showWithWarnings(await runInOrder(() => retryOnConflict(() => writer.tryPut(fields))))
@@ -140,14 +140,14 @@ class ComboWriter {
     const aliases = await store.aliases.all()
     const now = getTimestamp(clock)
     const combo = { id, name, ...rest, models, strategy, createdAt: now, updatedAt: now }
-    const check = (others: readonly Combo[]) => {
-      requireFreeName(combo, others)
+    const checkNames = (otherCombos: readonly Combo[]) => {
+      requireFreeName(combo, otherCombos)
       rejectParamsUnlessChat(combo)
-      const names = { combos: [...others, combo], aliases }
+      const names = { combos: [...otherCombos, combo], aliases }
       requireNoCycle(combo, names)
       requireCompatibleVectors(combo, names)
     }
-    await this.#records.add(combo, check, options)
+    await this.#records.add(combo, checkNames, options)
     await rotation.reset(getComboLabel(name)) // an instance that missed a deletion may have kept the old position
     return combo
   }
@@ -158,12 +158,12 @@ class ComboWriter {
     const { before, after } = await this.#records.change(id, {
       check: (all) => name && requireFreeName({ id, name }, all),
       edit(combo, all) {
-        const changed = withChange(combo, { ...changes, name: name ?? combo.name, updatedAt: getTimestamp(clock) })
-        rejectParamsUnlessChat(changed)
-        const combos = all.map((other) => (other.id === id ? changed : other))
-        if (changes.models || changed.name !== combo.name) requireNoCycle(changed, { combos, aliases })
-        requireCompatibleVectors(changed, { combos, aliases })
-        return changed
+        const changedCombo = withChange(combo, { ...changes, name: name ?? combo.name, updatedAt: getTimestamp(clock) })
+        rejectParamsUnlessChat(changedCombo)
+        const combos = all.map((other) => (other.id === id ? changedCombo : other))
+        if (changes.models || changedCombo.name !== combo.name) requireNoCycle(changedCombo, { combos, aliases })
+        requireCompatibleVectors(changedCombo, { combos, aliases })
+        return changedCombo
       },
     })
     await rotation.reset(getComboLabel(before.name))
@@ -175,12 +175,12 @@ class ComboWriter {
   async tryPut({ id, ...fields }: ComboPut): Promise<Combo | false> {
     const { combos } = this.#deps.store
     await combos.entries({ fresh: true })
-    const found = (await combos.all()).find((combo) =>
+    const existingCombo = (await combos.all()).find((combo) =>
       id === undefined ? combo.name === fields.name : combo.id === id,
     )
-    if (found) {
-      const isSame = isSameJson(showCombo(found), showCombo(withChange(found, fields)))
-      return isSame ? found : this.change(found.id, fields)
+    if (existingCombo) {
+      const isUnchanged = isSameJson(showCombo(existingCombo), showCombo(withChange(existingCombo, fields)))
+      return isUnchanged ? existingCombo : this.change(existingCombo.id, fields)
     }
     const combo = parseInput(comboInputs.create, withChange({}, fields))
     return this.add(id ?? crypto.randomUUID(), combo, { replacesDamaged: true }).catch((error: unknown) => {
@@ -198,7 +198,8 @@ class ComboWriter {
 function requireName(name: string): void {
   if (name === '') throw createInputError('"name" is required and must not be blank')
   if (!/^[a-zA-Z0-9_.-]+$/.test(name)) throw gatewayError('NAME_INVALID')
-  if (name.length > MAX_NAME) throw createInputError(`"name" must not be longer than ${MAX_NAME} characters`)
+  if (name.length > MAX_NAME_LENGTH)
+    throw createInputError(`"name" must not be longer than ${MAX_NAME_LENGTH} characters`)
 }
 
 function requireFreeName(combo: Pick<Combo, 'id' | 'name'>, all: readonly Combo[]): void {
@@ -221,14 +222,18 @@ function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names:
 }
 
 /** Rejects a change that would make this combo, or one that contains it, mix vectors from two models. */
-function requireCompatibleVectors(changed: Combo, { combos, aliases }: ResolvableNames): void {
+function requireCompatibleVectors(changedCombo: Combo, { combos, aliases }: ResolvableNames): void {
   const names = createNamedModels(combos, aliases)
   for (const combo of combos) {
     const entries = combo.models.map(getModelName)
-    if (combo.kind !== 'embedding' || !(combo.id === changed.id || reachesModel(entries, changed.name, names))) continue
+    if (
+      combo.kind !== 'embedding' ||
+      !(combo.id === changedCombo.id || reachesModel(entries, changedCombo.name, names))
+    )
+      continue
     const problem = findVectorProblem(combo, names)
     if (problem === undefined) continue
-    const location = combo.id === changed.id ? '' : ` in the combo "${combo.name}", which includes this one`
+    const location = combo.id === changedCombo.id ? '' : ` in the combo "${combo.name}", which includes this one`
     throw createInputError(`"models" must all be the same embedding model${location}: ${problem}`)
   }
 }

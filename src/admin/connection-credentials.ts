@@ -25,7 +25,7 @@ export class ConnectionCredentials {
   }
 
   /** Resolves to whether the credential stays the same. */
-  async isSame(record: ConnectionRecord, apiKey: string | null | undefined): Promise<boolean> {
+  async isSameKey(record: ConnectionRecord, apiKey: string | null | undefined): Promise<boolean> {
     if (apiKey === undefined) return true
     return apiKey === null ? record.sealedApiKey === undefined : apiKey === (await this.read(record))
   }
@@ -35,26 +35,34 @@ export class ConnectionCredentials {
    * `INVALID_REQUEST` if the stored one would be sent to another host.
    */
   async reencrypt(
-    next: ConnectionRecord,
-    { was: previous, apiKey }: { was: ConnectionRecord; apiKey: string | null | undefined },
+    nextRecord: ConnectionRecord,
+    { previousRecord, apiKey }: { previousRecord: ConnectionRecord; apiKey: string | null | undefined },
   ): Promise<string | null | undefined> {
-    if (typeof apiKey === 'string') return this.encrypt(next, apiKey)
-    if (apiKey === null || previous.sealedApiKey === undefined || getApiKeyContext(next) === getApiKeyContext(previous))
+    if (typeof apiKey === 'string') return this.encrypt(nextRecord, apiKey)
+    if (
+      apiKey === null ||
+      previousRecord.sealedApiKey === undefined ||
+      getApiKeyContext(nextRecord) === getApiKeyContext(previousRecord)
+    )
       return apiKey
-    const moved = (['baseUrl', 'resource'] as const).find((field) => getHost(next, field) !== getHost(previous, field))
-    if (moved)
-      throw createInputError(describeUrlChange(`providerSpecificData.${moved}`, "connection's key is", 'apiKey'))
-    const stored = await this.read(previous)
-    return stored === undefined ? undefined : this.encrypt(next, stored) // a credential that can't be decrypted is left unchanged
+    const movedField = (['baseUrl', 'resource'] as const).find(
+      (field) => getHost(nextRecord, field) !== getHost(previousRecord, field),
+    )
+    if (movedField)
+      throw createInputError(describeUrlChange(`providerSpecificData.${movedField}`, "connection's key is", 'apiKey'))
+    const storedKey = await this.read(previousRecord)
+    return storedKey === undefined ? undefined : this.encrypt(nextRecord, storedKey) // a credential that can't be decrypted is left unchanged
   }
 
   /**
    * Prevents a key that an app passes at each start from being sent to a URL that another program wrote to the storage. A stored URL is confirmed if
    * the stored credential was encrypted for it. Otherwise, throws `INVALID_REQUEST` unless the input contains the URL.
    */
-  async requireConfirmedUrl(found: ConnectionRecord, { fields, top }: ParsedConnection): Promise<void> {
-    if (fields.providerSpecificData !== undefined || (await this.read(found)) !== undefined) return
-    const field = destinationFields.find((name) => found.providerSpecificData?.[name] !== undefined && !(name in top))
+  async requireConfirmedUrl(currentRecord: ConnectionRecord, { fields, topLevel }: ParsedConnection): Promise<void> {
+    if (fields.providerSpecificData !== undefined || (await this.read(currentRecord)) !== undefined) return
+    const field = destinationFields.find(
+      (name) => currentRecord.providerSpecificData?.[name] !== undefined && !(name in topLevel),
+    )
     if (field)
       throw createInputError(
         `"apiKey" would be sent to the stored "${field}", which was not confirmed with a key that can be decrypted. Send "providerSpecificData" as well, or null for the provider's default URL`,

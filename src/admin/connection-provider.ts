@@ -55,14 +55,14 @@ export function resolveProvider(catalog: Catalog, name: string): string {
 
 /** Finds provider IDs by a model family's name, and by similar IDs, aliases, and names. */
 function findSimilarProviders(catalog: Catalog, provider: string): string[] {
-  const ids = new Map<string, string>()
+  const idsByName = new Map<string, string>()
   for (const [id, { alias, catalogAlias, name }] of Object.entries(catalog)) {
     for (const knownName of [alias, catalogAlias, name])
-      if (knownName !== undefined && !ids.has(knownName)) ids.set(knownName, id)
+      if (knownName !== undefined && !idsByName.has(knownName)) idsByName.set(knownName, id)
   }
-  for (const id of Object.keys(catalog)) ids.set(id, id)
-  const near = findNearest(provider, ids.keys()).map((name) => ids.get(name) ?? name)
-  return [...new Set([...findFamilyProviders(catalog, provider), ...near])]
+  for (const id of Object.keys(catalog)) idsByName.set(id, id)
+  const nearestIds = findNearest(provider, idsByName.keys()).map((name) => idsByName.get(name) ?? name)
+  return [...new Set([...findFamilyProviders(catalog, provider), ...nearestIds])]
 }
 
 /** Finds the first provider with models of a family, such as `claude`. Routers have names like `anthropic/claude-…`, which don't count. */
@@ -91,7 +91,7 @@ export function requireUniquePrefix(...args: Parameters<typeof findPrefixConflic
 }
 
 /** Throws `INVALID_REQUEST` unless the settings and the credential are valid for the provider's cloud, if it has one. */
-export function checkCloud(catalog: Catalog, provider: string, settings: CloudSettings): void {
+export function validateCloudSettings(catalog: Catalog, provider: string, settings: CloudSettings): void {
   const problem = findCloudProblem(catalog, provider, settings)
   if (problem) throw createInputError(problem)
 }

@@ -35,10 +35,10 @@ export interface TestedConnection {
 export const connectionTestInput = closedObject({ model: v.exactOptional(fields.model) })
 
 const TIMEOUT_MS = 10_000
-const MAX_MESSAGE = 300
+const MAX_MESSAGE_LENGTH = 300
 
 /** The smallest request for each kind that can be tested cheaply. */
-const requests: Readonly<Partial<Record<Kind, { path: string; body: object }>>> = {
+const requestsByKind: Readonly<Partial<Record<Kind, { path: string; body: object }>>> = {
   llm: {
     path: '/v1/messages',
     body: { max_tokens: 16, messages: [{ role: 'user', content: 'Answer with the word: ok' }] },
@@ -69,7 +69,7 @@ export function createConnectionTest({
     const model = requestedModel === undefined ? chooseModel(record, catalog) : stripProviderName(requestedModel, names)
     if (model === undefined)
       throw createInputError('"model" is required because the connection lists no models; set it to a model ID')
-    const request = requests[getKind(record, model, catalog)]
+    const request = requestsByKind[getKind(record, model, catalog)]
     if (!request) throw createInputError(`"model" must be a chat, embedding, or reranking model; "${model}" is not`)
     const startedAt = clock.now()
     const reply = await serve(
@@ -81,9 +81,9 @@ export function createConnectionTest({
       }),
     )
     const { status = 404, headers = {}, body } = reply ?? {}
-    const text = await readText(body)
-    const tested = { ok: status === 200, status, ms: clock.now() - startedAt, model }
-    return tested.ok ? tested : { ...tested, status: findLastStatus(headers) ?? status, message: findMessage(text) }
+    const text = await readBodyText(body)
+    const result = { ok: status === 200, status, ms: clock.now() - startedAt, model }
+    return result.ok ? result : { ...result, status: findLastStatus(headers) ?? status, message: findMessage(text) }
   }
 }
 
@@ -93,9 +93,10 @@ const getKind = ({ provider }: ConnectionRecord, model: string, catalog: Catalog
 /** Returns a test's default model: the cheapest one with a small request, chat models first. */
 function chooseModel(record: ConnectionRecord, catalog: Catalog): string | undefined {
   const { provider, providerSpecificData } = record
-  const kinds: readonly string[] = Object.keys(requests)
-  const listed = providerSpecificData?.enabledModels ?? getDefinition(catalog, provider)?.models?.map(({ id }) => id)
-  const candidates = (listed ?? []).flatMap((model) => {
+  const kinds: readonly string[] = Object.keys(requestsByKind)
+  const listedModels =
+    providerSpecificData?.enabledModels ?? getDefinition(catalog, provider)?.models?.map(({ id }) => id)
+  const candidates = (listedModels ?? []).flatMap((model) => {
     const rank = kinds.indexOf(getKind(record, model, catalog))
     const { output = Number.MAX_VALUE } = getPrice(catalog, { provider, model }) ?? {}
     return rank < 0 ? [] : [{ model, rank, output }]
@@ -109,12 +110,12 @@ function findLastStatus(headers: Reply['headers']): number | undefined {
   return last && Number(last[1])
 }
 
-async function readText(body: Reply['body']): Promise<string> {
+async function readBodyText(body: Reply['body']): Promise<string> {
   if (body === undefined || typeof body === 'string') return body ?? ''
   if (!isByteStream(body)) return decodeUtf8Lenient(body)
-  const parts: Uint8Array[] = []
-  for (let part = await body.next(); part; part = await body.next()) parts.push(part)
-  return decodeUtf8Lenient(concatBytes(parts))
+  const chunks: Uint8Array[] = []
+  for (let chunk = await body.next(); chunk; chunk = await body.next()) chunks.push(chunk)
+  return decodeUtf8Lenient(concatBytes(chunks))
 }
 
 /** Finds the error message in a body of any format. */
@@ -123,5 +124,5 @@ function findMessage(text: string): string {
   const error = isObject(body) ? (body.error ?? body) : undefined
   const detail = isObject(error) ? error.message : error
   const message = typeof detail === 'string' ? detail : 'It gave no reason.'
-  return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message
+  return message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : message
 }

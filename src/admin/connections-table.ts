@@ -1,7 +1,7 @@
 import { connectionInputs } from './connection-input.ts'
 import { connectionTestInput } from './connection-test.ts'
 import type { ConnectionOperations } from './connections.ts'
-import { changeInPlace, createRecordRoutes, type OperationEntries, omittedFieldsStay } from './operation-table.ts'
+import { createRecordRoutes, type OperationEntries, omittedFieldsNote, updateDescription } from './operation-table.ts'
 
 const routes = createRecordRoutes('/api/connections', 'connection')
 
@@ -26,7 +26,7 @@ export const connectionTable = {
     ...routes.update,
     input: connectionInputs.update,
     summary: 'Change a connection',
-    description: `${changeInPlace} \`providerSpecificData\` is replaced as a whole. Resets its health.`,
+    description: `${updateDescription} \`providerSpecificData\` is replaced as a whole. Resets its health.`,
   },
   delete: {
     ...routes.delete,
@@ -36,7 +36,7 @@ export const connectionTable = {
     ...routes.put,
     input: connectionInputs.put,
     summary: 'Create or change a connection',
-    description: `Identified by the \`id\` you choose. ${omittedFieldsStay}`,
+    description: `Identified by the \`id\` you choose. ${omittedFieldsNote}`,
   },
   discover: {
     method: 'POST',

@@ -8,9 +8,9 @@ import type { InputOf } from '../types/records/record-fields.ts'
 import type { Connection } from '../types.ts'
 import { ConnectionCredentials } from './connection-credentials.ts'
 import {
-  connectionChange,
-  connectionPut,
-  newConnection,
+  connectionChangeSchema,
+  connectionPutSchema,
+  newConnectionSchema,
   type ParsedConnection,
   parseConnection,
   type TopLevel,
@@ -101,20 +101,20 @@ export function createConnectionOperations({
       ...(draining && { draining }),
       ...(apiKey !== undefined && { apiKey }),
     })
-    const unhealthy = pickMostSevere(
+    const healthEntries = pickMostSevere(
       listHealthEntries([record], health.facts).filter(({ connectionId }) => connectionId === id),
     )
     return {
       id,
       ...rest,
       ...(error !== undefined && { error }),
-      ...(unhealthy.length > 0 && { health: unhealthy }),
+      ...(healthEntries.length > 0 && { health: healthEntries }),
     }
   }
 
-  async function showWithWarnings({ record, discovered }: WriteResult): Promise<ConnectionView & WithWarnings> {
-    const warning = discovered
-      ? discovered.warning
+  async function showWithWarnings({ record, discovery }: WriteResult): Promise<ConnectionView & WithWarnings> {
+    const warning = discovery
+      ? discovery.warning
       : await warnIfNotQueried(record, { catalog, customModels: store.customModels })
     const customModels = record.prices ? await store.customModels.all().catch(() => []) : [] // a failed warning must not fail a change that is already stored
     return withWarnings(await show(record), [
@@ -126,12 +126,12 @@ export function createConnectionOperations({
 
   /** With `isIdempotent`, writes nothing and keeps the connection's health if nothing would change. */
   async function change(
-    found: ConnectionRecord,
+    currentRecord: ConnectionRecord,
     input: ParsedConnection,
     { isIdempotent = false } = {},
   ): Promise<ConnectionView & WithWarnings> {
-    const result = await writer.change(found, input, { isIdempotent })
-    if (!result.isUnchanged) health.reset(found.id) // the change may have fixed the cause
+    const result = await writer.change(currentRecord, input, { isIdempotent })
+    if (!result.isUnchanged) health.reset(currentRecord.id) // the change may have fixed the cause
     return showWithWarnings(result)
   }
 
@@ -141,27 +141,27 @@ export function createConnectionOperations({
     get: async (id) => show((await find(id)).record),
 
     async create(input) {
-      const result = await writer.insert(crypto.randomUUID(), parseConnection(newConnection, input))
+      const result = await writer.insert(crypto.randomUUID(), parseConnection(newConnectionSchema, input))
       if (!result) throw gatewayError('INTERNAL') // two random IDs collided
       return showWithWarnings(result)
     },
 
     async update(id, input) {
-      const { fields, top } = parseConnection(connectionChange, input)
+      const { fields, topLevel } = parseConnection(connectionChangeSchema, input)
       const { id: sentId = id, ...members } = fields
       if (sentId !== id) throw createInputError('"id" cannot be changed; omit it')
-      return change((await find(id)).record, { fields: members, top })
+      return change((await find(id)).record, { fields: members, topLevel })
     },
 
     async put(input) {
       rejectUndefined(input)
-      const { fields, top } = parseConnection(connectionPut, input)
+      const { fields, topLevel } = parseConnection(connectionPutSchema, input)
       const { id, ...members } = fields
       return retryOnConflict(async () => {
         const entries = await connections.entries({ fresh: true })
-        const found = entries.find(({ record }) => record.id === id)?.record
-        if (found) return change(found, { fields: members, top }, { isIdempotent: true })
-        const result = await writer.insert(id, { fields: members, top }, { replacesDamaged: true })
+        const currentRecord = entries.find(({ record }) => record.id === id)?.record
+        if (currentRecord) return change(currentRecord, { fields: members, topLevel }, { isIdempotent: true })
+        const result = await writer.insert(id, { fields: members, topLevel }, { replacesDamaged: true })
         await connections.entries({ fresh: true }) // other processes know this ID and may have changed the record
         return result ? showWithWarnings(result) : false
       })
@@ -169,7 +169,7 @@ export function createConnectionOperations({
 
     async discover(id) {
       const { record } = await find(id)
-      return change(record, { fields: { discover: true }, top: {} }, { isIdempotent: true })
+      return change(record, { fields: { discover: true }, topLevel: {} }, { isIdempotent: true })
     },
 
     async delete(id) {
@@ -183,8 +183,8 @@ export function createConnectionOperations({
 
 /** Returns the most severe entries. Clients choose model names, so any number of them can fail. */
 const pickMostSevere = (entries: HealthEntry[]): HealthEntry[] =>
-  entries.sort((a, b) => getSeverity(b) - getSeverity(a)).slice(0, MAX_HEALTH)
+  entries.sort((a, b) => getSeverity(b) - getSeverity(a)).slice(0, MAX_HEALTH_ENTRIES)
 
 const getSeverity = ({ level, state }: HealthEntry) => (level === 'connection' ? 2 : state === 'counting' ? 0 : 1)
 
-const MAX_HEALTH = 20
+const MAX_HEALTH_ENTRIES = 20

@@ -8,7 +8,7 @@ import { enabledModel, MAX_ENABLED_MODELS } from '../types/records/connection-fi
 import type { Catalog, CustomModel } from '../types.ts'
 import { createSchema } from './schemas.ts'
 
-const modelId = createSchema(enabledModel)
+const modelIdSchema = createSchema(enabledModel)
 
 /** A server's models, at least one, or a warning that explains why there are none and what to do. */
 export type Discovery = { models: string[]; warning?: string } | { models?: undefined; warning: string }
@@ -21,16 +21,21 @@ export async function discoverModels(
 ): Promise<Discovery> {
   const call = buildModelsCall(catalog, connection, apiKey)
   if (!call) return { warning: describeMissingList(connection, catalog) }
-  const server = `The server at ${call.url.replace(/\?.*/, '')}`
+  const serverDescription = `The server at ${call.url.replace(/\?.*/, '')}`
   const response = await fetchModelIds(call, query).catch((error: unknown) => ({ error }))
   if (response === undefined)
-    return { warning: `${server} did not return a list of models: ${BASE_URL_ADVICE}. ${ENABLED_MODELS_ADVICE}` }
+    return {
+      warning: `${serverDescription} did not return a list of models: ${BASE_URL_ADVICE}. ${ENABLED_MODELS_ADVICE}`,
+    }
   if ('error' in response)
-    return { warning: `${server} ${describeProblem(response.error, apiKey, query)}. ${ENABLED_MODELS_ADVICE}` }
-  const models = response.filter((id) => v.is(modelId, id))
-  if (models.length === 0) return { warning: `${server} has no models yet. Load one there, then ${RETRY_ADVICE}.` }
+    return {
+      warning: `${serverDescription} ${describeProblem(response.error, apiKey, query)}. ${ENABLED_MODELS_ADVICE}`,
+    }
+  const models = response.filter((id) => v.is(modelIdSchema, id))
+  if (models.length === 0)
+    return { warning: `${serverDescription} has no models yet. Load one there, then ${RETRY_ADVICE}.` }
   if (models.length <= MAX_ENABLED_MODELS) return { models }
-  const warning = `${server} has ${models.length} models. The first ${MAX_ENABLED_MODELS} are kept; add the others as custom models.`
+  const warning = `${serverDescription} has ${models.length} models. The first ${MAX_ENABLED_MODELS} are kept; add the others as custom models.`
   return { models: models.slice(0, MAX_ENABLED_MODELS), warning }
 }
 
@@ -63,10 +68,10 @@ function describeProblem(error: unknown, apiKey: string | undefined, { timeoutMs
 export function addDiscoveredModels(
   connection: ConnectionRecord,
   { models }: Discovery,
-  stored?: string[],
+  storedModels?: string[],
 ): ConnectionRecord {
   const { providerSpecificData } = connection
-  const enabledModels = models ?? providerSpecificData?.enabledModels ?? stored
+  const enabledModels = models ?? providerSpecificData?.enabledModels ?? storedModels
   return enabledModels
     ? { ...connection, providerSpecificData: { ...providerSpecificData, enabledModels } }
     : connection
@@ -88,8 +93,8 @@ export async function warnIfNotQueried(
   )
   if (!fallbackList) return undefined
   const { output, catalog: catalogName, id } = getProviderNames(catalog, connection)
-  const customs = await customModels.all().catch(() => []) // a failed warning must not fail a change that is already stored
-  if (customs.some(({ providerAlias }) => [output, catalogName, id].includes(providerAlias))) return undefined
+  const records = await customModels.all().catch(() => []) // a failed warning must not fail a change that is already stored
+  if (records.some(({ providerAlias }) => [output, catalogName, id].includes(providerAlias))) return undefined
   const problem =
     fallbackList === 'nothing'
       ? "GET /v1/models lists none of this connection's models because its server was never queried"

@@ -2,12 +2,15 @@ import { parseInput } from './input.ts'
 import type { FeatureOperation, FeatureOperations, NamedOperation } from './operation-table.ts'
 
 /** Throws a TypeError if a feature's operation has the same route as one of the gateway's, because the gateway's would hide it. */
-export function checkRoutesOfFeatures(added: readonly NamedOperation[], builtIn: readonly NamedOperation[]): void {
+export function checkRoutesOfFeatures(
+  featureOperations: readonly NamedOperation[],
+  builtInOperations: readonly NamedOperation[],
+): void {
   const toRoute = ({ method, path }: NamedOperation) => `${method} ${path.replaceAll(/:\w+/g, ':')}`
-  const takenRoutes = new Set(builtIn.map(toRoute))
-  const clash = added.find((operation) => takenRoutes.has(toRoute(operation)))
-  if (!clash) return
-  const { method, path, names } = clash
+  const takenRoutes = new Set(builtInOperations.map(toRoute))
+  const conflict = featureOperations.find((operation) => takenRoutes.has(toRoute(operation)))
+  if (!conflict) return
+  const { method, path, names } = conflict
   throw new TypeError(
     `The operation ${names.join('.')} has the route ${method} ${path}, which is the gateway's. Change its path.`,
   )
@@ -15,9 +18,9 @@ export function checkRoutesOfFeatures(added: readonly NamedOperation[], builtIn:
 
 /** Creates the functions for operations that features add. */
 export const createFeatureApi = (operations: FeatureOperations): object =>
-  mapValues(operations, (entries) => mapValues(entries, createFunction))
+  mapValues(operations, (entries) => mapValues(entries, createApiFunction))
 
-function createFunction({ path, input, run }: FeatureOperation) {
+function createApiFunction({ path, input, run }: FeatureOperation) {
   const parameterCount = path.split('/:').length - 1
   return async (...args: unknown[]): Promise<object> => {
     const inputs = input ? [parseInput(input, args[parameterCount] ?? {})] : []
@@ -25,5 +28,5 @@ function createFunction({ path, input, run }: FeatureOperation) {
   }
 }
 
-const mapValues = <Value>(record: Readonly<Record<string, Value>>, map: (value: Value) => unknown) =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
+const mapValues = <Value>(record: Readonly<Record<string, Value>>, convert: (value: Value) => unknown) =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, convert(value)]))

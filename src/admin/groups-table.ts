@@ -1,5 +1,5 @@
 import { type GroupOperations, groupInputs } from './groups.ts'
-import { changeInPlace, createRecordRoutes, type OperationEntries, putRecord } from './operation-table.ts'
+import { createRecordRoutes, type OperationEntries, putDescription, updateDescription } from './operation-table.ts'
 
 const routes = createRecordRoutes('/api/groups', 'group')
 
@@ -23,7 +23,7 @@ export const groupTable = {
     ...routes.update,
     input: groupInputs.update,
     summary: 'Change, pause, or resume a group of keys',
-    description: `${changeInPlace} Takes effect with the next request of each of its keys.`,
+    description: `${updateDescription} Takes effect with the next request of each of its keys.`,
   },
   delete: {
     ...routes.delete,
@@ -34,6 +34,6 @@ export const groupTable = {
     ...routes.put,
     input: groupInputs.put,
     summary: 'Create or change a group of keys',
-    description: putRecord,
+    description: putDescription,
   },
 } satisfies OperationEntries<GroupOperations>

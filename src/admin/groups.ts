@@ -77,29 +77,29 @@ export function createGroupOperations(
   const showWithWarnings = async (record: GroupRecord): Promise<GroupView & WithWarnings> =>
     withWarnings(await showGroup(record), await listKeyWarnings(record, deps))
 
-  async function find(id: string): Promise<GroupRecord> {
+  async function findGroup(id: string): Promise<GroupRecord> {
     const isRequested = (record: GroupRecord) => record.id === id
     return requirePresent((await groups.all()).find(isRequested) ?? (await groups.get(String(id))), 'Group')
   }
 
-  /** Creates a group. Resolves to `false` if another process has just created it. With `replaces`, also overwrites an unusable record. */
-  async function add(
+  /** Creates a group. Resolves to `false` if another process has just created it. With `replacesDamaged`, also overwrites an unusable record. */
+  async function addGroup(
     id: string,
     { isActive = true, ...fields }: NewGroup,
-    { replaces = false }: { replaces?: boolean } = {},
+    { replacesDamaged = false }: { replacesDamaged?: boolean } = {},
   ): Promise<GroupRecord | false> {
     const record = withChange({ id, name: fields.name, isActive, createdAt: getTimestamp(clock) }, fields)
-    const isAdded = (await groups.insert(id, record)) || (replaces && (await groups.replaceDamaged(id, record)))
+    const isAdded = (await groups.insert(id, record)) || (replacesDamaged && (await groups.replaceDamaged(id, record)))
     return isAdded && record
   }
 
-  async function change(id: string, changes: Omit<GroupChange, 'id'>): Promise<GroupRecord> {
-    const changed = await groups.update(id, async (current) => {
+  async function changeGroup(id: string, changes: Omit<GroupChange, 'id'>): Promise<GroupRecord> {
+    const changedRecord = await groups.update(id, async (current) => {
       if (changes.isActive === undefined && !(await store.isSignedGroup(id, current)))
         throw createInputError(UNSIGNED_GROUP_MESSAGE)
       return withChange(current, changes)
     })
-    return requirePresent(changed, 'Group')
+    return requirePresent(changedRecord, 'Group')
   }
 
   return {
@@ -108,13 +108,13 @@ export function createGroupOperations(
       return { groups: await Promise.all(records.map(showGroup)) }
     },
 
-    get: async (id) => showGroup(await find(id)),
+    get: async (id) => showGroup(await findGroup(id)),
 
     async create(input) {
       const group = parseInput(groupInputs.create, input)
       await requireGuards(store, group)
-      const created = await retryOnConflict(() => add(crypto.randomUUID(), group))
-      return showWithWarnings(requirePresent(await groups.get(created.id), 'Group'))
+      const createdRecord = await retryOnConflict(() => addGroup(crypto.randomUUID(), group))
+      return showWithWarnings(requirePresent(await groups.get(createdRecord.id), 'Group'))
     },
 
     async update(id, input) {
@@ -123,8 +123,8 @@ export function createGroupOperations(
       if (Object.keys(changes).length === 0)
         throw createInputError('Send "isActive", "name", or another field to change.')
       await requireGuards(store, changes)
-      await find(id)
-      return showWithWarnings(await change(id, changes))
+      await findGroup(id)
+      return showWithWarnings(await changeGroup(id, changes))
     },
 
     async put(input) {
@@ -134,10 +134,13 @@ export function createGroupOperations(
       const record = await runInOrder(() =>
         retryOnConflict<GroupRecord>(async () => {
           const entries = await groups.entries({ fresh: true })
-          const found = entries.find((entry) => isRequested(entry.record))?.record
-          if (!found) return add(id ?? crypto.randomUUID(), withChange(fields, {}), { replaces: true })
-          const isSame = isSameJson(found, withChange(found, fields)) && (await store.isSignedGroup(found.id, found))
-          return isSame ? found : change(found.id, fields)
+          const existingRecord = entries.find((entry) => isRequested(entry.record))?.record
+          if (!existingRecord)
+            return addGroup(id ?? crypto.randomUUID(), withChange(fields, {}), { replacesDamaged: true })
+          const isUnchanged =
+            isSameJson(existingRecord, withChange(existingRecord, fields)) &&
+            (await store.isSignedGroup(existingRecord.id, existingRecord))
+          return isUnchanged ? existingRecord : changeGroup(existingRecord.id, fields)
         }),
       )
       return showWithWarnings(requirePresent(await groups.get(record.id), 'Group'))
@@ -145,10 +148,10 @@ export function createGroupOperations(
 
     delete: (id) =>
       store.runExclusive(GROUPS_MUTEX, async (ready) => {
-        requireStored(await find(id))
+        requireStored(await findGroup(id))
         const keys = await store.keys.entries({ fresh: true })
         const count = keys.filter(({ record }) => record.group === id).length
-        if (count > 0) throw createInputError(hasKeys(count))
+        if (count > 0) throw createInputError(describeKeyCount(count))
         const isPlan = keys.some(({ record }) => record.actsFor?.plan === id)
         if (isPlan || (await hasAccounts(id))) throw createInputError(IS_PLAN_MESSAGE)
         ready()
@@ -164,7 +167,7 @@ const UNSIGNED_GROUP_MESSAGE = `This record was not written by a gateway with th
 const IS_PLAN_MESSAGE =
   'The group is the plan of at least one account, or in "actsFor" of a key. First change them: GET /api/accounts?plan={id} lists the accounts.'
 
-function hasKeys(count: number): string {
+function describeKeyCount(count: number): string {
   const [some, them] = count === 1 ? ['1 key', 'it'] : [`${count} keys`, 'them']
   return `The group still has ${some}. First delete ${them}, or set ${them} to another group or null: PUT /api/keys/{id} with "group".`
 }

@@ -53,12 +53,12 @@ export function createHealthOperations({
 }: HealthDependencies): HealthOperations {
   return {
     async list() {
-      const damaged = await store.repair.inspect()
+      const damagedRecords = await store.repair.inspect()
       const connections = await store.connections.all()
       return {
         health: listHealthEntries(connections, health.facts),
         targets: listTargetStates(connections, health.facts),
-        damaged,
+        damaged: damagedRecords,
         catalog: getCatalogAge(catalog),
         promptCaching: promptCaching.listPauses(),
         coldSessions: promptCaching.listColdSessions(),
@@ -95,7 +95,7 @@ export function createDamagedRecordOperations({ store }: { store: WritableStore 
   const { repair } = store
   const { cache, groups } = store.openKeyAccess(createKeyAccess)
 
-  const find = async (key: string) =>
+  const findDamagedRecord = async (key: string) =>
     requirePresent(
       (await repair.inspect()).find((damaged) => damaged.key === key),
       'Damaged record',
@@ -109,22 +109,22 @@ export function createDamagedRecordOperations({ store }: { store: WritableStore 
 
   return {
     async get(key) {
-      const damaged = await find(key)
+      const damagedRecord = await findDamagedRecord(key)
       const stored = requirePresent(await repair.read(key), 'Damaged record')
       const envelope = tryParseJson(stored)
       const record = isObject(envelope) ? envelope.record : undefined
-      return { ...damaged, stored, ...(isObject(record) && { record }) }
+      return { ...damagedRecord, stored, ...(isObject(record) && { record }) }
     },
 
     async put(key, input) {
       const { record } = parseInput(damagedRecordInputs.put, input)
-      await find(key)
+      await findDamagedRecord(key)
       await repair.replace(key, record).finally(() => forget(key))
       return { success: true }
     },
 
     async delete(key) {
-      await find(key)
+      await findDamagedRecord(key)
       await repair.remove(key).finally(() => forget(key))
       return { success: true }
     },

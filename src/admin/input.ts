@@ -58,14 +58,17 @@ export const rejectArray = (message = 'must be an object') =>
 export function parseInput<T>(
   schema: ClosedSchema<T>,
   input: unknown,
-  inner: Readonly<Record<string, readonly string[]>> = {},
+  nestedFields: Readonly<Record<string, readonly string[]>> = {},
 ): T {
-  const names = listFields(schema.entries)
-  if (!isObject(input)) throw createInputError(`Send an object with ${list(names)}.`)
+  const fieldNames = listFields(schema.entries)
+  if (!isObject(input)) throw createInputError(`Send an object with ${quoteNames(fieldNames)}.`)
   for (const field of Object.keys(input)) {
     if (Object.hasOwn(schema.entries, field)) continue
     throw createInputError(
-      describeUnknownField(field, suggestInnerField(field, names, inner) ?? suggestField(field, names)),
+      describeUnknownField(
+        field,
+        suggestInnerField(field, fieldNames, nestedFields) ?? suggestField(field, fieldNames),
+      ),
     )
   }
   const result = v.safeParse(schema, dropUndefined(input, 1), { abortEarly: true })
@@ -74,9 +77,9 @@ export function parseInput<T>(
 }
 
 function dropIgnored<T>(output: T, entries: Entries): T {
-  const ignored = Object.keys(entries).filter((name) => entries[name] === fields.ignored)
-  if (ignored.length === 0) return output
-  const allowedFields = Object.entries(Object(output)).filter(([name]) => !ignored.includes(name))
+  const ignoredNames = Object.keys(entries).filter((name) => entries[name] === fields.ignored)
+  if (ignoredNames.length === 0) return output
+  const allowedFields = Object.entries(Object(output)).filter(([name]) => !ignoredNames.includes(name))
   return Object.fromEntries(allowedFields) as T // ignored fields are optional, so a `T` can lack them
 }
 
@@ -87,10 +90,10 @@ function dropIgnored<T>(output: T, entries: Entries): T {
 export function parsePut<T>(
   schema: ClosedSchema<T>,
   input: unknown,
-  inner?: Readonly<Record<string, readonly string[]>>,
+  nestedFields?: Readonly<Record<string, readonly string[]>>,
 ): T {
   rejectUndefined(input)
-  return parseInput(schema, input, inner)
+  return parseInput(schema, input, nestedFields)
 }
 
 /** Throws `INVALID_REQUEST` if an input field, or a field of a nested object, is `undefined`. */
@@ -118,11 +121,11 @@ export const createInputError = (message: string): GatewayError => gatewayError(
 const listFields = (entries: Entries): string[] =>
   Object.keys(entries).filter((name) => entries[name] !== fields.ignored && entries[name] !== fields.byAction)
 
-function dropUndefined(input: unknown, levels: number): unknown {
+function dropUndefined(input: unknown, depth: number): unknown {
   if (!isObject(input)) return input
   const definedFields = Object.entries(input).filter(([, value]) => value !== undefined)
   return Object.fromEntries(
-    definedFields.map(([name, value]) => [name, levels > 0 ? dropUndefined(value, levels - 1) : value]),
+    definedFields.map(([name, value]) => [name, depth > 0 ? dropUndefined(value, depth - 1) : value]),
   )
 }
 
@@ -143,11 +146,11 @@ const formatPath = ({ path = [] }: Issue) =>
   path.map(({ key }, index) => (typeof key === 'number' ? `[${key}]` : `${index ? '.' : ''}${String(key)}`)).join('')
 
 const describeUnknownField = (field: string, suggestion: string) =>
-  `Unknown field "${field.length > MAX_SHOWN ? `${field.slice(0, MAX_SHOWN)}…` : field}". ${suggestion}`
+  `Unknown field "${field.length > MAX_SHOWN_LENGTH ? `${field.slice(0, MAX_SHOWN_LENGTH)}…` : field}". ${suggestion}`
 
-const MAX_SHOWN = 60
+const MAX_SHOWN_LENGTH = 60
 
-const list = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')
+const quoteNames = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')
 
 /** Schemas of fields that several inputs share. */
 export const fields = {
@@ -208,14 +211,14 @@ export function choice<const Options extends readonly string[]>(
 }
 
 /** Creates a schema for some of these strings, comma-separated or as an array. `all` is the string for all of them. */
-export function choices<const Options extends readonly string[]>(options: Options, message: string, all?: string) {
-  const option = v.picklist(options, message)
-  const text = v.pipe(
+export function choices<const Options extends readonly string[]>(options: Options, message: string, allValue?: string) {
+  const optionSchema = v.picklist(options, message)
+  const textSchema = v.pipe(
     v.string(message),
-    v.check((names) => names === all || names.split(',').every((name) => v.is(option, name)), message),
+    v.check((names) => names === allValue || names.split(',').every((name) => v.is(optionSchema, name)), message),
   )
-  const array = v.pipe(v.array(option, message), v.minLength(1, message))
-  return alternatives([text, array], (input) => (Array.isArray(input) ? array : text))
+  const arraySchema = v.pipe(v.array(optionSchema, message), v.minLength(1, message))
+  return alternatives([textSchema, arraySchema], (input) => (Array.isArray(input) ? arraySchema : textSchema))
 }
 
 export function describeText(issue: v.StringIssue): string {

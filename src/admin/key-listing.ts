@@ -43,11 +43,11 @@ export interface MaskedKey extends Omit<KeyView, 'key'> {
 
 const CURSOR_PATTERN = /^-?\d{1,20}(?:\.\d{1,20})?:/
 
-const values = v.exactOptional(choice(['all', 'none']))
+const valuesSchema = v.exactOptional(choice(['all', 'none']))
 
 export const keyViews = {
   list: closedObject({
-    values,
+    values: valuesSchema,
     limit: v.exactOptional(fields.pageSize),
     after: v.exactOptional(
       v.pipe(fields.text, v.regex(CURSOR_PATTERN, 'must be the "after" value of a previous page')),
@@ -57,12 +57,12 @@ export const keyViews = {
     account: v.exactOptional(fields.filter),
     state: v.exactOptional(choice(states)),
   }),
-  get: closedObject({ values }),
+  get: closedObject({ values: valuesSchema }),
 }
 
 /** Returns the key without its value. */
-export function hideValue({ key, ...others }: KeyView): MaskedKey {
-  return { ...others, hint: key === '' ? '' : `${key.slice(0, 6)}…${key.slice(-2)}` }
+export function hideValue({ key, ...otherFields }: KeyView): MaskedKey {
+  return { ...otherFields, hint: key === '' ? '' : `${key.slice(0, 6)}…${key.slice(-2)}` }
 }
 
 /** Keys to compare before yielding to other requests; a batch takes a fraction of a millisecond. */
@@ -74,19 +74,19 @@ export async function findPage<T extends FilteredKey>(
   { q = '', after, limit = Number.POSITIVE_INFINITY, group, account, state }: KeysQuery,
   { now, nextTurn }: { now: number; nextTurn: () => Promise<void> },
 ): Promise<{ page: StoredEntry<T>[]; after?: string }> {
-  const requested = q.toLowerCase()
-  const matches = (key: T) =>
-    (key.name.toLowerCase().includes(requested) || key.id.toLowerCase().includes(requested)) &&
+  const searchText = q.toLowerCase()
+  const matchesQuery = (key: T) =>
+    (key.name.toLowerCase().includes(searchText) || key.id.toLowerCase().includes(searchText)) &&
     (group === undefined || key.group === group) &&
     (account === undefined || key.account === account) &&
     (state === undefined || getState(key, now) === state)
   const page: StoredEntry<T>[] = []
-  for (let index = after === undefined ? 0 : findStart(entries, after); index < entries.length; index++) {
+  for (let index = after === undefined ? 0 : findStartIndex(entries, after); index < entries.length; index++) {
     const entry = entries[index]
     if (!entry) break
-    if (matches(entry.record)) {
-      const last = page.at(-1)
-      if (last && page.length >= limit) return { page, after: `${last.order}:${last.record.id}` }
+    if (matchesQuery(entry.record)) {
+      const lastEntry = page.at(-1)
+      if (lastEntry && page.length >= limit) return { page, after: `${lastEntry.order}:${lastEntry.record.id}` }
       page.push(entry)
     }
     if (index % BATCH_SIZE === BATCH_SIZE - 1) await nextTurn()
@@ -110,12 +110,12 @@ function getState({ isActive, expiresAt }: FilteredKey, now: number): KeysQuery[
 }
 
 /** Returns the index of the first key after a page, even if the last key of the page has been deleted. */
-function findStart(entries: ReadonlyArray<StoredEntry<{ id: string }>>, after: string): number {
-  const colon = after.indexOf(':')
-  const order = Number(after.slice(0, colon))
-  const id = after.slice(colon + 1)
-  const last = entries.findIndex((entry) => entry.record.id === id)
-  if (last >= 0) return last + 1
-  const next = entries.findIndex((entry) => entry.order > order)
-  return next >= 0 ? next : entries.length
+function findStartIndex(entries: ReadonlyArray<StoredEntry<{ id: string }>>, after: string): number {
+  const separatorIndex = after.indexOf(':')
+  const order = Number(after.slice(0, separatorIndex))
+  const id = after.slice(separatorIndex + 1)
+  const lastIndex = entries.findIndex((entry) => entry.record.id === id)
+  if (lastIndex >= 0) return lastIndex + 1
+  const nextIndex = entries.findIndex((entry) => entry.order > order)
+  return nextIndex >= 0 ? nextIndex : entries.length
 }

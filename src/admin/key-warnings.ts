@@ -45,24 +45,27 @@ async function listModelWarnings(models: readonly string[], table: RouteTable): 
   })
   const names = unresolved.length > 0 ? await listKnownNames(table) : []
   return [
-    ...unresolved.slice(0, MAX_NAMED).map(({ model, why }) => {
+    ...unresolved.slice(0, MAX_LISTED_MODELS).map(({ model, why }) => {
       const hint = didYouMean(findNearest(model, names, 1))
       return `"${model}" in "models" doesn't resolve yet: ${why}.${hint ? ` ${hint}` : ''}`
     }),
-    ...(unresolved.length > MAX_NAMED
-      ? [`${unresolved.length - MAX_NAMED} more of its models don't resolve yet.`]
+    ...(unresolved.length > MAX_LISTED_MODELS
+      ? [`${unresolved.length - MAX_LISTED_MODELS} more of its models don't resolve yet.`]
       : []),
   ]
 }
 
-const MAX_NAMED = 10
+const MAX_LISTED_MODELS = 10
 
 /** Explains why no request can match a pattern with `*`. Providers have unlisted models, so any name under a provider's prefix can match. */
 function explainNoMatch(pattern: string, table: RouteTable): string | undefined {
-  const head = pattern.slice(0, pattern.indexOf('*'))
-  const canMatch = (name: string) => name.startsWith(head) || head.startsWith(name)
-  const isProviders = [...table.namedConnections.keys()].some((name) => canMatch(`${name}/`))
-  if (isProviders || [...table.combos.keys(), ...table.aliases.keys()].some((name) => matchesPattern(name, pattern)))
+  const prefix = pattern.slice(0, pattern.indexOf('*'))
+  const canMatch = (name: string) => name.startsWith(prefix) || prefix.startsWith(name)
+  const matchesProvider = [...table.namedConnections.keys()].some((name) => canMatch(`${name}/`))
+  if (
+    matchesProvider ||
+    [...table.combos.keys(), ...table.aliases.keys()].some((name) => matchesPattern(name, pattern))
+  )
     return undefined
   return explainUnresolved(pattern, table)
 }

@@ -35,9 +35,9 @@ export class KeyWriter {
     const digest = this.#digests.get(id)
     const record = digest === undefined ? undefined : await keys.get(digest)
     if (digest !== undefined && record?.id === id) return { digest, record }
-    const found = await findRecord(keys, 'Key', (entry) => entry.id === id)
+    const foundKey = await findRecord(keys, 'Key', (entry) => entry.id === id)
     this.#digests = new Map((await keys.entries()).map((entry) => [entry.record.id, entry.id]))
-    return { digest: found.id, record: found.record }
+    return { digest: foundKey.id, record: foundKey.record }
   }
 
   /** Finds the key that a `put` changes. If several keys have the name, the oldest wins. */
@@ -70,19 +70,24 @@ export class KeyWriter {
     key: string,
     { isActive = true, ...fields }: Omit<KeyPut, 'id' | 'key'>,
   ): Promise<string | false> {
-    const plain = { id: id ?? crypto.randomUUID(), name: fields.name, isActive, createdAt: getTimestamp(this.#clock) }
-    const digest = await this.insert(key, applyChange(plain, { ...fields, isActive }))
+    const baseRecord = {
+      id: id ?? crypto.randomUUID(),
+      name: fields.name,
+      isActive,
+      createdAt: getTimestamp(this.#clock),
+    }
+    const digest = await this.insert(key, applyChange(baseRecord, { ...fields, isActive }))
     if (digest !== undefined) return digest
     if (await this.findByIdOrName(id, fields.name)) return false
-    throw createTakenError()
+    throw createKeyTakenError()
   }
 
   /** Creates a key with a generated value. Runs exclusively, because several gateways could otherwise create the same key. */
   addExclusively(id: string | undefined, fields: Omit<KeyPut, 'id' | 'key'>): Promise<string | false> {
     return this.#store.runExclusive('keys', async (ready) => {
-      const found = await this.findByIdOrName(id, fields.name) // another gateway may have created the key
+      const existingKey = await this.findByIdOrName(id, fields.name) // another gateway may have created the key
       ready()
-      return found ? this.change(found, undefined, fields) : this.add(id, mintClientKey(), fields)
+      return existingKey ? this.change(existingKey, undefined, fields) : this.add(id, mintClientKey(), fields)
     })
   }
 
@@ -100,55 +105,59 @@ export class KeyWriter {
     const { keys, isSignedKey, keyring } = this.#store
     const isSigned = await isSignedKey(digest, record)
     if (!isSigned && changes.isActive === undefined) throw createInputError(UNSIGNED_KEY)
-    const next = checkOwner(withChange(record, changes))
-    const other = key === undefined ? digest : await (await keyring()).digest(key)
-    if (key !== undefined && other !== digest) {
+    const changedRecord = checkOwner(withChange(record, changes))
+    const newDigest = key === undefined ? digest : await (await keyring()).digest(key)
+    if (key !== undefined && newDigest !== digest) {
       // An interrupted call may have inserted the new value.
       const isStored =
-        (await this.insert(key, applyChange(record, changes))) ?? (await keys.get(other))?.id === record.id
-      if (!isStored) throw createTakenError()
+        (await this.insert(key, applyChange(record, changes))) ?? (await keys.get(newDigest))?.id === record.id
+      if (!isStored) throw createKeyTakenError()
       await keys.remove(digest)
-    } else if (!isSigned || !isSameJson(record, next)) {
+    } else if (!isSigned || !isSameJson(record, changedRecord)) {
       await keys.update(digest, (current) => applyChange(current, changes))
     }
-    return other
+    return newDigest
   }
 
   /** Gives a key a new value. The old value keeps working for `graceMs`. */
   rotate(id: string, graceMs: number): Promise<FoundKey> {
     const { keys, isSignedKey, runExclusive } = this.#store
     return runExclusive('keys', async (ready) => {
-      const { digest: from } = await this.find(id)
-      const current = requirePresent(await keys.get(from), 'Key')
-      if (!(await isSignedKey(from, current))) throw createInputError(UNSIGNED_KEY)
+      const { digest: oldDigest } = await this.find(id)
+      const current = requirePresent(await keys.get(oldDigest), 'Key')
+      if (!(await isSignedKey(oldDigest, current))) throw createInputError(UNSIGNED_KEY)
       ready()
-      const order = (await keys.entries()).find((entry) => entry.id === from)?.order
-      const to = await this.insert(mintClientKey(), current, order)
-      if (to === undefined) throw gatewayError('INTERNAL') // two random 256-bit values collided
-      await this.#keepPrevious(id, { from, to, until: graceMs === 0 ? undefined : this.#clock.now() + graceMs })
-      return this.#move(current, { from, to })
+      const order = (await keys.entries()).find((entry) => entry.id === oldDigest)?.order
+      const newDigest = await this.insert(mintClientKey(), current, order)
+      if (newDigest === undefined) throw gatewayError('INTERNAL') // two random 256-bit values collided
+      await this.#updatePreviousKeys(id, {
+        from: oldDigest,
+        to: newDigest,
+        until: graceMs === 0 ? undefined : this.#clock.now() + graceMs,
+      })
+      return this.#moveRecord(current, { from: oldDigest, to: newDigest })
     })
   }
 
   /** Removes a key and its previous values. Throws `NOT_FOUND`. */
   async remove(id: string): Promise<void> {
     const { digest } = await this.find(id)
-    const removed = await this.#store.keys.remove(digest)
+    const removedRecord = await this.#store.keys.remove(digest)
     this.#digests.delete(id)
-    requirePresent(removed, 'Key')
-    for (const { id: previous, record } of await this.#listPrevious())
+    requirePresent(removedRecord, 'Key')
+    for (const { id: previous, record } of await this.#listPreviousKeys())
       if (record.id === id) await this.#store.previousKeys.remove(previous)
   }
 
   /** Returns a copy, because changes mutate the list. */
-  async #listPrevious() {
+  async #listPreviousKeys() {
     return [...(await this.#store.previousKeys.entries({ fresh: true }))]
   }
 
   /** Stores how long a replaced value works. Without `until`, it and all of the key's earlier values stop working. */
-  async #keepPrevious(id: string, { from, to, until }: { from: string; to: string; until: number | undefined }) {
+  async #updatePreviousKeys(id: string, { from, to, until }: { from: string; to: string; until: number | undefined }) {
     const { previousKeys } = this.#store
-    for (const { id: digest, record } of await this.#listPrevious()) {
+    for (const { id: digest, record } of await this.#listPreviousKeys()) {
       const isExpired = Date.parse(record.until) <= this.#clock.now() || (record.id === id && until === undefined)
       if (isExpired) await previousKeys.remove(digest)
       else if (record.id === id) await previousKeys.update(digest, (previous) => ({ ...previous, to }))
@@ -157,16 +166,16 @@ export class KeyWriter {
   }
 
   /** Removes a key's old record after the key's value was replaced. Keeps changes made by others in the meantime. */
-  async #move(record: KeyRecord, { from, to }: { from: string; to: string }): Promise<FoundKey> {
+  async #moveRecord(record: KeyRecord, { from, to }: { from: string; to: string }): Promise<FoundKey> {
     const { keys } = this.#store
-    for (let moved = record; ; ) {
-      if (await keys.remove(from, (current) => isSameJson(current, moved))) break
+    for (let movedRecord = record; ; ) {
+      if (await keys.remove(from, (current) => isSameJson(current, movedRecord))) break
       const current = await keys.get(from)
       if (!current) {
         await keys.remove(to) // another call deleted the key in the meantime
         throw gatewayError('NOT_FOUND', { message: 'Key not found' })
       }
-      moved = current
+      movedRecord = current
       const { sha256: _, sealedKey: __, ...fields } = current
       await keys.update(to, ({ sealedKey }) => ({ ...fields, sealedKey }))
     }
@@ -193,4 +202,4 @@ const GROUP_OR_ACCOUNT = 'A key cannot have both a "group" and an "account". The
 const ONE_ACCOUNT = 'A key with an "account" cannot have "actsFor", since it only acts for that account'
 /** The error for a key whose record was changed elsewhere. */
 export const UNSIGNED_KEY = `This record was not written by a gateway with this secret, so the key is rejected. ${CONFIRM_KEY_ADVICE}`
-const createTakenError = () => createInputError('"key" must not be the value of another key')
+const createKeyTakenError = () => createInputError('"key" must not be the value of another key')

@@ -1,13 +1,13 @@
 import { type KeyOperations, keyInputs } from './keys.ts'
 import {
-  changeInPlace,
   createRecordRoutes,
   listParameters,
   type OperationEntries,
-  putRecord,
+  putDescription,
+  updateDescription,
 } from './operation-table.ts'
 
-const values = '`none`: each key has a `hint` instead of its value.'
+const valuesDescription = '`none`: each key has a `hint` instead of its value.'
 
 const routes = createRecordRoutes('/api/keys', 'key')
 
@@ -20,7 +20,7 @@ export const keyTable = {
       'Oldest first. Each includes its value, or a `hint` with `values=none`. If the response has `after`, there are more.',
     parameters: {
       ...listParameters,
-      values,
+      values: valuesDescription,
       group: 'Only keys of the group with this id.',
       account: 'Only keys of this account of your app, by its id or its ref.',
       state: 'Only active, paused, or expired keys.',
@@ -36,13 +36,13 @@ export const keyTable = {
     ...routes.get,
     input: keyInputs.get,
     summary: 'Get an API key',
-    parameters: { values },
+    parameters: { values: valuesDescription },
   },
   update: {
     ...routes.update,
     input: keyInputs.update,
     summary: 'Change, pause, or resume an API key',
-    description: `${changeInPlace} Takes effect with the next request.`,
+    description: `${updateDescription} Takes effect with the next request.`,
   },
   delete: {
     ...routes.delete,
@@ -53,7 +53,7 @@ export const keyTable = {
     ...routes.put,
     input: keyInputs.put,
     summary: 'Create or change an API key',
-    description: `${putRecord} \`key\` is your own value.`,
+    description: `${putDescription} \`key\` is your own value.`,
   },
   rotate: {
     method: 'POST',

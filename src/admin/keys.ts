@@ -157,10 +157,10 @@ export function createKeyOperations(
       await requireGuards(store, fields)
       return runInOrder(async () => {
         const digest = await retryOnConflict(async () => {
-          const found = await writer.findByIdOrName(id, fields.name)
-          const newGroup = found?.record.group === fields.group ? undefined : fields.group
+          const existingKey = await writer.findByIdOrName(id, fields.name)
+          const newGroup = existingKey?.record.group === fields.group ? undefined : fields.group
           return runInGroup(newGroup, async () => {
-            if (found) return writer.change(found, key, fields)
+            if (existingKey) return writer.change(existingKey, key, fields)
             return key === undefined ? writer.addExclusively(id, fields) : writer.add(id, key, fields)
           })
         })
@@ -171,8 +171,8 @@ export function createKeyOperations(
     rotate: (id, input = {}) =>
       runInOrder(async () => {
         const { graceMs = 0 } = parseInput(keyInputs.rotate, input)
-        const rotated = await writer.rotate(id, graceMs)
-        return withWarnings(toCreatedKey(await showKey(rotated)), await listKeyWarnings(rotated.record, deps))
+        const rotatedKey = await writer.rotate(id, graceMs)
+        return withWarnings(toCreatedKey(await showKey(rotatedKey)), await listKeyWarnings(rotatedKey.record, deps))
       }),
 
     async delete(id) {

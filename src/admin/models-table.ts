@@ -1,5 +1,5 @@
 import { type AliasOperations, aliasInputs, type CustomModelOperations, customModelInputs } from './models.ts'
-import { listParameters, type OperationEntries, omittedFieldsStay } from './operation-table.ts'
+import { listParameters, type OperationEntries, omittedFieldsNote } from './operation-table.ts'
 import { type ModelOperations, modelInputs } from './published-models.ts'
 
 export const modelTable = {
@@ -49,7 +49,7 @@ export const customModelTable = {
     ifMatch: true,
     input: customModelInputs.put,
     summary: 'Create or change a custom model',
-    description: omittedFieldsStay,
+    description: omittedFieldsNote,
   },
 } satisfies OperationEntries<CustomModelOperations>
 

@@ -62,10 +62,14 @@ export function createAliasOperations({
     async set(input) {
       const record = parseInput(aliasInputs.set, input)
       return runInOrder(async () => {
-        const all = (await aliases.entries({ fresh: true })).map((entry) => entry.record)
-        if (all.some(({ alias, model }) => alias === record.alias && model === record.model)) return addWarnings(record)
-        const others = all.filter(({ alias }) => alias !== record.alias)
-        const cycle = findNamedCycle(record.alias, { combos: await store.combos.all(), aliases: [...others, record] })
+        const records = (await aliases.entries({ fresh: true })).map((entry) => entry.record)
+        if (records.some(({ alias, model }) => alias === record.alias && model === record.model))
+          return addWarnings(record)
+        const otherAliases = records.filter(({ alias }) => alias !== record.alias)
+        const cycle = findNamedCycle(record.alias, {
+          combos: await store.combos.all(),
+          aliases: [...otherAliases, record],
+        })
         if (cycle) throw createInputError(`"model" must not lead back to the alias itself: ${formatCycle(cycle)}`)
         await aliases.upsert(record.alias, record)
         return addWarnings(record)
@@ -92,10 +96,11 @@ export interface ResolvableNames {
  * alias with the same name.
  */
 export function findNamedCycle(start: string, { combos, aliases }: ResolvableNames): string[] | undefined {
-  const next = new Map<string, readonly string[]>()
-  for (const { alias, model } of aliases) if (alias !== model || !isDirectModel(model)) next.set(alias, [model])
-  for (const { name, models } of combos) next.set(name, models.map(getModelName))
-  return findCycle(start, next)
+  const targetsByName = new Map<string, readonly string[]>()
+  for (const { alias, model } of aliases)
+    if (alias !== model || !isDirectModel(model)) targetsByName.set(alias, [model])
+  for (const { name, models } of combos) targetsByName.set(name, models.map(getModelName))
+  return findCycle(start, targetsByName)
 }
 
 /** Returns an entry's model name. */
@@ -160,10 +165,10 @@ export function createCustomModelOperations({
     async put(input) {
       const model = parsePut(customModelInputs.put, input)
       const id = getCustomModelId(model)
-      const stored = await customModels.get(id)
-      const next = withChange({ ...stored }, model)
-      if (!stored || !isSameJson(stored, next)) await customModels.upsert(id, next)
-      return addWarnings(next)
+      const storedModel = await customModels.get(id)
+      const changedModel = withChange({ ...storedModel }, model)
+      if (!storedModel || !isSameJson(storedModel, changedModel)) await customModels.upsert(id, changedModel)
+      return addWarnings(changedModel)
     },
 
     async delete(providerAlias, id) {

@@ -72,10 +72,10 @@ export function createRecordRoutes<const Path extends `/api/${string}`>(path: Pa
 }
 
 /** Descriptions that change operations on several resources share. */
-export const changeInPlace = 'Omitted fields stay the same; `null` removes a field.'
-export const omittedFieldsStay =
+export const updateDescription = 'Omitted fields stay the same; `null` removes a field.'
+export const omittedFieldsNote =
   'Omitted fields stay the same. Writes nothing if nothing would change, so you can send it at every start.'
-export const putRecord = `Identified by \`id\`, or by name if there is no id. ${omittedFieldsStay}`
+export const putDescription = `Identified by \`id\`, or by name if there is no id. ${omittedFieldsNote}`
 
 /** Descriptions of parameters that several lists share. */
 export const listParameters = {
@@ -105,9 +105,9 @@ export const acceptsQuery = ({ method, input }: Pick<OperationEntry, 'method' | 
 
 /** Finds an operation's function in an API. Throws a TypeError if there is none. */
 export function findFunction(api: object, names: readonly string[]): (...args: unknown[]) => Promise<object> {
-  const found = names.reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), api)
-  if (typeof found !== 'function') throw new TypeError(`There is no operation ${names.join('.')}.`)
-  return (...args) => Reflect.apply(found, undefined, args)
+  const apiFunction = names.reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), api)
+  if (typeof apiFunction !== 'function') throw new TypeError(`There is no operation ${names.join('.')}.`)
+  return (...args) => Reflect.apply(apiFunction, undefined, args)
 }
 
 type ApiFunction = (...args: never) => Promise<unknown>

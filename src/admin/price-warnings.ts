@@ -14,40 +14,40 @@ export function listConnectionPriceWarnings(
   const names = getProviderNames(catalog, connection)
   const providerNames: string[] = Object.values(names)
   const { models = [], searchConfig, fetchConfig } = getDefinition(catalog, connection.provider) ?? {}
-  const enabled = connection.providerSpecificData?.enabledModels ?? []
+  const enabledModels = connection.providerSpecificData?.enabledModels ?? []
   const knownNames = new Set([
     ...models.map(({ id }) => id),
     ...(searchConfig ? ['search'] : []),
     ...(fetchConfig ? ['fetch'] : []),
-    ...enabled.flatMap((id) => [id, stripProviderName(id, names)]),
+    ...enabledModels.flatMap((id) => [id, stripProviderName(id, names)]),
     ...customModels.filter(({ providerAlias }) => providerNames.includes(providerAlias)).map(({ id }) => id.trim()),
   ])
-  const unused = Object.keys(prices).flatMap((id) => {
+  const unusedPriceWarnings = Object.keys(prices).flatMap((id) => {
     if (knownNames.has(id)) return []
-    const stripped = stripProviderName(id, names)
-    if (stripped !== id)
-      return [`"prices" contains "${id}", but prices are listed by the provider's model ID. Use "${stripped}".`]
+    const strippedId = stripProviderName(id, names)
+    if (strippedId !== id)
+      return [`"prices" contains "${id}", but prices are listed by the provider's model ID. Use "${strippedId}".`]
     if (knownNames.size === 0) return []
     const hint = didYouMean(findNearest(id, knownNames, 1)) ?? 'If the model exists, add it as a custom model.'
     return [`"prices" contains "${id}", which is not a known model of this connection. ${hint}`]
   })
-  const wrongUnits = Object.entries(prices).flatMap(([id, price]) =>
+  const unitWarnings = Object.entries(prices).flatMap(([id, price]) =>
     listTokenPriceWarnings(price, `"prices" of "${id}"`),
   )
-  return [...truncateWarnings(unused), ...truncateWarnings(wrongUnits)]
+  return [...truncateWarnings(unusedPriceWarnings), ...truncateWarnings(unitWarnings)]
 }
 
 /** A price per million tokens below this is probably per token. */
 const MIN_USD_PER_MILLION = 0.001
 
 /** Warns about prices that are probably per token instead of per million tokens. `place` states where they are set. */
-export function listTokenPriceWarnings(price: Price | undefined, place: string): string[] {
+export function listTokenPriceWarnings(price: Price | undefined, fieldPath: string): string[] {
   const [found] = listTokenPrices(price).filter(([, usd]) => usd > 0 && usd < MIN_USD_PER_MILLION)
   if (!found) return []
   const [name, usd] = found
   const perMillion = Number((usd * 1e6).toPrecision(12))
   return [
-    `${place}: ${formatPlainUsd(usd)} as "${name}" looks like the price of one token. Prices are in USD per million tokens. Did you mean ${formatPlainUsd(perMillion)}?`,
+    `${fieldPath}: ${formatPlainUsd(usd)} as "${name}" looks like the price of one token. Prices are in USD per million tokens. Did you mean ${formatPlainUsd(perMillion)}?`,
   ]
 }
 
@@ -61,11 +61,11 @@ function listTokenPrices(value: unknown): [name: string, usd: number][] {
   })
 }
 
-const MAX_NAMED = 10
+const MAX_WARNINGS = 10
 
 const truncateWarnings = (warnings: readonly string[]): string[] => [
-  ...warnings.slice(0, MAX_NAMED),
-  ...(warnings.length > MAX_NAMED
-    ? [`${warnings.length - MAX_NAMED} more entries of "prices" have the same problem.`]
+  ...warnings.slice(0, MAX_WARNINGS),
+  ...(warnings.length > MAX_WARNINGS
+    ? [`${warnings.length - MAX_WARNINGS} more entries of "prices" have the same problem.`]
     : []),
 ]

@@ -44,11 +44,11 @@ export function createProviderOperations({
 }): ProviderOperations<unknown> {
   const findStrategy = async (id: string) => (await store.providers.all()).find(({ provider }) => provider === id)
 
-  async function requireKnown(id: string): Promise<void> {
+  async function requireKnownProvider(id: string): Promise<void> {
     const connection = (await store.connections.all()).find(({ provider }) => provider === id)
-    const isText = typeof id === 'string' // callers in plain JavaScript may pass anything
+    const isString = typeof id === 'string' // callers in plain JavaScript may pass anything
     requirePresent(
-      isText ? (getDefinition(catalog, id) ?? getCompatibleFormat(id) ?? connection) : undefined,
+      isString ? (getDefinition(catalog, id) ?? getCompatibleFormat(id) ?? connection) : undefined,
       'Provider',
     )
   }
@@ -56,18 +56,20 @@ export function createProviderOperations({
   return {
     async list() {
       const records = new Map((await store.providers.all()).map((record) => [record.provider, record]))
-      const others = [...records.keys()].filter((id) => !getDefinition(catalog, id))
-      return { providers: [...Object.keys(catalog), ...others].map((id) => showProvider(catalog, id, records.get(id))) }
+      const otherIds = [...records.keys()].filter((id) => !getDefinition(catalog, id))
+      return {
+        providers: [...Object.keys(catalog), ...otherIds].map((id) => showProvider(catalog, id, records.get(id))),
+      }
     },
 
     async get(id) {
-      await requireKnown(id)
+      await requireKnownProvider(id)
       return showProvider(catalog, id, await findStrategy(id))
     },
 
     async update(id, input) {
       const record: ProviderRecord = { provider: id, ...parseInput(providerInputs.update, input) }
-      await requireKnown(id)
+      await requireKnownProvider(id)
       await store.providers.upsert(id, record)
       return showProvider(catalog, id, await findStrategy(id))
     },

@@ -70,59 +70,59 @@ export function createModelOperations({
 }): ModelOperations<unknown> {
   /** Lists each model once, with its kind. */
   async function listModels(kinds: readonly Kind[]): Promise<PublishedModel[]> {
-    const found = new Map<string, PublishedModel>()
+    const modelsById = new Map<string, PublishedModel>()
     const cache: LookupCache = new Map()
     for (const kind of kinds)
       for (const entry of await published([kind], cache))
-        if (!found.has(entry.id)) found.set(entry.id, { ...entry, kind })
-    return [...found.values()]
+        if (!modelsById.has(entry.id)) modelsById.set(entry.id, { ...entry, kind })
+    return [...modelsById.values()]
   }
 
   return {
     async published(query = {}) {
       const input = parseInput(modelInputs.published, query)
-      const { details = false, kinds: requested = 'llm', q = '', after, limit = Number.POSITIVE_INFINITY } = input
+      const { details = false, kinds: requestedKinds = 'llm', q = '', after, limit = Number.POSITIVE_INFINITY } = input
       if (!details && Object.keys(input).every((name) => name === 'details'))
         return { object: 'list', data: await published(['llm']) }
-      const all = await listModels(parseKinds(requested))
-      const start = after === undefined ? 0 : findStart(all, after)
-      const matching = all.slice(start).filter(({ id }) => id.toLowerCase().includes(q.toLowerCase()))
-      const page = matching.slice(0, limit)
-      const last = page.at(-1)
+      const models = await listModels(parseKinds(requestedKinds))
+      const start = after === undefined ? 0 : findStartIndex(models, after)
+      const matchingModels = models.slice(start).filter(({ id }) => id.toLowerCase().includes(q.toLowerCase()))
+      const page = matchingModels.slice(0, limit)
+      const lastModel = page.at(-1)
       const [table, customs] = await Promise.all([routes(), customModels.all()])
       const data = page.map((model) => ({ ...model, ...findDetails(model, table, customs) }))
-      if (!last || page.length === matching.length) return { object: 'list', data }
-      return { object: 'list', data, after: `${all.indexOf(last)}:${last.id}` }
+      if (!lastModel || page.length === matchingModels.length) return { object: 'list', data }
+      return { object: 'list', data, after: `${models.indexOf(lastModel)}:${lastModel.id}` }
     },
   }
 }
 
-function parseKinds(requested: string | readonly Kind[]): readonly Kind[] {
-  if (requested === 'all') return kinds
-  const names: readonly string[] = typeof requested === 'string' ? requested.split(',') : requested
+function parseKinds(requestedKinds: string | readonly Kind[]): readonly Kind[] {
+  if (requestedKinds === 'all') return kinds
+  const names: readonly string[] = typeof requestedKinds === 'string' ? requestedKinds.split(',') : requestedKinds
   return kinds.filter((kind) => names.includes(kind))
 }
 
 /** Returns the index of the first model after a page, even if the last model of the page has been removed. */
-function findStart(all: readonly PublishedModel[], after: string): number {
-  const colon = after.indexOf(':')
-  const index = all.findIndex(({ id }) => id === after.slice(colon + 1))
-  return index >= 0 ? index + 1 : Number(after.slice(0, colon))
+function findStartIndex(models: readonly PublishedModel[], after: string): number {
+  const separatorIndex = after.indexOf(':')
+  const index = models.findIndex(({ id }) => id === after.slice(separatorIndex + 1))
+  return index >= 0 ? index + 1 : Number(after.slice(0, separatorIndex))
 }
 
 /** Returns a model's details: from the first connection that has it, or else from the catalog. */
-function findDetails({ id, owned_by: owner }: PublishedModel, table: RouteTable, customs: readonly CustomModel[]) {
+function findDetails({ id, owned_by: owner }: PublishedModel, table: RouteTable, customModels: readonly CustomModel[]) {
   const { catalog } = table
   const [target] = table.findTargets(id) ?? []
   const model = target?.model ?? id.slice(owner.length + 1)
   const provider =
     target?.provider ?? Object.keys(catalog).find((name) => getCatalogAlias(name, catalog[name]) === owner)
   const catalogModel = provider === undefined ? undefined : getCatalogModel(catalog, { provider, model })
-  const custom = customs.find((custom) => custom.providerAlias === owner && custom.id.trim() === model)
-  const ownPrice = target ? target.ownPrice : custom?.prices
-  const isOfConnection = target !== undefined && Object.hasOwn(target.connection.prices ?? {}, model)
+  const customModel = customModels.find((custom) => custom.providerAlias === owner && custom.id.trim() === model)
+  const ownPrice = target ? target.ownPrice : customModel?.prices
+  const isConnectionPrice = target !== undefined && Object.hasOwn(target.connection.prices ?? {}, model)
   const price = ownPrice ?? catalogModel?.price
-  const source = ownPrice ? (isOfConnection ? 'connection' : 'customModel') : 'catalog'
+  const source = ownPrice ? (isConnectionPrice ? 'connection' : 'customModel') : 'catalog'
   return {
     ...(price && { price, priceSource: source }),
     ...(catalogModel?.contextWindow !== undefined && { contextWindow: catalogModel.contextWindow }),

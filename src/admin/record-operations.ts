@@ -10,11 +10,11 @@ import type { Clock } from '../types.ts'
 export async function findRecord<T>(
   records: Records<T>,
   noun: string,
-  test: (record: T) => boolean,
+  predicate: (record: T) => boolean,
 ): Promise<StoredEntry<T>> {
-  const matches = (entry: StoredEntry<T>) => test(entry.record)
-  const found = (await records.entries()).find(matches) ?? (await records.entries({ fresh: true })).find(matches)
-  return requirePresent(found, noun)
+  const matches = (entry: StoredEntry<T>) => predicate(entry.record)
+  const foundEntry = (await records.entries()).find(matches) ?? (await records.entries({ fresh: true })).find(matches)
+  return requirePresent(foundEntry, noun)
 }
 
 /** Returns the record. Throws `NOT_FOUND`, `<noun> not found`, if there is none. */

@@ -13,28 +13,28 @@ interface RulesChange {
 
 /** Returns the changed rules, or `undefined` if none are left. */
 export function changeRules(rules: RequestRules | undefined, change: RulesChange): RequestRules | undefined {
-  const next: RequestRules = {}
+  const changedRules: RequestRules = {}
   const health = mergeFields(rules?.health, change.health)
   const timeouts = mergeFields(rules?.timeouts, change.timeouts)
   const maxAttempts = change.maxAttempts === undefined ? rules?.maxAttempts : change.maxAttempts
-  if (health) next.health = health
-  if (typeof maxAttempts === 'number') next.maxAttempts = maxAttempts
-  if (timeouts) next.timeouts = timeouts
-  return Object.keys(next).length > 0 ? next : undefined
+  if (health) changedRules.health = health
+  if (typeof maxAttempts === 'number') changedRules.maxAttempts = maxAttempts
+  if (timeouts) changedRules.timeouts = timeouts
+  return Object.keys(changedRules).length > 0 ? changedRules : undefined
 }
 
 /** Returns the changed object, or `undefined` if no fields are left. */
 export function mergeFields<T extends object>(
-  stored: Partial<T> | undefined,
+  storedFields: Partial<T> | undefined,
   change: ChangedFields<T> | null | undefined,
 ) {
   if (change === null) return undefined
-  const members = Object.entries({ ...stored, ...change }).filter(([, value]) => value !== null)
+  const members = Object.entries({ ...storedFields, ...change }).filter(([, value]) => value !== null)
   return members.length > 0 ? (Object.fromEntries(members) as Partial<T>) : undefined // nulls were removed
 }
 
 /** Throws `INVALID_REQUEST` if the first cooldown would be longer than the maximum. */
-export function checkCooldowns({ cooldownMs, maxCooldownMs }: EffectiveRules['health']): void {
+export function validateCooldowns({ cooldownMs, maxCooldownMs }: EffectiveRules['health']): void {
   if (cooldownMs <= maxCooldownMs) return
   throw createInputError(`"health.cooldownMs" ${describeCooldowns(cooldownMs, maxCooldownMs)}`)
 }

@@ -30,7 +30,7 @@ import type {
   TextRules,
   TextShape,
 } from '../types/records/shapes.ts'
-import { comboModel, promptCaching, tagValue } from './combo-entry.ts'
+import { comboModelSchema, promptCachingSchema, tagValueSchema } from './combo-entry.ts'
 import {
   type ClosedSchema,
   choice,
@@ -75,13 +75,13 @@ function getFieldInput(
 }
 
 /** Returns a field's rank in messages: required fields come first, then fields that every record has, optional fields, and read-only fields. */
-function getRank(way: FieldUse, { isOptional }: RecordField): number {
-  if (way === 'required') return 0
-  return way === 'same' || way === 'ignored' || way === 'refused' ? 3 : isOptional ? 2 : 1
+function getRank(use: FieldUse, { isOptional }: RecordField): number {
+  if (use === 'required') return 0
+  return use === 'same' || use === 'ignored' || use === 'refused' ? 3 : isOptional ? 2 : 1
 }
 
-function createEntry(way: FieldUse, shape: Shape): v.GenericSchema {
-  switch (way) {
+function createEntry(use: FieldUse, shape: Shape): v.GenericSchema {
+  switch (use) {
     case 'required':
       return createSchema(shape)
     case 'optional':
@@ -96,21 +96,21 @@ function createEntry(way: FieldUse, shape: Shape): v.GenericSchema {
     case 'refused':
       return fields.byAction
     default:
-      return assertNever(way)
+      return assertNever(use)
   }
 }
 
 /** Creates the entries of a synced record's schema. Fields that have a replacement for invalid values are optional, unless all are required. */
 export function createSyncedEntries(recordFields: RecordFields, { areRequired = false } = {}): v.ObjectEntries {
-  const names = listSyncedFields(recordFields)
-  const syncedFields = Object.entries(recordFields).filter(([name]) => names.includes(name))
+  const syncedNames = listSyncedFields(recordFields)
+  const syncedFields = Object.entries(recordFields).filter(([name]) => syncedNames.includes(name))
   return mapFields(Object.fromEntries(syncedFields), ({ shape, isOptional, fallback }) =>
     makeOptional(!areRequired && (isOptional || fallback !== undefined), createSchema(shape)),
   )
 }
 
 /** Lists the field names within fields that are objects. */
-export const listInnerFields = (recordFields: RecordFields): Readonly<Record<string, readonly string[]>> =>
+export const listNestedFields = (recordFields: RecordFields): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(
     Object.entries(recordFields).flatMap(([name, { shape }]) =>
       shape.type === 'object' ? [[name, Object.keys(shape.fields)]] : [],
@@ -125,14 +125,14 @@ export function createSchema(shape: Shape): v.GenericSchema {
     case 'flag':
       return fields.flag
     case 'tag':
-      return tagValue
+      return tagValueSchema
     case 'time':
       return shape.isExact ? momentSchema : timeSchema
     case 'number':
       return createNumberSchema(shape)
     case 'choice':
       return shape.orObject
-        ? promptCaching
+        ? promptCachingSchema
         : choice(
             shape.of,
             Object.fromEntries((shape.disallowed ?? []).map((value) => [value, disallowedValueTexts[value]])),
@@ -144,7 +144,7 @@ export function createSchema(shape: Shape): v.GenericSchema {
     case 'object':
       return createObjectSchema(shape)
     case 'entry':
-      return comboModel
+      return comboModelSchema
     default:
       return assertNever(shape)
   }
@@ -170,7 +170,7 @@ function createTextSchema({
   isPathSegment,
   rules,
 }: TextShape): v.GenericSchema<string> {
-  if (rules) return byTextRules[rules]
+  if (rules) return schemasByTextRules[rules]
   if (isLiteral && max !== undefined) {
     const problem = describeLiteral(max)
     return v.pipe(v.string(problem), v.minLength(1, problem), v.maxLength(max, problem))
@@ -193,7 +193,7 @@ function addActions<T>(
 }
 
 /** Schemas of strings with rules in code. */
-const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
+const schemasByTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
   clientKey: v.pipe(
     fields.text,
     v.check(

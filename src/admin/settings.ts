@@ -12,8 +12,8 @@ import type { Settings } from '../types.ts'
 import { requireGuards } from './guard-names.ts'
 import { createInputError, parseInput } from './input.ts'
 import { createEditId, isSameJson } from './record-operations.ts'
-import { changeRules, checkCooldowns, mergeFields } from './rules.ts'
-import { createInputSchema, listInnerFields } from './schemas.ts'
+import { changeRules, mergeFields, validateCooldowns } from './rules.ts'
+import { createInputSchema, listNestedFields } from './schemas.ts'
 
 /** The settings. Methods take the typed input or `Input`, which is `never` for in-process calls and `unknown` for HTTP bodies. */
 export interface SettingsOperations<Input = never> {
@@ -28,7 +28,7 @@ export interface SettingsOperations<Input = never> {
 
 export const settingsInputs = { update: createInputSchema(settingsFields, 'update') }
 
-const innerFields = listInnerFields(settingsFields)
+const nestedFields = listNestedFields(settingsFields)
 
 /** Creates the operations. `limits` are the gateway's, which apply unless the settings have rules. */
 export function createSettingsOperations({
@@ -48,24 +48,24 @@ export function createSettingsOperations({
     get: async () => toSettings(await store.settings.read()),
 
     async update(input) {
-      const changes = parseInput(settingsInputs.update, input, innerFields)
+      const changes = parseInput(settingsInputs.update, input, nestedFields)
       await requireGuards(store, changes)
-      const code = store.code.records.settings
-      if (Object.keys(code).some((name) => Object.hasOwn(changes, name))) {
-        const now = await store.settings.read().then(toSettings, () => code)
-        requireSameFields(changes, [{ ...code }, { ...now }])
+      const codeSettings = store.code.records.settings
+      if (Object.keys(codeSettings).some((name) => Object.hasOwn(changes, name))) {
+        const currentSettings = await store.settings.read().then(toSettings, () => codeSettings)
+        requireSameFields(changes, [{ ...codeSettings }, { ...currentSettings }])
       }
-      const { cloudUrl, health, maxAttempts, timeouts, onStorageUnavailable, usage, ...plainFields } = pickStored(
+      const { cloudUrl, health, maxAttempts, timeouts, onStorageUnavailable, usage, ...plainFields } = pickStoredFields(
         changes,
-        code,
+        codeSettings,
       )
-      const base = cloudUrl === undefined ? undefined : normalizeCloudUrl(cloudUrl)
+      const normalizedUrl = cloudUrl === undefined ? undefined : normalizeCloudUrl(cloudUrl)
       function createPatch(stored: StoredSettings): SettingsPatch {
-        const { rules: previousRules, cloudEnabled: isOn, cloudUrl } = stored
-        if (isOn && base !== undefined && base !== cloudUrl)
-          throw gatewayError('CLOUD_CONFLICT', { message: CLOUD_IS_ON })
+        const { rules: previousRules, cloudEnabled: isCloudEnabled, cloudUrl } = stored
+        if (isCloudEnabled && normalizedUrl !== undefined && normalizedUrl !== cloudUrl)
+          throw gatewayError('CLOUD_CONFLICT', { message: CLOUD_ENABLED_MESSAGE })
         const rules = changeRules(previousRules, { health, maxAttempts, timeouts })
-        if (health) checkCooldowns(mergeRules(limits, rules).health)
+        if (health) validateCooldowns(mergeRules(limits, rules).health)
         return {
           rules,
           ...removeNulls(plainFields),
@@ -73,15 +73,15 @@ export function createSettingsOperations({
             onStorageUnavailable: mergeFields(stored.onStorageUnavailable, onStorageUnavailable),
           }),
           ...(usage !== undefined && { usage: mergeFields(stored.usage, usage) }),
-          ...(base !== undefined && { cloudUrl: base }),
+          ...(normalizedUrl !== undefined && { cloudUrl: normalizedUrl }),
         }
       }
       const stored = await store.settings.reread().catch(() => undefined) // the change may repair settings that can't be read
-      const isSame =
+      const isUnchanged =
         stored && !store.damage.has(SETTINGS_KEY) && isSameJson(stored, { ...stored, ...createPatch(stored) })
       const edit = plainFields.requireApiKey === undefined ? {} : { edit: createEditId() }
       return toSettings(
-        isSame ? stored : await store.settings.update((current) => ({ ...createPatch(current), ...edit })),
+        isUnchanged ? stored : await store.settings.update((current) => ({ ...createPatch(current), ...edit })),
       )
     },
   }
@@ -89,8 +89,8 @@ export function createSettingsOperations({
 
 /** Throws `DEFINED_IN_CODE` for a change to a setting that is defined in code; its value can be sent back as defined or as shown. */
 function requireSameFields(changes: JsonObject, [code, now]: readonly [code: JsonObject, now: JsonObject]): void {
-  const isSame = (name: string) => [code, now].some((fields) => isSameJson([changes[name]], [fields[name]]))
-  const name = Object.keys(code).find((name) => Object.hasOwn(changes, name) && !isSame(name))
+  const isUnchanged = (name: string) => [code, now].some((fields) => isSameJson([changes[name]], [fields[name]]))
+  const name = Object.keys(code).find((name) => Object.hasOwn(changes, name) && !isUnchanged(name))
   if (name === undefined) return
   throw gatewayError('DEFINED_IN_CODE', {
     message: `"${name}" is defined in code and cannot be changed here. Change the gateway's options instead.`,
@@ -101,7 +101,7 @@ function requireSameFields(changes: JsonObject, [code, now]: readonly [code: Jso
  * Returns the fields to store. Omits fields defined in code, so their stored values apply again once the code no longer sets them. Keeps
  * `requireApiKey`, because storing it repairs the settings.
  */
-const pickStored = <T extends object>(fields: T, code: JsonObject) =>
+const pickStoredFields = <T extends object>(fields: T, code: JsonObject) =>
   Object.fromEntries(
     Object.entries(fields).filter(([name]) => name === 'requireApiKey' || !Object.hasOwn(code, name)),
   ) as T // all of `T`'s fields are optional
@@ -112,12 +112,12 @@ const removeNulls = <T extends object>(change: T) =>
     [Name in keyof T]: Exclude<T[Name], null> | undefined
   }
 
-const CLOUD_IS_ON =
+const CLOUD_ENABLED_MESSAGE =
   '"cloudUrl" cannot be changed while cloud sync is on, because the data is synced there. Send POST /api/sync/cloud with the action "disable" first.'
 
 function normalizeCloudUrl(cloudUrl: string): string {
-  const base = trimCloudUrl(cloudUrl)
-  const problem = base === '' ? undefined : findCloudUrlProblem(base)
+  const trimmedUrl = trimCloudUrl(cloudUrl)
+  const problem = trimmedUrl === '' ? undefined : findCloudUrlProblem(trimmedUrl)
   if (problem) throw createInputError(`"cloudUrl" ${problem}`)
-  return base
+  return trimmedUrl
 }

@@ -10,5 +10,5 @@ export const describeUnreadable = (field: string): string =>
   `The credential cannot be decrypted because it was changed, moved, or encrypted with another secret. Check the URL it is sent to, then set "${field}" again.`
 
 /** Explains why a secret isn't sent to a changed URL. `url` is the field that changed. */
-export const describeUrlChange = (url: string, what: string, field: string): string =>
-  `"${url}" changes where the ${what} sent, so send "${field}" again as well, or null for none`
+export const describeUrlChange = (url: string, subject: string, field: string): string =>
+  `"${url}" changes where the ${subject} sent, so send "${field}" again as well, or null for none`

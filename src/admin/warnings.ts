@@ -23,14 +23,14 @@ const NOT_ATOMIC_WARNING =
 
 /** Returns whether a model name resolves to a connection, directly or through aliases and combos. */
 function resolvesToConnection(model: string, table: RouteTable): boolean {
-  const seen = new Set<string>()
-  const open = [model]
-  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+  const visitedNames = new Set<string>()
+  const pendingNames = [model]
+  for (let name = pendingNames.pop(); name !== undefined; name = pendingNames.pop()) {
     const combo = table.findCombo(name)
     if (!combo && table.resolveModel(name)) return true
-    if (!combo || seen.has(combo.name)) continue
-    seen.add(combo.name)
-    for (const entry of combo.entries) open.push(entry.name)
+    if (!combo || visitedNames.has(combo.name)) continue
+    visitedNames.add(combo.name)
+    for (const entry of combo.entries) pendingNames.push(entry.name)
   }
   return false
 }
@@ -58,11 +58,11 @@ export function listComboWarnings(models: readonly string[], kind: Kind | undefi
     ...(unresolved.length === names.length
       ? ['No model in this combo resolves yet, so requests for it fail with a 404.']
       : []),
-    ...unresolved.slice(0, MAX_NAMED),
-    ...(unresolved.length > MAX_NAMED
-      ? [`${unresolved.length - MAX_NAMED} more of its models don't resolve yet.`]
+    ...unresolved.slice(0, MAX_LISTED_MODELS),
+    ...(unresolved.length > MAX_LISTED_MODELS
+      ? [`${unresolved.length - MAX_LISTED_MODELS} more of its models don't resolve yet.`]
       : []),
   ]
 }
 
-const MAX_NAMED = 10
+const MAX_LISTED_MODELS = 10

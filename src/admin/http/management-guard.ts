@@ -29,7 +29,7 @@ export function createManagementGuard(
 ): ManagementGuard {
   if (options === undefined) return rejectAll
   if ('authorize' in options) return authorizeGuard(options, deps)
-  return 'token' in options ? createTokenGuard(options) : openGuard(options.allowedHosts ?? [])
+  return 'token' in options ? createTokenGuard(options) : createOpenGuard(options.allowedHosts ?? [])
 }
 
 async function rejectAll(): Promise<never> {
@@ -42,16 +42,16 @@ async function rejectAll(): Promise<never> {
 /** Creates the checks that protect pages outside the APIs. */
 export function createPageGuards(options: ManagementOptions | undefined, deps: GuardDependencies): PageGuards {
   const isOpen = options !== undefined && 'dangerouslyAllowUnauthenticated' in options
-  const byToken = new Map<string, ManagementGuard>()
-  const management = createManagementGuard(options, deps)
+  const guardsByToken = new Map<string, ManagementGuard>()
+  const checkManagement = createManagementGuard(options, deps)
   return {
-    management: async (exchange) => void (await management(exchange)),
+    management: async (exchange) => void (await checkManagement(exchange)),
     async host(exchange) {
       if (isOpen) rejectUnknownHost(exchange, options.allowedHosts ?? [])
     },
     async token(exchange, token) {
-      const guard = byToken.get(token) ?? createTokenGuard({ token }, createWrongTokenError)
-      byToken.set(token, guard)
+      const guard = guardsByToken.get(token) ?? createTokenGuard({ token }, createWrongTokenError)
+      guardsByToken.set(token, guard)
       await guard(exchange)
     },
   }
@@ -63,18 +63,18 @@ export function createPageGuards(options: ManagementOptions | undefined, deps: G
  */
 function createTokenGuard(
   { token, readToken }: { token: string; readToken?: string },
-  createError = unauthorized,
+  createError = createUnauthorizedError,
 ): ManagementGuard {
-  let expected: Promise<Uint8Array> | undefined // some platforms don't allow cryptography before the first request
-  let expectedReadToken: Promise<Uint8Array> | undefined
+  let expectedDigest: Promise<Uint8Array> | undefined // some platforms don't allow cryptography before the first request
+  let expectedReadDigest: Promise<Uint8Array> | undefined
   return async (exchange) => {
-    const presented = getBearerToken(exchange.header('authorization')) ?? ''
-    expected ??= digest(token)
-    const presentedDigest = await digest(presented)
-    if (isEqualInConstantTime(presentedDigest, await expected)) return 'manage'
-    if (readToken === undefined) throw createError(presented)
-    expectedReadToken ??= digest(readToken)
-    if (!isEqualInConstantTime(presentedDigest, await expectedReadToken)) throw createError(presented)
+    const presentedToken = getBearerToken(exchange.header('authorization')) ?? ''
+    expectedDigest ??= digest(token)
+    const presentedDigest = await digest(presentedToken)
+    if (isEqualInConstantTime(presentedDigest, await expectedDigest)) return 'manage'
+    if (readToken === undefined) throw createError(presentedToken)
+    expectedReadDigest ??= digest(readToken)
+    if (!isEqualInConstantTime(presentedDigest, await expectedReadDigest)) throw createError(presentedToken)
     if (exchange.method === 'GET' || exchange.method === 'HEAD') return 'read'
     throw gatewayError('FORBIDDEN', {
       message: `This token is read-only, so it cannot send ${exchange.method} requests. Use the admin token.`,
@@ -89,10 +89,10 @@ const createWrongTokenError = () =>
     headers: { 'www-authenticate': 'Bearer' },
   })
 
-function unauthorized(presented: string) {
-  const hint = isClientKey(presented)
+function createUnauthorizedError(presentedToken: string) {
+  const hint = isClientKey(presentedToken)
     ? 'This is an API key for /v1. For the management API, send the admin token'
-    : `${presented ? 'This is not the admin token. ' : ''}Send the admin token`
+    : `${presentedToken ? 'This is not the admin token. ' : ''}Send the admin token`
   return gatewayError('MANAGEMENT_UNAUTHORIZED', {
     message: `${hint} as "Authorization: Bearer <token>".`,
     headers: { 'www-authenticate': 'Bearer' },
@@ -120,7 +120,7 @@ function authorizeGuard(
   }
 }
 
-const openGuard =
+const createOpenGuard =
   (allowedHosts: readonly string[]): ManagementGuard =>
   async (exchange) => {
     rejectUnknownHost(exchange, allowedHosts)
@@ -151,19 +151,19 @@ function rejectForeignChange(exchange: Exchange, publicOrigin?: string): void {
  * the IP address, or one of `allowedHosts` as the hostname. Throws `FORBIDDEN`.
  */
 function rejectUnknownHost(exchange: Exchange, allowedHosts: readonly string[]): void {
-  if (!isBrowser(exchange)) return
+  if (!isBrowserRequest(exchange)) return
   const host = getHost(exchange)
   const name = getHostname(host)
-  const isOurs =
+  const isKnownHost =
     name !== undefined &&
-    (isLocalName(name) || isIpAddress(name) || allowedHosts.some((allowed) => getHostname(allowed) === name))
-  if (isOurs) return
+    (isLocalName(name) || isIpAddress(name) || allowedHosts.some((allowedHost) => getHostname(allowedHost) === name))
+  if (isKnownHost) return
   throw gatewayError('FORBIDDEN', {
     message: `Without authentication, browsers can only use the management API on this machine, not at "${host.slice(0, 100)}". If that host is yours, add it to management.allowedHosts.`,
   })
 }
 
-function isBrowser(exchange: Exchange): boolean {
+function isBrowserRequest(exchange: Exchange): boolean {
   const browserHeaders = ['origin', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest']
   return (
     browserHeaders.some((name) => exchange.header(name) !== undefined) ||

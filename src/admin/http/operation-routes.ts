@@ -15,24 +15,24 @@ import { chooseExportFormat, createExportReply } from './usage-export-reply.ts'
 
 /** Groups operations by route. An optional path parameter makes two routes, and `PUT` is also served as `PATCH`. */
 export function groupByRoute(operations: readonly NamedOperation[]): RouteOperations[] {
-  const served = operations.flatMap(withoutOptional)
-  const patches = served
+  const routedOperations = operations.flatMap(expandOptionalPath)
+  const patchOperations = routedOperations
     .filter(({ method }) => method === 'PUT')
     .map((operation) => ({ ...operation, method: 'PATCH' as const }))
-  const byRoute = new Map<string, RouteOperations>()
-  for (const operation of [...served, ...patches]) {
+  const operationsByRoute = new Map<string, RouteOperations>()
+  for (const operation of [...routedOperations, ...patchOperations]) {
     const route = `${operation.method} ${operation.path}`
-    const others = byRoute.get(route)
-    byRoute.set(route, others ? [...others, operation] : [operation])
+    const existingOperations = operationsByRoute.get(route)
+    operationsByRoute.set(route, existingOperations ? [...existingOperations, operation] : [operation])
   }
-  return [...byRoute.values()]
+  return [...operationsByRoute.values()]
 }
 
 /** A route's operations: one, or several with different values of the body field `action`. */
 export type RouteOperations = readonly [NamedOperation, ...NamedOperation[]]
 
 /** Splits an operation whose last parameter is optional into one operation for each path. */
-function withoutOptional(operation: NamedOperation): NamedOperation[] {
+function expandOptionalPath(operation: NamedOperation): NamedOperation[] {
   const [match, folder] = /^(.*)\/:\w+\?$/.exec(operation.path) ?? []
   if (match === undefined) return [operation]
   return [`${folder}`, match.slice(0, -1)].map((path) => ({ ...operation, path: path as NamedOperation['path'] })) // the path still starts with /api/
@@ -54,7 +54,7 @@ export const createOperationRoutes = (routes: readonly RouteOperations[], option
 function createRoute(operations: RouteOperations, { api, records = api, limits, store }: RouteSettings): HttpRoute {
   const { method, path } = operations[0]
   const hasBody = acceptsBody(operations[0])
-  const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name)
+  const parameterNames = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name)
 
   return {
     method,
@@ -62,24 +62,24 @@ function createRoute(operations: RouteOperations, { api, records = api, limits, 
     async run({ exchange, params }) {
       let { failure } = operations[0]
       try {
-        const isMissing = operations[0].isBodyOptional && hasNoBody(exchange)
-        const body = !hasBody ? undefined : isMissing ? {} : await readJsonBody(exchange, limits)
-        const { operation, input } = findCalled(body, operations)
+        const isBodyMissing = operations[0].isBodyOptional && hasNoBody(exchange)
+        const body = !hasBody ? undefined : isBodyMissing ? {} : await readJsonBody(exchange, limits)
+        const { operation, input } = findCalledOperation(body, operations)
         failure = operation.failure
         const call = findFunction(api, operation.names)
-        const inPath = names.map((name) => params[name])
-        const { exports: exported } = operation
+        const pathArguments = parameterNames.map((name) => params[name])
+        const { exports: exportedField } = operation
         const hasQuery = acceptsQuery(operation)
-        if (!hasQuery && !exported) {
-          const args = [...inPath, ...input]
+        if (!hasQuery && !exportedField) {
+          const args = [...pathArguments, ...input]
           const run = async () => withHeaders(operation, operation.status ?? 200, await call(...args))
           return store ? await runUnlessChanged({ exchange, operation, api: records, store }, args, run) : await run()
         }
         const { format: requestedFormat, ...query } = readQuery(exchange, operation)
-        const format = chooseExportFormat(exchange, exported && requestedFormat)
-        const callWithQuery = (queryInput: JsonObject) => call(...inPath, ...(hasQuery ? [queryInput] : []))
-        if (!format || !exported) return withHeaders(operation, 200, await callWithQuery(query))
-        return await createExportReply(callWithQuery, { query, exported, format, api })
+        const format = chooseExportFormat(exchange, exportedField && requestedFormat)
+        const callWithQuery = (queryInput: JsonObject) => call(...pathArguments, ...(hasQuery ? [queryInput] : []))
+        if (!format || !exportedField) return withHeaders(operation, 200, await callWithQuery(query))
+        return await createExportReply(callWithQuery, { query, exported: exportedField, format, api })
       } catch (cause) {
         const { status, code } = toGatewayError(cause)
         if (status !== 500 || code === 'BODY_ALREADY_READ') throw cause
@@ -123,7 +123,7 @@ function readOptionalType({ entries }: InputSchema, field: string): unknown {
  * Returns the operation that a body selects, and its input, if any. Throws `INVALID_REQUEST` for an unknown action, and for fields that the operation
  * doesn't have.
  */
-function findCalled(body: JsonObject | undefined, operations: RouteOperations) {
+function findCalledOperation(body: JsonObject | undefined, operations: RouteOperations) {
   const [first] = operations
   if (body === undefined) return { operation: first, input: [] }
   const { action, ...others } = body
@@ -140,8 +140,8 @@ function findCalled(body: JsonObject | undefined, operations: RouteOperations) {
 
 /** Returns whether the headers indicate that the request has no body. */
 function hasNoBody(exchange: Exchange): boolean {
-  const length = exchange.header('content-length')
-  if (length !== undefined) return length.trim() === '0'
+  const contentLength = exchange.header('content-length')
+  if (contentLength !== undefined) return contentLength.trim() === '0'
   return exchange.header('content-type') === undefined && exchange.header('transfer-encoding') === undefined
 }
 
@@ -181,10 +181,10 @@ function createListStream(name: string, list: readonly unknown[]): ByteStream {
   return {
     async next() {
       if (position >= list.length) return undefined
-      const start = position === 0 ? `{${JSON.stringify(name)}:[` : ','
+      const prefix = position === 0 ? `{${JSON.stringify(name)}:[` : ','
       const elements = JSON.stringify(list.slice(position, position + BATCH_SIZE)).slice(1, -1)
       position += BATCH_SIZE
-      return encodeUtf8(start + elements + (position >= list.length ? ']}' : ''))
+      return encodeUtf8(prefix + elements + (position >= list.length ? ']}' : ''))
     },
     cancel: () => {
       position = list.length

@@ -33,7 +33,7 @@ const toText = (value: unknown) => String(value)
 const getMember = (value: unknown, name: string) => (isObject(value) ? value[name] : undefined)
 
 /** Reads the current record, for each resource that has operations with `ifMatch` or `hasRevision`. */
-const currentRecords: Readonly<Record<string, ReadCurrentRecord>> = {
+const currentRecordReaders: Readonly<Record<string, ReadCurrentRecord>> = {
   keys: async (api, [id]) => (await api.keys.get(toText(id))).key,
   groups: (api, [id]) => api.groups.get(toText(id)),
   guards: (api, [name]) => api.guards.get(toText(name)),
@@ -62,18 +62,18 @@ export async function runUnlessChanged(
   args: readonly unknown[],
   change: () => Promise<Reply>,
 ): Promise<Reply> {
-  const requested = exchange.header('if-match')
-  if (requested === undefined || exchange.method === 'GET' || requested.trim() === '*') return change()
+  const ifMatch = exchange.header('if-match')
+  if (ifMatch === undefined || exchange.method === 'GET' || ifMatch.trim() === '*') return change()
   const [resource = ''] = operation.names
-  const current = currentRecords[resource]
-  if (!operation.ifMatch || !current)
+  const readCurrentRecord = currentRecordReaders[resource]
+  if (!operation.ifMatch || !readCurrentRecord)
     throw gatewayError('INVALID_REQUEST', {
       message: `"If-Match" only applies to changes of a single record. ${OMIT_ADVICE}`,
     })
   return store.runExclusive('changes', async (ready) => {
     await rereadRecords(store, resource)
-    const record = await current(api, args)
-    if (record && requested.split(',').some((tag) => tag.trim() === getRevision(record))) {
+    const record = await readCurrentRecord(api, args)
+    if (record && ifMatch.split(',').some((tag) => tag.trim() === getRevision(record))) {
       ready()
       return change()
     }

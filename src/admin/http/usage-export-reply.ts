@@ -61,53 +61,58 @@ export async function createExportReply(
   { query, exported, format, api }: ExportOptions,
 ): Promise<Reply> {
   const isPaged = exported === 'requests' && query.limit === undefined
-  const read = async (before: unknown) => {
+  const readPage = async (before: unknown) => {
     const response: object = await call(
       isPaged ? { ...query, limit: PAGE_SIZE, ...(before !== undefined && { before }) } : query,
     )
     const content: unknown = Reflect.get(response, exported)
-    const { before: next, missing } = response as { before?: unknown; missing?: unknown } // only request lists have these fields
-    return { list: Array.isArray(content) ? content : [content], before: next, missing }
+    const { before: nextCursor, missing } = response as { before?: unknown; missing?: unknown } // only request lists have these fields
+    return { list: Array.isArray(content) ? content : [content], before: nextCursor, missing }
   }
-  const first = await read(undefined)
-  const columns = listCsvColumns(exported, first.list.filter(isObject))
+  const firstPage = await readPage(undefined)
+  const columns = listCsvColumns(exported, firstPage.list.filter(isObject))
   const sources = { keys: () => api.keys.list({ values: 'none' }), groups: () => api.groups.list() }
-  const toLines = async (list: object[]) =>
-    format === 'csv' ? formatCsvLines(addNames(list, await readNames(list, sources)), columns) : formatJsonLines(list)
-  const head = format === 'csv' ? formatCsvHeader(columns) : ''
+  const formatLines = async (rows: object[]) =>
+    format === 'csv' ? formatCsvLines(addNames(rows, await readNames(rows, sources)), columns) : formatJsonLines(rows)
+  const header = format === 'csv' ? formatCsvHeader(columns) : ''
   const headers = {
     'content-type': format === 'csv' ? `${CONTENT_TYPES.csv}; charset=utf-8` : CONTENT_TYPES.jsonl,
     ...UNCACHED_HEADERS,
-    ...(!isPaged && typeof first.before === 'string' && { 'x-signalbox-before': first.before }),
-    ...(typeof first.missing === 'number' && { 'x-signalbox-missing': String(first.missing) }),
+    ...(!isPaged && typeof firstPage.before === 'string' && { 'x-signalbox-before': firstPage.before }),
+    ...(typeof firstPage.missing === 'number' && { 'x-signalbox-missing': String(firstPage.missing) }),
   }
-  if (!isPaged || first.before === undefined) return { status: 200, headers, body: head + (await toLines(first.list)) }
-  return { status: 200, headers, body: pages(head + (await toLines(first.list)), first.before, read, toLines) }
+  if (!isPaged || firstPage.before === undefined)
+    return { status: 200, headers, body: header + (await formatLines(firstPage.list)) }
+  return {
+    status: 200,
+    headers,
+    body: streamPages(header + (await formatLines(firstPage.list)), firstPage.before, readPage, formatLines),
+  }
 }
 
-function pages(
-  beginning: string,
-  before: unknown,
-  read: (before: unknown) => Promise<{ list: object[]; before: unknown }>,
-  toLines: (list: object[]) => Promise<string>,
+function streamPages(
+  firstText: string,
+  firstCursor: unknown,
+  readPage: (before: unknown) => Promise<{ list: object[]; before: unknown }>,
+  formatLines: (list: object[]) => Promise<string>,
 ): ByteStream {
-  let text: string | undefined = beginning
-  let next: unknown = before
+  let pendingText: string | undefined = firstText
+  let nextCursor: unknown = firstCursor
   return {
     async next() {
-      if (text === undefined) {
-        if (next === undefined) return undefined
-        const page = await read(next)
-        next = page.before
-        text = await toLines(page.list)
+      if (pendingText === undefined) {
+        if (nextCursor === undefined) return undefined
+        const page = await readPage(nextCursor)
+        nextCursor = page.before
+        pendingText = await formatLines(page.list)
       }
-      const bytes = encodeUtf8(text)
-      text = undefined
-      return bytes.length > 0 || next === undefined ? bytes : this.next() // a page may be empty
+      const bytes = encodeUtf8(pendingText)
+      pendingText = undefined
+      return bytes.length > 0 || nextCursor === undefined ? bytes : this.next() // a page may be empty
     },
     cancel() {
-      text = undefined
-      next = undefined
+      pendingText = undefined
+      nextCursor = undefined
     },
   }
 }

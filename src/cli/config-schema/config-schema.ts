@@ -1,5 +1,5 @@
 import type { GenericSchema } from 'valibot'
-import { comboModel } from '../../admin/combo-entry.ts'
+import { comboModelSchema } from '../../admin/combo-entry.ts'
 import { comboInputs } from '../../admin/combos.ts'
 import { connectionInputs } from '../../admin/connection-input.ts'
 import { groupInputs } from '../../admin/groups.ts'
@@ -19,7 +19,7 @@ import { ENV_PREFIX } from '../cli-options.ts'
 
 /** Creates the config file's JSON Schema from the schemas of the management API's inputs. */
 export function createConfigSchema(): JsonObject {
-  const findName = (schema: object) => (schema === comboModel ? 'ComboEntry' : undefined)
+  const findName = (schema: object) => (schema === comboModelSchema ? 'ComboEntry' : undefined)
   const { convert, definitions } = createJsonSchemaConverter({ get: findName }, '#/$defs/')
 
   /** Returns an input's properties, all of them optional. */

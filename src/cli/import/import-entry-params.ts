@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { entryParams } from '../../admin/combo-entry.ts'
+import { entryParamsSchema } from '../../admin/combo-entry.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { readNumber } from './field-values.ts'
 import type { PlannedValue } from './plan.ts'
@@ -35,7 +35,7 @@ export function readEntryParams(litellmParams: JsonObject): {
     const value = litellmParams[name]
     const converted = param === 'stopSequences' && typeof value === 'string' ? [value] : (readNumber(value) ?? value)
     if (converted === undefined || isObject(converted) || param in params) continue
-    const found = v.safeParse(entryParams, { [param]: converted })
+    const found = v.safeParse(entryParamsSchema, { [param]: converted })
     if (!found.success) continue
     Object.assign(params, found.output)
     names.push(name)

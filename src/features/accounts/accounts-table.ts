@@ -1,4 +1,4 @@
-import { changeInPlace, type OperationEntries, omittedFieldsStay } from '../../admin/operation-table.ts'
+import { type OperationEntries, omittedFieldsNote, updateDescription } from '../../admin/operation-table.ts'
 import { type AccountOperations, accountInputs } from './account-operations.ts'
 
 /** The operations on accounts, at `/api/accounts`. */
@@ -23,7 +23,7 @@ export const accountTable = {
     failure: 'put account',
     input: accountInputs.put,
     summary: 'Create or change an account',
-    description: `Identified by \`id\`. ${omittedFieldsStay} The account no longer expires.`,
+    description: `Identified by \`id\`. ${omittedFieldsNote} The account no longer expires.`,
   },
   get: {
     method: 'GET',
@@ -38,7 +38,7 @@ export const accountTable = {
     failure: 'update account',
     input: accountInputs.update,
     summary: 'Change an account',
-    description: `${changeInPlace} Takes effect with the next request. The account no longer expires.`,
+    description: `${updateDescription} Takes effect with the next request. The account no longer expires.`,
   },
   pause: {
     method: 'POST',

@@ -16,14 +16,14 @@ export const listPathParameters = (path: string): JsonObject[] =>
 
 /** Creates a request parameter; `schema` defaults to a string. Path parameters are required. */
 export const createParameter = (
-  where: 'path' | 'query' | 'header',
+  location: 'path' | 'query' | 'header',
   name: string,
   description?: string,
   schema: JsonObject = { type: 'string' },
 ): JsonObject => ({
   name,
-  in: where,
-  ...(where === 'path' && { required: true }),
+  in: location,
+  ...(location === 'path' && { required: true }),
   ...(description !== undefined && { description }),
   schema,
 })
@@ -32,22 +32,25 @@ export const createParameter = (
 export const createJsonContent = (schema: JsonObject): JsonObject => ({ 'application/json': { schema } })
 
 /** Functions that create parts of the document. */
-export interface Builder {
+export interface DocumentBuilder {
   /** Returns the JSON Schema for a valibot schema, or a reference to it. */
-  convert(schema: GenericSchema): JsonObject
+  convertSchema(schema: GenericSchema): JsonObject
   /** Returns the JSON Schema for a type in TypeScript syntax. */
   describeType(text: string): JsonObject
   /** Returns the JSON Schema for the result of a gateway operation, such as `keys.list`. */
   describeResult(operation: string): JsonObject
   /** Returns the responses for errors with these statuses, whose bodies share a schema. `name` is the error's name. */
-  errors(statuses: readonly number[], name: string, schema: JsonObject): JsonObject
+  describeErrors(statuses: readonly number[], name: string, schema: JsonObject): JsonObject
 }
 
 /** Creates a builder. Adds its responses to `responses`; operations reference them by name. */
-export function createBuilder(schemas: Omit<Builder, 'errors'>, responses: Record<string, JsonObject>): Builder {
+export function createBuilder(
+  schemas: Omit<DocumentBuilder, 'describeErrors'>,
+  responses: Record<string, JsonObject>,
+): DocumentBuilder {
   return {
     ...schemas,
-    errors: (statuses, name, schema) =>
+    describeErrors: (statuses, name, schema) =>
       Object.fromEntries(
         statuses.map((status) => {
           responses[`${name}${status}`] = {
@@ -67,6 +70,6 @@ export const joinNames = (names: readonly string[]): string => names.reduce((id,
 
 /** Returns a schema for values that match one of these schemas, without duplicates. */
 export function anyOf(schemas: readonly JsonObject[]): JsonObject {
-  const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
-  return distinct.length === 1 && distinct[0] ? distinct[0] : { anyOf: distinct }
+  const distinctSchemas = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
+  return distinctSchemas.length === 1 && distinctSchemas[0] ? distinctSchemas[0] : { anyOf: distinctSchemas }
 }

@@ -2,7 +2,7 @@ import type { BuiltInFeature } from '../../../feature.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { createJsonSchemaConverter } from '../../../lib/json-schema.ts'
 import { getEntry } from '../../../lib/maps.ts'
-import { comboModel } from '../../combo-entry.ts'
+import { comboModelSchema } from '../../combo-entry.ts'
 import type { OpenApiDocument } from '../../openapi-document.ts'
 import { createBuilder, createJsonContent, type Paths } from './document-parts.ts'
 import { formatErrorRows } from './error-codes.ts'
@@ -39,28 +39,29 @@ export function describeGateway({
   isOpen,
 }: DocumentParts): OpenApiDocument {
   const inputNames = nameInputs(routes.flat())
-  const findName = (schema: object) => inputNames.get(schema) ?? (schema === comboModel ? 'ComboModel' : undefined)
+  const findName = (schema: object) =>
+    inputNames.get(schema) ?? (schema === comboModelSchema ? 'ComboModel' : undefined)
   const { convert, definitions } = createJsonSchemaConverter({ get: findName }, '#/components/schemas/')
-  const types = new Map([
+  const typesByName = new Map([
     ...resultTypes.split('\n').map((line) => line.split(' = ', 2) as [string, string]),
     ...Object.entries({ ...gatewayTypes, ...managementTypes, ...modelTypes }),
   ])
 
   function createReference(name: string): JsonObject {
-    if (name === 'ComboModel') return convert(comboModel)
-    const text = types.get(name)
-    if (text === undefined) throw new TypeError(`${name} has no type. Run: npm run generate`)
+    if (name === 'ComboModel') return convert(comboModelSchema)
+    const typeText = typesByName.get(name)
+    if (typeText === undefined) throw new TypeError(`${name} has no type. Run: npm run generate`)
     if (!Object.hasOwn(definitions, name)) {
       definitions[name] = {} // a type may contain itself
-      definitions[name] = describeType(text)
+      definitions[name] = describeType(typeText)
     }
     return { $ref: `#/components/schemas/${name}` }
   }
 
   const describeType = (text: string) => convertType(text, createReference)
-  const describeResult = (operation: string) => describeType(types.get(operation) ?? operation)
+  const describeResult = (operation: string) => describeType(typesByName.get(operation) ?? operation)
   const responses: Record<string, JsonObject> = {}
-  const builder = createBuilder({ convert, describeType, describeResult }, responses)
+  const builder = createBuilder({ convertSchema: convert, describeType, describeResult }, responses)
   const managementPaths = describeManagementPaths(routes, builder, isOpen ? [] : [{ managementToken: [] }])
   const paths: Paths = {
     ...managementPaths,
@@ -81,7 +82,7 @@ export function describeGateway({
       security: [],
       responses: {
         200: { description: 'The gateway can serve requests.', content },
-        ...builder.errors([400], 'Error', createReference('Error')),
+        ...builder.describeErrors([400], 'Error', createReference('Error')),
         503: { description: 'The gateway is shutting down or cannot read its storage.', content },
       },
     }

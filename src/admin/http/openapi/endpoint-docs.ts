@@ -7,7 +7,7 @@ interface EndpointDocs {
 
 /** Returns an endpoint's own descriptions, or `undefined` if it uses its format's. */
 export function findEndpointDocs(path: string): EndpointDocs | undefined {
-  return rows.find(([pattern]) => pattern.test(path))?.[1]
+  return docsByPath.find(([pattern]) => pattern.test(path))?.[1]
 }
 
 const AI_SDK_DOCS = 'https://ai-sdk.dev/docs/ai-sdk-core'
@@ -19,7 +19,7 @@ const createRow = (path: RegExp, summary: string, vendor: string, reference: str
 ]
 
 /** Endpoint descriptions by path, without the base path. */
-const rows: ReadonlyArray<[RegExp, EndpointDocs]> = [
+const docsByPath: ReadonlyArray<[RegExp, EndpointDocs]> = [
   createRow(/\/ai\/embedding-model$/, 'Embed text', 'AI SDK', `${AI_SDK_DOCS}/embeddings`),
   createRow(/\/ai\/reranking-model$/, 'Rerank documents by a query', 'AI SDK', `${AI_SDK_DOCS}/reranking`),
   createRow(/\/ai\/image-model$/, 'Generate or edit images', 'AI SDK', `${AI_SDK_DOCS}/image-generation`),

@@ -5,10 +5,10 @@ import { acceptsBody, acceptsQuery, type NamedOperation } from '../../operation-
 import { TRY_PATH, tryInput } from '../try.ts'
 import {
   anyOf,
-  type Builder,
   capitalize,
   createJsonContent,
   createParameter,
+  type DocumentBuilder,
   joinNames,
   listPathParameters,
   type Paths,
@@ -44,24 +44,30 @@ export function nameInputs(operations: readonly NamedOperation[]): Map<object, s
 /** Describes the paths under `/api`. `security` lists the required credentials. */
 export function describeManagementPaths(
   routes: readonly ManagementRoute[],
-  { convert, describeType, describeResult, errors: errorResponses }: Builder,
+  { convertSchema, describeType, describeResult, describeErrors }: DocumentBuilder,
   security: JsonObject[],
 ): Paths {
   const paths: Paths = {}
   const usedIds = new Set<string>()
 
   for (const route of routes) {
-    const [{ method, path, status = 200, names, exports: exported, errors = [] }] = route
+    const [{ method, path, status = 200, names, exports: exportedField, errors = [] }] = route
     const hasBody = acceptsBody(route[0])
-    const inPath = listPathParameters(path)
-    const parameters = [...inPath, ...queryParameters(route[0]), ...(route[0].ifMatch ? [describeIfMatch()] : [])]
+    const pathParameters = listPathParameters(path)
+    const parameters = [
+      ...pathParameters,
+      ...listQueryParameters(route[0]),
+      ...(route[0].ifMatch ? [describeIfMatch()] : []),
+    ]
     const statuses = [
       ...COMMON_STATUSES,
       ...(hasBody ? BODY_STATUSES : []),
-      ...(inPath.length > 0 ? PARAMETER_STATUSES : []),
+      ...(pathParameters.length > 0 ? PARAMETER_STATUSES : []),
     ]
     const template = toTemplate(path)
-    const outcomes = route.map(({ output, names }) => (output ? convert(output) : describeResult(names.join('.'))))
+    const resultSchemas = route.map(({ output, names }) =>
+      output ? convertSchema(output) : describeResult(names.join('.')),
+    )
     paths[template] = {
       ...paths[template],
       [method.toLowerCase()]: {
@@ -79,28 +85,28 @@ export function describeManagementPaths(
         responses: {
           [status]: {
             description: 'Done.',
-            content: { ...createJsonContent(anyOf(outcomes)), ...(exported && EXPORT_CONTENT) },
+            content: { ...createJsonContent(anyOf(resultSchemas)), ...(exportedField && EXPORT_CONTENT) },
           },
-          ...errorResponses([...statuses, ...errors], 'Error', describeType('Error')),
-          ...(route[0].ifMatch && errorResponses([409], 'Conflict', describeType('ChangedMeanwhile'))),
+          ...describeErrors([...statuses, ...errors], 'Error', describeType('Error')),
+          ...(route[0].ifMatch && describeErrors([409], 'Conflict', describeType('ChangedMeanwhile'))),
         },
       },
     }
   }
 
-  function queryParameters(operation: NamedOperation): JsonObject[] {
-    const { input, parameters = {}, exports: exported } = operation
-    const { properties } = input && acceptsQuery(operation) ? convert(input) : {}
-    const members: Array<[string, JsonObject]> = Object.entries(Object(properties))
+  function listQueryParameters(operation: NamedOperation): JsonObject[] {
+    const { input, parameters = {}, exports: exportedField } = operation
+    const { properties } = input && acceptsQuery(operation) ? convertSchema(input) : {}
+    const propertySchemas: Array<[string, JsonObject]> = Object.entries(Object(properties))
     return [
-      ...members.map(([name, schema]) => createParameter('query', name, parameters[name], schema)),
-      ...(exported ? [createParameter('query', 'format', formatDescription, FORMAT_SCHEMA)] : []),
+      ...propertySchemas.map(([name, schema]) => createParameter('query', name, parameters[name], schema)),
+      ...(exportedField ? [createParameter('query', 'format', formatDescription, FORMAT_SCHEMA)] : []),
     ]
   }
 
   /** Returns the schema of the request body. */
   function describeInput({ input, action, names }: NamedOperation): JsonObject {
-    const schema = input ? convert(input) : { type: 'object', additionalProperties: false }
+    const schema = input ? convertSchema(input) : { type: 'object', additionalProperties: false }
     if (action === undefined) return schema
     const { properties = {}, required = [] } = schema
     return {
@@ -129,17 +135,19 @@ export function describeManagementPaths(
           description: content ? 'The response to the request.' : 'Done.',
           content: { ...content, 'text/event-stream': { schema: { type: 'string' } } },
         },
-        ...errorResponses([...COMMON_STATUSES, ...errors], 'Error', describeType('Error')),
+        ...describeErrors([...COMMON_STATUSES, ...errors], 'Error', describeType('Error')),
       },
     }
   }
 
-  const liveMembers: Array<[string, JsonObject]> = Object.entries(Object(convert(liveInput).properties))
+  const livePropertySchemas: Array<[string, JsonObject]> = Object.entries(Object(convertSchema(liveInput).properties))
   const liveParameters = [
-    ...liveMembers.map(([name, schema]) => createParameter('query', name, liveParameterDescriptions[name], schema)),
+    ...livePropertySchemas.map(([name, schema]) =>
+      createParameter('query', name, liveParameterDescriptions[name], schema),
+    ),
     createParameter('header', LAST_EVENT_HEADER, liveParameterDescriptions[LAST_EVENT_HEADER]),
   ]
-  const tryBody = { required: true, content: createJsonContent(convert(tryInput)) }
+  const tryBody = { required: true, content: createJsonContent(convertSchema(tryInput)) }
   return {
     ...paths,
     [LIVE_PATH]: { get: describeStream('live', { parameters: liveParameters }) },
@@ -182,8 +190,8 @@ function describeRoute(route: ManagementRoute) {
 function createOperationId([{ method, path, names, action }]: ManagementRoute, usedIds: Set<string>): string {
   const baseName = joinNames(action === undefined ? names : [...names.slice(0, -1), 'act'])
   const parameter = /:(\w+)\+?$/.exec(path)?.[1] ?? ''
-  const other = method === 'PATCH' ? 'Patch' : `By${capitalize(parameter)}`
-  const id = usedIds.has(baseName) ? baseName + other : baseName
+  const suffix = method === 'PATCH' ? 'Patch' : `By${capitalize(parameter)}`
+  const id = usedIds.has(baseName) ? baseName + suffix : baseName
   usedIds.add(id)
   return id
 }

@@ -10,10 +10,10 @@ import { listCallerFormats } from '../../../request/door/caller-format.ts'
 import type { ClientFormat } from '../../../types.ts'
 import {
   anyOf,
-  type Builder,
   capitalize,
   createJsonContent,
   createParameter,
+  type DocumentBuilder,
   listPathParameters,
   type Paths,
   toTemplate,
@@ -22,7 +22,7 @@ import { findEndpointDocs } from './endpoint-docs.ts'
 import { formatTypes } from './model-types.ts'
 
 /** The vendors' names for the formats, and links to their documentation. */
-const vendors: Readonly<Record<ClientFormat, { title: string; reference: string }>> = {
+const vendorsByFormat: Readonly<Record<ClientFormat, { title: string; reference: string }>> = {
   'openai-chat': { title: 'OpenAI', reference: 'https://platform.openai.com/docs/api-reference/chat' },
   'openai-responses': {
     title: 'OpenAI Responses',
@@ -33,7 +33,7 @@ const vendors: Readonly<Record<ClientFormat, { title: string; reference: string 
   'ai-sdk': { title: 'AI SDK', reference: 'https://ai-sdk.dev/providers/ai-sdk-providers/ai-gateway' },
 }
 
-const summaries: Readonly<Record<OperationName, string>> = {
+const summariesByOperation: Readonly<Record<OperationName, string>> = {
   generate: 'Generate a response',
   'count-tokens': 'Count the tokens of a request',
   compact: 'Compact a conversation',
@@ -41,7 +41,7 @@ const summaries: Readonly<Record<OperationName, string>> = {
 }
 
 /** The paths where callers read their own limits, with each path's summary and response type. */
-const accounts: Readonly<Record<keyof AccountReaders, { summary: string; type: string }>> = {
+const accountDocs: Readonly<Record<keyof AccountReaders, { summary: string; type: string }>> = {
   account: {
     summary: "Get the caller's account, key, and limits, with used and remaining amounts and reset times",
     type: 'Account',
@@ -115,63 +115,63 @@ export const responseHeaders: Record<string, JsonObject> = Object.fromEntries(
 )
 
 /** Describes the paths under `/v1` and `/v1beta`: the format endpoints, the listing paths, and the feature routes. */
-export function describeModelPaths(features: readonly BuiltInFeature[], builder: Builder): Paths {
+export function describeModelPaths(features: readonly BuiltInFeature[], builder: DocumentBuilder): Paths {
   const paths: Paths = {}
-  const add = (path: string, method: string, operation: JsonObject) => {
+  const addOperation = (path: string, method: string, operation: JsonObject) => {
     paths[path] = { ...paths[path], [method]: operation }
   }
 
   for (const { path, kinds, isPublic } of listingPaths) {
-    const callers = removeDuplicates(listCallerFormats(path))
+    const callerFormats = removeDuplicates(listCallerFormats(path))
     const id = `${createId(path.replace(/\/:.*/, ''))}${kinds ? 'List' : 'Get'}`
-    const shared = { tags: ['models'], security: clientSecurity }
-    const query = kinds ? callers.flatMap(listPagingParameters) : []
-    const parameters = [...listPathParameters(path), ...query]
-    add(toTemplate(path), 'get', {
+    const commonFields = { tags: ['models'], security: clientSecurity }
+    const queryParameters = kinds ? callerFormats.flatMap(listPagingParameters) : []
+    const parameters = [...listPathParameters(path), ...queryParameters]
+    addOperation(toTemplate(path), 'get', {
       operationId: id,
       summary: kinds ? `List the models of kind ${kinds.join(' and ')}` : 'Get a model',
-      ...(callers.length > 1 && { description: BY_HEADERS }),
-      ...shared,
+      ...(callerFormats.length > 1 && { description: BY_HEADERS }),
+      ...commonFields,
       ...(parameters.length > 0 && { parameters }),
       responses: {
         200: {
           description: kinds ? 'The models.' : 'The model.',
           content: createJsonContent(
-            anyOf(callers.map((caller) => builder.describeType(formatTypes[caller][kinds ? 'list' : 'model']))),
+            anyOf(callerFormats.map((caller) => builder.describeType(formatTypes[caller][kinds ? 'list' : 'model']))),
           ),
         },
-        ...describeErrors(callers, kinds ? LISTING_ERRORS : [...LISTING_ERRORS, 404], builder),
+        ...describeErrorResponses(callerFormats, kinds ? LISTING_ERRORS : [...LISTING_ERRORS, 404], builder),
       },
     })
     if (isPublic)
-      add(toTemplate(path), 'options', {
+      addOperation(toTemplate(path), 'options', {
         operationId: `${id}Options`,
         summary: 'Handle a CORS preflight request',
-        ...shared,
+        ...commonFields,
         security: [],
         responses: { 204: { description: 'The CORS headers.' } },
       })
   }
 
   for (const [path, reader] of Object.entries(accountPaths)) {
-    const { summary, type } = accounts[reader]
-    add(path, 'get', {
+    const { summary, type } = accountDocs[reader]
+    addOperation(path, 'get', {
       operationId: createId(path),
       tags: ['account'],
       summary,
       security: clientSecurity,
       responses: {
         200: { description: "The caller's account.", content: createJsonContent(builder.describeResult(type)) },
-        ...describeErrors(removeDuplicates(listCallerFormats(path)), LISTING_ERRORS, builder),
+        ...describeErrorResponses(removeDuplicates(listCallerFormats(path)), LISTING_ERRORS, builder),
       },
     })
   }
-  for (const endpoint of endpoints) add(endpoint.path, 'post', describeEndpoint(endpoint, builder))
+  for (const endpoint of endpoints) addOperation(endpoint.path, 'post', describeEndpoint(endpoint, builder))
   for (const feature of features)
     for (const route of listDescribedRoutes(feature)) {
       const path = toTemplate(route.path)
       const method = route.method.toLowerCase()
-      if (!paths[path]?.[method]) add(path, method, describeFeatureRoute(route, feature.name, builder))
+      if (!paths[path]?.[method]) addOperation(path, method, describeFeatureRoute(route, feature.name, builder))
     }
   return paths
 }
@@ -185,7 +185,7 @@ const listDescribedRoutes = ({ areas = [], routes = [] }: BuiltInFeature): Featu
 function describeFeatureRoute(
   { method, path, summary = path, isRecorded }: FeatureRoute,
   tag: string,
-  builder: Builder,
+  builder: DocumentBuilder,
 ) {
   const statuses = isRecorded === false ? LISTING_ERRORS : ROUTE_ERRORS
   return {
@@ -196,13 +196,13 @@ function describeFeatureRoute(
     parameters: listPathParameters(path),
     responses: {
       200: { description: 'The response.' },
-      ...describeErrors(removeDuplicates(listCallerFormats(path)), statuses, builder),
+      ...describeErrorResponses(removeDuplicates(listCallerFormats(path)), statuses, builder),
     },
   }
 }
 
 /** Describes an endpoint for model requests. */
-function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
+function describeEndpoint(endpoint: Endpoint, builder: DocumentBuilder): JsonObject {
   const {
     path,
     format,
@@ -215,10 +215,10 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
     statefulFields = [],
   } = endpoint
   const docs = findEndpointDocs(path)
-  const { title, reference } = docs ? { title: docs.vendor, reference: docs.reference } : vendors[format]
-  const summary = docs?.summary ?? getEntry(summaries, operation.name) ?? operation.name
-  const inPath = path.includes('{model}')
-  const isInBody = !inPath && !headers
+  const { title, reference } = docs ? { title: docs.vendor, reference: docs.reference } : vendorsByFormat[format]
+  const summary = docs?.summary ?? getEntry(summariesByOperation, operation.name) ?? operation.name
+  const isModelInPath = path.includes('{model}')
+  const isModelInBody = !isModelInPath && !headers
   const responseContent = responseTypes ? describeContent(responseTypes) : createJsonContent(OPEN_OBJECT_SCHEMA)
   const stream = {
     'text/event-stream': { schema: { type: 'string', description: 'Server-sent events in this format.' } },
@@ -226,7 +226,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
   const body = {
     ...OPEN_OBJECT_SCHEMA,
     properties: {
-      ...(isInBody && { model: { type: 'string', description: MODEL_DESCRIPTION } }),
+      ...(isModelInBody && { model: { type: 'string', description: MODEL_DESCRIPTION } }),
       ...(streams === 'requested' &&
         !headers && {
           ...(streamTrigger
@@ -245,20 +245,20 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
         ]),
       ),
     },
-    ...(isInBody && { required: ['model'] }),
+    ...(isModelInBody && { required: ['model'] }),
   }
   return {
     operationId: createId(path.replace(/\/\{model\}$/, '/by-name').replace('{model}', '')),
     tags: ['inference'],
     summary: `${summary}${streams === 'always' ? ' as a stream' : ''} (${title})`,
     description:
-      inPath && format === 'gemini'
+      isModelInPath && format === 'gemini'
         ? `${BODIES_DESCRIPTION} Names with a slash don't need \`models/\`.`
         : BODIES_DESCRIPTION,
     externalDocs: { url: reference },
     security: clientSecurity,
     parameters: [
-      ...(inPath
+      ...(isModelInPath
         ? [createParameter('path', 'model', `${MODEL_DESCRIPTION} Can contain slashes, percent-encoded or not.`)]
         : []),
       ...(headers ? listHeaderParameters(headers) : []),
@@ -282,7 +282,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
             ? { ...stream, ...createJsonContent({ type: 'array', items: OPEN_OBJECT_SCHEMA }) }
             : { ...responseContent, ...(streams === 'requested' && stream) },
       },
-      ...describeErrors([format], CALL_ERRORS, builder),
+      ...describeErrorResponses([format], CALL_ERRORS, builder),
       default: {
         description: "The provider's error.",
         content: createJsonContent(builder.describeType(formatTypes[format].error)),
@@ -322,13 +322,17 @@ const listPagingParameters = (format: ClientFormat): JsonObject[] =>
   )
 
 /** Describes the errors as clients of these formats receive them. */
-function describeErrors(
+function describeErrorResponses(
   callers: readonly ClientFormat[],
   statuses: readonly number[],
-  { describeType, errors }: Builder,
+  { describeType, describeErrors }: DocumentBuilder,
 ): JsonObject {
-  const [name = '', ...others] = callers.map((caller) => formatTypes[caller].error)
-  return errors(statuses, others.length === 0 ? name : 'ListingError', anyOf([name, ...others].map(describeType)))
+  const [name = '', ...otherNames] = callers.map((caller) => formatTypes[caller].error)
+  return describeErrors(
+    statuses,
+    otherNames.length === 0 ? name : 'ListingError',
+    anyOf([name, ...otherNames].map(describeType)),
+  )
 }
 
 /** Returns a path's operation ID: `chatCompletions` for `/v1/chat/completions`, `betaModelsGenerateContent` for `/v1beta/models/:generateContent`. */

@@ -8,19 +8,19 @@ import { makeNullable } from '../../../lib/json-schema.ts'
 export function convertType(text: string, createReference: (name: string) => JsonObject): JsonObject {
   const tokens = text.match(/'[^']*'|[\w.-]+|\S/g) ?? []
   let position = 0
-  const next = () => tokens[position++] ?? ''
-  const skip = (token: string) => tokens[position] === token && next() === token
+  const readToken = () => tokens[position++] ?? ''
+  const skipToken = (token: string) => tokens[position] === token && readToken() === token
 
   function readUnion(end: string): JsonObject {
     const members = [readArray()]
-    while (skip('|')) members.push(readArray())
-    skip(end)
+    while (skipToken('|')) members.push(readArray())
+    skipToken(end)
     return createUnionSchema(members)
   }
 
   function readArray(): JsonObject {
-    let schema = readType(next())
-    for (; skip('['); next()) schema = { type: 'array', items: schema }
+    let schema = readType(readToken())
+    for (; skipToken('['); readToken()) schema = { type: 'array', items: schema }
     return schema
   }
 
@@ -28,21 +28,21 @@ export function convertType(text: string, createReference: (name: string) => Jso
     if (token === '{') return readObject()
     if (token === '(') return readUnion(')')
     if (token.startsWith("'")) return { const: token.slice(1, -1) }
-    if (token === 'Record' && skip('<'))
+    if (token === 'Record' && skipToken('<'))
       return { type: 'object', propertyNames: { type: 'string' }, additionalProperties: readUnion('>') }
     return Object.hasOwn(basicTypes, token) ? { ...basicTypes[token] } : createReference(token)
   }
 
   function readObject(): JsonObject {
     const properties: JsonObject = {}
-    const required: string[] = []
-    while (!skip('}')) {
-      const name = next()
-      if (!skip('?')) required.push(name)
-      next()
+    const requiredNames: string[] = []
+    while (!skipToken('}')) {
+      const name = readToken()
+      if (!skipToken('?')) requiredNames.push(name)
+      readToken()
       properties[name] = readUnion(',')
     }
-    return { type: 'object', properties, ...(required.length > 0 && { required }) }
+    return { type: 'object', properties, ...(requiredNames.length > 0 && { required: requiredNames }) }
   }
 
   return readUnion('')
@@ -56,12 +56,12 @@ const basicTypes: Readonly<Record<string, JsonObject>> = {
 }
 
 function createUnionSchema(members: readonly JsonObject[]): JsonObject {
-  const others = members.filter(({ type }) => type !== 'null')
-  const isChoice = others.length > 1 && others.every((member) => 'const' in member)
-  const union = isChoice
-    ? { type: 'string', enum: others.map((member) => member.const) }
-    : others.length === 1
-      ? { ...others[0] }
-      : { anyOf: others }
-  return others.length < members.length ? makeNullable(union) : union
+  const nonNullMembers = members.filter(({ type }) => type !== 'null')
+  const isEnum = nonNullMembers.length > 1 && nonNullMembers.every((member) => 'const' in member)
+  const union = isEnum
+    ? { type: 'string', enum: nonNullMembers.map((member) => member.const) }
+    : nonNullMembers.length === 1
+      ? { ...nonNullMembers[0] }
+      : { anyOf: nonNullMembers }
+  return nonNullMembers.length < members.length ? makeNullable(union) : union
 }

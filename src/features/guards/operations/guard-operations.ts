@@ -112,10 +112,10 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
 
   const requireGuard = async (name: string) => requirePresent(await guards.get(String(name)), 'Guard')
 
-  /** Creates a guard. Resolves to `false` if the name is taken. With `replaces`, also replaces an unreadable record. */
+  /** Creates a guard. Resolves to `false` if the name is taken. With `replacesDamaged`, also replaces an unreadable record. */
   async function addGuard(
     { name, kind, ...options }: NewGuard,
-    { replaces: replacesDamaged = false }: { replaces?: boolean } = {},
+    { replacesDamaged = false }: { replacesDamaged?: boolean } = {},
   ): Promise<StoredGuard | false> {
     const now = getTimestamp(clock)
     const record = { ...withChange({ name, kind }, options), createdAt: now, updatedAt: now }
@@ -174,7 +174,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
       const { name, ...fields } = parsePut(guardInputs.put, input)
       await retryOnConflict<StoredGuard>(async () => {
         const currentRecord = await guards.get(name)
-        if (!currentRecord) return addGuard(withChange({ name, kind: fields.kind }, fields), { replaces: true })
+        if (!currentRecord) return addGuard(withChange({ name, kind: fields.kind }, fields), { replacesDamaged: true })
         const decryptedGuard = await decryptRecord(currentRecord)
         const isUnchanged =
           (await store.isSignedGuard(currentRecord)) &&

@@ -1,4 +1,4 @@
-import { changeInPlace, type OperationEntries, omittedFieldsStay } from '../../../admin/operation-table.ts'
+import { type OperationEntries, omittedFieldsNote, updateDescription } from '../../../admin/operation-table.ts'
 import { type GuardOperations, guardInputs } from './guard-operations.ts'
 
 /** The operations on guards, at `/api/guards`. */
@@ -48,7 +48,7 @@ export const guardTable = {
     ifMatch: true,
     input: guardInputs.update,
     summary: 'Change a guard',
-    description: `${changeInPlace} Takes effect with the next request.`,
+    description: `${updateDescription} Takes effect with the next request.`,
     errors: [409],
   },
   delete: {
@@ -66,7 +66,7 @@ export const guardTable = {
     failure: 'put guard',
     input: guardInputs.put,
     summary: 'Create or change a guard',
-    description: `Identified by \`name\`. ${omittedFieldsStay}`,
+    description: `Identified by \`name\`. ${omittedFieldsNote}`,
     errors: [409],
   },
 } satisfies OperationEntries<GuardOperations>
