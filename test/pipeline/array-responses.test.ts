@@ -59,7 +59,7 @@ test('a Google client that requests a JSON array gets all of it, even byte by by
   assert.equal(await response.json(), chunks)
 })
 
-test('streams the elements of a JSON array as they arrive', async () => {
+test('the elements of a JSON array are streamed as they arrive', async () => {
   const world = await open(() => typed('application/json', elements.slice(0, 2), 'hang'))
   const response = await world.post(...questions.gemini('google/g', true))
   const reader = response.body?.getReader()

@@ -104,7 +104,7 @@ test("compacting again summarizes the earlier summary too, and keeps the user's 
   )
 })
 
-test("keeps the last 64,000 tokens of the user's messages, along with all instructions", async () => {
+test("compaction keeps the last 64,000 tokens of the user's messages, and all instructions", async () => {
   const { world } = await open()
   const words = (name: string) => ({ role: 'user', content: `${name} ${'quack '.repeat(20_000)}` })
   const input = [{ role: 'developer', content: 'Be kind.' }, words('first'), words('second'), words('third')]
@@ -144,7 +144,7 @@ for (const [name, respond] of Object.entries(missingEndpoints))
     assert.equal(await send(), ['/v1/responses/compact', '/v1/responses'])
   })
 
-test("falls back to the next target if the gateway can't summarize a conversation", async () => {
+test("compaction falls back to the next target if the gateway can't summarize a conversation", async () => {
   const { world, upstream } = await open(
     (call) => (call.provider === 'openai' ? json(native) : json({ detail: 'Not Found' }, 404)),
     { combos: { chain: [models.responses, 'openai/m'] } },

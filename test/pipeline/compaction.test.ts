@@ -158,7 +158,7 @@ test('the official client streams a compaction and a response', async () => {
   )
 })
 
-test("keeps the user's last message whatever its size, and earlier messages up to half the threshold", async () => {
+test("compaction keeps the user's last message whatever its size, and earlier ones up to half the threshold", async () => {
   const { world, sent } = await open()
   const words = (name: string) => ({ role: 'user', content: `${name} ${'quack '.repeat(1_500)}` })
   const names = ['first', 'second', 'third', 'fourth', 'fifth']

@@ -38,7 +38,7 @@ const LIMITS: ReadonlyArray<readonly [output: string, limit: number]> = [
 ]
 
 for (const [output, limit] of LIMITS) {
-  test(`uses the context window in an error if the catalog has none: ${output}`, async () => {
+  test(`the context window in an error is used if the catalog has none: ${output}`, async () => {
     assert.is(
       await getAttempts(output, { two: limit, three: limit + 1 }),
       '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200',
@@ -48,7 +48,7 @@ for (const [output, limit] of LIMITS) {
 
 const [[output] = ['']] = LIMITS
 
-test('ignores the context window in an error if the catalog has one', async () => {
+test('the context window in an error is ignored if the catalog has one', async () => {
   assert.is(
     await getAttempts(output, { one: 32_000, two: 16_000, three: 64_000 }),
     '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200',

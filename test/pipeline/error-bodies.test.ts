@@ -8,7 +8,7 @@ const test = suite('error bodies')
 
 const combos = { chain: ['one/m', 'two/m'] }
 
-test('waits five seconds for a slow error body, and then uses the part that has arrived', async () => {
+test('a slow error body is cut off after five seconds, and the part that has arrived is used', async () => {
   const clock = fakeClock()
   const blanks = Array.from({ length: 1_000 }, () => ' ')
   const dripError = () =>
@@ -26,7 +26,7 @@ test('waits five seconds for a slow error body, and then uses the part that has 
   assert.is(upstream.open, 0)
 })
 
-test('reads at most 64 kB of a large error body', async () => {
+test('at most 64 kB of a large error body is read', async () => {
   const content = `maximum context length is 8000 tokens. You said: ${'x'.repeat(10_000)}`
   const upstream = fakeUpstream((_, index) =>
     index === 1

@@ -6,7 +6,7 @@ const test = suite('error markers in an event stream')
 const hasErrorMarker = (text: string) => mayContainError(new TextEncoder().encode(text))
 
 for (const mark of ['"error"', 'event: error', 'event:error'])
-  test(`finds the error marker ${mark} anywhere among events`, () => {
+  test(`the error marker ${mark} is found anywhere among events`, () => {
     for (let before = 0; before < 9; before++)
       for (let after = 0; after < 3; after++)
         assert.is(hasErrorMarker('x'.repeat(before) + mark + 'x'.repeat(after)), true, `${before}, ${after}`)
@@ -25,6 +25,6 @@ for (const text of [
   'terror',
   'an error',
 ])
-  test(`doesn't mistake text that resembles an error marker for one: ${JSON.stringify(text)}`, () => {
+  test(`text that only resembles an error marker isn't taken for one: ${JSON.stringify(text)}`, () => {
     for (let before = 0; before < 4; before++) assert.is(hasErrorMarker(`${'x'.repeat(before)}${text}`), false)
   })

@@ -10,7 +10,7 @@ test("an image whose declared length is too large isn't read", async () => {
   assert.is(upstream.pulled, 0)
 })
 
-test('stops reading an image that turns out to be too large', async () => {
+test('reading an image stops if it turns out to be too large', async () => {
   let chunks = 0
   function* endless() {
     for (;;) {

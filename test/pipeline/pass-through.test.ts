@@ -192,7 +192,7 @@ test('Messages requests get an anthropic-version header, and keep only ?beta=tru
   }
 })
 
-test('drops invalid upstream headers, and joins repeated headers', async () => {
+test('invalid upstream headers are dropped, and repeated headers are joined', async () => {
   const head: Array<[string, string]> = [
     ['content-type', 'application/json'],
     ['x-note', '“quoted”'],

@@ -260,7 +260,7 @@ test('a 402 from OpenRouter can mean a rate limit or a single request that is to
   )
 })
 
-test('recognizes an account without credit, whatever the status', async () => {
+test('an account without credit is recognized, whatever the status', async () => {
   for (const [status, body] of [
     [429, openai('x', { code: 'insufficient_quota' })],
     [400, anthropic('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.')],

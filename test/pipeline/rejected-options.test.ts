@@ -106,7 +106,7 @@ for (const [name, createError] of Object.entries(wordings)) {
   })
 }
 
-test('a streaming request is also retried without the rejected option', async () => {
+test('a streaming request is retried without the rejected option', async () => {
   const upstream = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const response = await messages({ ...callOptions, stream: true })

@@ -250,7 +250,7 @@ test("an unrequested stream that restarts isn't a valid response", async () => {
   assert.match(await response.text(), /two/)
 })
 
-test('counts the tokens that the second message_start reports', async () => {
+test('the tokens that a second message_start reports are counted', async () => {
   const events = [start({ input_tokens: 0, output_tokens: 0 }), start(), ...text(0, 'Hello'), ...finish]
   const { messages, recorded } = await openWorld({
     fetch: fakeUpstream(() => sse(writeEvents(events))),

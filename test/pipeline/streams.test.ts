@@ -166,7 +166,7 @@ test("the start of a tool call counts as content, but the start of empty text do
   }
 })
 
-test('finds usage in the finish chunk, after it, and next to large last chunks', async () => {
+test('usage is found in the finish chunk, after it, and next to large last chunks', async () => {
   const usage = { prompt_tokens: 5, completion_tokens: 4 }
   const finish = chatChunk({}, 'stop')
   const beside = finish.replace('"choices"', `"usage":${JSON.stringify(usage)},"choices"`)

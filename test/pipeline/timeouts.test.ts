@@ -71,7 +71,7 @@ test('a timeout longer than the maximum timer duration never expires', async () 
   assert.is(respond(), undefined)
 })
 
-test('falls back to the next target after a headers timeout', async () => {
+test('a headers timeout causes a fallback to the next target', async () => {
   const { upstream, world, requested, respond } = await createRequest(
     never,
     { model: 'chain' },
@@ -98,7 +98,7 @@ test('the idle timeout of a non-streaming response restarts with each chunk', as
   assert.is(world.clock.pending(), 0)
 })
 
-test("falls back to the next target after an idle timeout before a stream's first content", async () => {
+test("an idle timeout before a stream's first content causes a fallback to the next target", async () => {
   const { upstream, world, requested, respond } = await createRequest(
     () => sse(chatEvents().slice(0, 1), 'hang'),
     { model: 'chain', stream: true },

@@ -116,7 +116,7 @@ test('a Bedrock response without a token count causes a 502', async () => {
   assert.is(response.status, 502)
 })
 
-test('counts tokens with the model behind an inference profile', async () => {
+test('token counting uses the model behind an inference profile', async () => {
   const account = 'arn:aws:bedrock:us-east-1:123456789012'
   for (const [model, requested] of [
     ['anthropic.claude-haiku-4-5-20251001-v1:0', 'anthropic.claude-haiku-4-5-20251001-v1:0'],
