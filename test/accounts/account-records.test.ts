@@ -62,7 +62,7 @@ test("rejected account ids don't change the storage", async () => {
   assert.is(await dump(), before)
 })
 
-test('the 1,001st new account within a minute gets a 503, and known accounts are still served', async () => {
+test('the 1,001st new account within a minute gets a 503, and known accounts still work', async () => {
   const { accounts, use, tell, errors, clock } = openAccounts()
   await use({ account: 'known' })
   await clock.advance(60_000)
@@ -153,7 +153,7 @@ test('a record that was changed by another program or copied from another accoun
   assert.is(await tell({ account: 'carol' }), 'ok')
 })
 
-test('while the storage is unavailable, known accounts are served and unknown ones get a 503', async () => {
+test('while the storage is unavailable, known accounts work, and unknown ones get a 503', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   let isUnavailable = false

@@ -193,7 +193,7 @@ for (const [limits, isRejected] of [
 ] as const)
   for (const isReversed of [false, true])
     away(
-      `requests with a limit on ${Object.keys(limits).join(' and ')} ${isRejected !== isReversed ? 'get a 503' : 'are served'}${isReversed ? ' if the settings say so' : ''}`,
+      `without its storage, a gateway ${isRejected !== isReversed ? 'rejects' : 'accepts'} requests with a limit on ${Object.keys(limits).join(' and ')}${isReversed ? ' if onStorageUnavailable says so' : ' by default'}`,
       async () => {
         const { state, storage } = unreachable()
         const verdict = isRejected ? 'allow' : 'refuse'

@@ -226,7 +226,7 @@ test("if keys aren't required, requests with no key or an unknown one are accept
   assert.is((await chat({ authorization: 'Bearer sk-of-a-vendor' })).status, 200)
 })
 
-test('OPTIONS works without a key and with a paused key', async () => {
+test('OPTIONS requests work without a key and with a paused key', async () => {
   const { world, send, key, id } = await gated()
   await world.api.keys.update(id, { isActive: false })
   for (const headers of [{}, { 'x-api-key': key }]) {

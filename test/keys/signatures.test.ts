@@ -142,7 +142,7 @@ const settingsChanges: Record<string, Change> = {
 }
 
 for (const [mode, changing] of Object.entries(settingsChanges)) {
-  settings(`if the settings ${mode}, a key is required and cloud sync is off until both are set again`, async () => {
+  settings(`if the settings ${mode}, a key is required and cloud sync is off`, async () => {
     const { storage, status, api, active, recorded } = await fillStorage()
     await api.settings.update({ maxAttempts: 2 })
     assert.is(await status(active.key), 200)

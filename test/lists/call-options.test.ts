@@ -303,7 +303,7 @@ test('turning allowRequestModels off forbids the options that create a list, and
   assert.is((await send({ user: 'me', session: 's', timeoutMs: 60_000, strict: true, reasoning: 'low' })).status, 200)
 })
 
-test('explanations show where a call with these options would go', async () => {
+test("an explanation applies the models and parameters in a call's options", async () => {
   const { api, upstream } = await open()
   const explain = (signalbox: object) =>
     api.explain({ model: 'fast', path: PATH, body: { prompt, providerOptions: { signalbox } } })

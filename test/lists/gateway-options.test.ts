@@ -209,7 +209,7 @@ for (const [option, tags] of [
     assert.equal(upstream.providers, ['one'])
   })
 
-  test(`${option} also applies to fallback models, and never becomes just a warning in strict mode`, async () => {
+  test(`${option} applies to fallback models, and returns a 403 in strict mode`, async () => {
     const { send, upstream } = await open()
     const options = { [option]: true, models: ['two/m'], order: ['three'], sort: 'cost' }
     const { status } = await readError(await send(options, { headers: { 'x-signalbox-strict': 'true' } }))

@@ -42,7 +42,7 @@ test("a list's models are tried in order, and the model in the body is ignored",
   assert.match(record?.attempts[1]?.via ?? '', /^x-signalbox-models:fallback$/)
 })
 
-test('comma-separated names also form a list', async () => {
+test('comma-separated names form a list', async () => {
   const { send, upstream } = await open(failingFirst)
   assert.is((await send(' one/m ,two/m')).status, 200)
   assert.equal(upstream.providers, ['one', 'two'])
@@ -234,7 +234,7 @@ test("a key's limits use a list entry's output limit instead of the request's", 
   assert.is(await used('tokens'), 12)
 })
 
-test('unwanted responses also count toward limits', async () => {
+test('unwanted responses count toward limits', async () => {
   const { post, used, reserved } = await openGate({ limits: { tokens: { total: 30_000 }, usd: { total: 1 } } })
   const response_format = { type: 'json_object' }
   for (const stream of [false, true]) {

@@ -116,7 +116,7 @@ test('targets in cooldown are reported', async () => {
   assert.is(sample(text, 'signalbox_target_state', { ...target, signalbox_state: 'ok' }), 0)
 })
 
-test('the age of the prices is reported, if the catalog has a date', async () => {
+test('the age of the prices is reported if the catalog has a date', async () => {
   const clock = fakeClock()
   const open = (asOf: object) =>
     createGateway({
@@ -149,7 +149,7 @@ test('the used share of each gateway and group limit is reported', async () => {
   assert.is(text.match(/^signalbox_limit_used\{/gm)?.length, 2)
 })
 
-test('the format is Prometheus text 0.0.4, or OpenMetrics if the scraper prefers it', async () => {
+test('metrics are in Prometheus text 0.0.4, or in OpenMetrics if the scraper prefers it', async () => {
   const world = await openObserved([prometheus({ token: TOKEN })])
   await read(world.chat())
   const plain = await scrape(world, { accept: '*/*;q=0.1' })

@@ -238,7 +238,7 @@ for (const [model, respond] of [
     assert.equal([...(on.call?.headers ?? [])], [...(off.call?.headers ?? [])])
   })
 
-test('a longer lifetime applies only to the breakpoints at the tools and the instructions', async () => {
+test('a longer lifetime applies only to the breakpoints on the tools and the instructions', async () => {
   const { sent } = await send({ ...claude, promptCaching: { mode: 'auto', ttl: '1h' }, body: agent })
   assert.equal(
     listMarks(sent).map(({ ttl }) => ttl),
