@@ -21,8 +21,10 @@ export function readProviderOptions(body: Fields): readonly Fields[] {
 }
 
 /** Returns the first value that `read` finds. Reads all providers' options, so none of them is reported as dropped. */
-export const findFirst = <T>(options: readonly Fields[], read: (fields: Fields) => T | undefined): T | undefined =>
-  options.map(read).find((value) => value !== undefined)
+export const findFirstOption = <T>(
+  options: readonly Fields[],
+  read: (fields: Fields) => T | undefined,
+): T | undefined => options.map(read).find((value) => value !== undefined)
 
 /** Reports unread fields as dropped. */
 export function dropUnread(body: Fields, options: readonly Fields[], warnings: Warnings): void {
@@ -34,17 +36,18 @@ export function dropUnread(body: Fields, options: readonly Fields[], warnings: W
 }
 
 /**
- * Warns about unsupported options for the AI SDK's own gateway. `others` contains options that the caller supports in addition to the common ones.
+ * Warns about unsupported options for the AI SDK's own gateway. `supportedNames` lists the options that the caller supports in addition to the common
+ * ones.
  */
 export function dropUnreadGatewayOptions(
   { providerOptions }: JsonObject,
   warnings: Warnings,
-  others: Iterable<string> = [],
+  supportedNames: Iterable<string> = [],
 ): void {
   const gateway = isObject(providerOptions) ? providerOptions.gateway : undefined
   if (!isObject(gateway)) return
   const fields = readFields(gateway, 'providerOptions.gateway', warnings)
-  fields.ignore(...others)
+  fields.ignore(...supportedNames)
   noteGatewayOptions(fields, warnings)
   fields.dropUnread()
 }
@@ -62,10 +65,10 @@ export function writeResponseFields(
   extra: JsonObject = {},
 ): JsonObject {
   const { inputTokens = 0, outputTokens = 0, units = {} } = usage ?? {}
-  const tokens = inputTokens + outputTokens
-  const used = { ...(tokens > 0 && { inputTokens, outputTokens, totalTokens: tokens }), ...units }
+  const totalTokens = inputTokens + outputTokens
+  const reportedUsage = { ...(totalTokens > 0 && { inputTokens, outputTokens, totalTokens }), ...units }
   return {
-    ...(Object.keys(used).length > 0 && { usage: used }),
+    ...(Object.keys(reportedUsage).length > 0 && { usage: reportedUsage }),
     response: { timestamp: new Date(now * 1_000).toISOString(), modelId: model },
     warnings: writeWarnings(listDroppedFields()),
     ...writeSignalboxMetadata(

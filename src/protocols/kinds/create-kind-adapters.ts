@@ -73,16 +73,16 @@ interface AdaptedCall<Req, Res extends KindResponse, Chunk> {
 
 function prepareCall<Req, Res extends KindResponse, Chunk>(
   definition: KindDefinition<Req, Res, Chunk>,
-  adapted: AdaptedCall<Req, Res, Chunk>,
+  adaptedCall: AdaptedCall<Req, Res, Chunk>,
 ): PreparedCall {
   const { splitter, configField, estimateUsage, addPriceFacts } = definition
-  const { call, target, client, vendor } = adapted
+  const { call, target, client, vendor } = adaptedCall
   const warnings = call.warningsFor(client.fieldNames)
   const request = readRequest(client, call, warnings)
   const splitRequests = splitRequest(request, splitter, {
     entries: vendor.getMaxEntries?.(target),
     tokens: vendor.getMaxTokens?.(target),
-    length: call.text.length,
+    bodyLength: call.text.length,
   })
   const isSplit = splitRequests.length > 1
   const passThrough = findPassThrough(vendor, { client: call.client, request, target, isSplit })
@@ -105,7 +105,7 @@ function prepareCall<Req, Res extends KindResponse, Chunk>(
   const vendorStream = isSplit ? undefined : createReader()
   const stream =
     vendorStream && prepareStream(vendorStream.framing, createReader, passThrough ? undefined : createWriter)
-  const parts = prepareParts(definition, adapted, {
+  const parts = prepareParts(definition, adaptedCall, {
     ...{ request, warnings, splitRequests, passThrough },
     stream: stream && {
       ...stream,
@@ -116,7 +116,7 @@ function prepareCall<Req, Res extends KindResponse, Chunk>(
   return {
     urlOverrides: { baseUrl, adaptBaseUrl, keyHeader, configField },
     parts,
-    isPartial: splitter?.isPartial ?? false,
+    allowsPartialSuccess: splitter?.allowsPartialSuccess ?? false,
     isPassThrough: passThrough !== undefined,
     listDroppedFields: () => [...warnings.list(), ...responseWarnings.list()],
     stream: stream && {
@@ -127,8 +127,8 @@ function prepareCall<Req, Res extends KindResponse, Chunk>(
         return usage && addPriceFacts ? addPriceFacts(usage, request, undefined) : usage
       },
     },
-    getContentType(sentType, isWhole) {
-      const isBytes = !isWhole && vendorStream?.framing === 'bytes'
+    getContentType(sentType, isComplete) {
+      const isBytes = !isComplete && vendorStream?.framing === 'bytes'
       return (
         createWriter()?.getContentType(vendor.getContentType?.(request, isBytes ? sentType : undefined)) ??
         client.getContentType?.(request) ??
@@ -136,10 +136,11 @@ function prepareCall<Req, Res extends KindResponse, Chunk>(
       )
     },
     writeResponse(responses, usage) {
-      const [first] = responses
+      const [firstResponse] = responses
       const writer = createWriter()
-      const isUnchanged = first !== undefined && !parts[0]?.isCompleted(first)
-      if (passThrough && isUnchanged && !writer && !isSplit) return passThrough.rewriteResponse?.(first, request)
+      const isUnchanged = firstResponse !== undefined && !parts[0]?.isCompleted(firstResponse)
+      if (passThrough && isUnchanged && !writer && !isSplit)
+        return passThrough.rewriteResponse?.(firstResponse, request)
       const response = joinResponses(
         parts.flatMap(({ read }, index) => (responses[index] ? [read(responses[index])] : [])),
         splitter,
@@ -171,7 +172,7 @@ function prepareParts<Req, Res extends KindResponse, Chunk>(
 ): ReadonlyArray<ReadablePart<Res>> {
   const isSplit = splitRequests.length > 1
   const context = { target, warnings, body: call.body, form: call.form, fetchedImages: call.fetchedImages }
-  const reading = {
+  const partReading = {
     vendor,
     contentFields: estimatesTokens ? toContentFields() : undefined, // without output fields, because only the input has tokens
     stream,
@@ -180,11 +181,11 @@ function prepareParts<Req, Res extends KindResponse, Chunk>(
     completeResponse,
     findProblem: isSplit ? splitter?.createCheck?.() : undefined,
   }
-  return splitRequests.map(({ request: part, entries }) => {
-    if (!passThrough) return prepareTranslatedPart(reading, part, vendor.writeRequest(part, context))
+  return splitRequests.map(({ request: partRequest, entries }) => {
+    if (!passThrough) return prepareTranslatedPart(partReading, partRequest, vendor.writeRequest(partRequest, context))
     const size = splitter?.countEntries(request)
-    const list = isSplit ? pickEntries(passThrough, { body: call.body, size, entries }) : {}
-    return preparePassedPart(reading, passThrough, { request: part, text: call.text, context, list })
+    const partFields = isSplit ? pickEntries(passThrough, { body: call.body, size, entries }) : {}
+    return preparePassedPart(partReading, passThrough, { request: partRequest, text: call.text, context, partFields })
   })
 }
 
@@ -199,11 +200,11 @@ interface SplitCall<Req, Res extends KindResponse, Chunk> {
 
 /** Writes a complete response for a client that reads it in chunks. */
 function writeChunks<Res extends KindResponse, Chunk>(writer: ClientStream<Res, Chunk>, response: Res): Uint8Array {
-  const parts = [
+  const chunks = [
     ...writer.splitResponse(response).map((chunk) => writer.writeChunk(chunk)),
     writer.writeEnd(response.usage),
   ]
-  return concatBytes(parts.filter((part) => part !== undefined))
+  return concatBytes(chunks.filter((chunk) => chunk !== undefined))
 }
 
 /** Prepares a stream. Without `createWriter`, the client gets the stream's bytes unchanged. */
@@ -230,7 +231,7 @@ function prepareStream<Res, Chunk>(
           const bytes = (chunks as readonly Chunk[]).flatMap((chunk) => writer.writeChunk(chunk) ?? []) // chunks are only `unknown` if they are passed through
           return { ...progress, hasChunks, bytes }
         },
-        end: (usage) => [writer?.writeEnd(usage)].filter((last) => last !== undefined),
+        end: (usage) => [writer?.writeEnd(usage)].filter((lastChunk) => lastChunk !== undefined),
       }
     },
   }

@@ -226,7 +226,7 @@ export interface RequestSplitter<Req, Res extends KindResponse> {
   /** Joins the parts' responses, in order. Usage is totaled elsewhere. */
   join(responses: readonly Res[]): Res
   /** Set if successful parts count even when others fail. Default: one failure fails the request. */
-  readonly isPartial?: true
+  readonly allowsPartialSuccess?: true
   /**
    * Creates a check that receives the response to each part in turn. It returns a description of what a response lacks compared with earlier ones, or
    * `undefined`.
@@ -292,7 +292,7 @@ export interface PreparedCall {
   /** At least one part; several if the request is split. */
   parts: readonly PreparedPart[]
   /** Whether successful parts count even if others fail. */
-  isPartial: boolean
+  allowsPartialSuccess: boolean
   isPassThrough: boolean
   /** Lists the dropped fields of the request and, once it is written, of the response. */
   listDroppedFields(): readonly string[]
@@ -304,7 +304,7 @@ export interface PreparedCall {
     usage: TokenUsage | undefined,
   ): JsonObject | string | Uint8Array | undefined
   /** Returns the client's content type. `sentType` is the vendor's content type. */
-  getContentType(sentType: string | undefined, isWhole: boolean): string
+  getContentType(sentType: string | undefined, isComplete: boolean): string
   /** Translates a streamed response, or `undefined` if the response isn't streamed. */
   stream: PreparedStream | undefined
 }

@@ -45,30 +45,30 @@ export interface PassedRequest<Req> {
   text: string
   context: VendorContext
   /** If the request is split, the list field with only this part's items. */
-  list: JsonObject
+  partFields: JsonObject
 }
 
 /** Prepares a request that is passed through, or a part of it. */
 export function preparePassedPart<Req, Res extends KindResponse, Chunk>(
   reading: PartReading<Req, Res, Chunk>,
   { path, getExcludedFields, getAddedFields, rewriteForm, skim }: PassThrough<Req>,
-  { request, text, context, list }: PassedRequest<Req>,
+  { request, text, context, partFields }: PassedRequest<Req>,
 ): ReadablePart<Res> {
-  const isPart = Object.keys(list).length > 0
-  const body = { ...context.body, ...list }
-  const addedFields = { ...list, ...getAddedFields?.(request, { ...context, body }) }
+  const isPartialRequest = Object.keys(partFields).length > 0
+  const body = { ...context.body, ...partFields }
+  const addedFields = { ...partFields, ...getAddedFields?.(request, { ...context, body }) }
   const excludedFields = [...(getExcludedFields?.(request, context) ?? []), ...Object.keys(addedFields)].filter(
     (name) => Object.hasOwn(body, name),
   )
-  const isSame = excludedFields.length === 0 && Object.keys(addedFields).length === 0
+  const isUnchanged = excludedFields.length === 0 && Object.keys(addedFields).length === 0
   const { reader, ...rest } = createPartReader(request, reading)
   const form = context.form && (rewriteForm?.(context.form, request) ?? context.form)
   const content = form
     ? encodeForm(adaptForm(form, { excludedFields, addedFields, model: getFormModelName(context.target) }))
-    : { body: isSame ? text : replaceMembers(text, { removedNames: excludedFields, addedMembers: addedFields }) }
+    : { body: isUnchanged ? text : replaceMembers(text, { removedNames: excludedFields, addedMembers: addedFields }) }
   return {
     request: { path: path(context.target), ...content },
-    reader: skim && !isPart ? { ...reader, skim: (response) => skim(response, request) } : reader,
+    reader: skim && !isPartialRequest ? { ...reader, skim: (response) => skim(response, request) } : reader,
     ...rest,
   }
 }
@@ -124,15 +124,15 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
   }: PartReading<Req, Res, Chunk>,
 ): Omit<ReadablePart<Res>, 'request'> {
   const { arrayField, textField, bytesField, findError, readHeaderUsage, job } = vendor
-  let completed: JsonObject | undefined
-  let last: { json: JsonObject; response: Res | string } | undefined
+  let completedJson: JsonObject | undefined
+  let lastRead: { json: JsonObject; response: Res | string } | undefined
 
   function tryRead(json: JsonObject): Res | string {
-    if (last?.json !== json) {
+    if (lastRead?.json !== json) {
       const response = vendor.readResponse(json, request)
-      last = { json, response: (typeof response === 'string' ? undefined : findProblem?.(response)) ?? response }
+      lastRead = { json, response: (typeof response === 'string' ? undefined : findProblem?.(response)) ?? response }
     }
-    return last.response
+    return lastRead.response
   }
 
   const responseReader = createCompleteResponseReader({
@@ -152,9 +152,9 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
     getUsage(json, header) {
       const response = isObject(json) ? tryRead(json) : ''
       if (typeof response === 'string') return undefined
-      const isEmpty = 'text' in response && response.text === '' // the recording was silent
+      const isEmptyTranscript = 'text' in response && response.text === '' // the recording was silent
       const usage = addEstimatedUnits(response.usage ?? (header && readHeaderUsage?.(header)), estimatedUsage, {
-        isEmpty,
+        isEmpty: isEmptyTranscript,
       })
       return usage && addPriceFacts ? addPriceFacts(usage, request, response) : usage
     },
@@ -167,19 +167,19 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
       if (typeof response === 'string') throw new TypeError('A body that is not a response was treated as one.')
       return response
     },
-    isCompleted: (json) => json === completed,
+    isCompleted: (json) => json === completedJson,
     ...((job || completeResponse) && {
       async completeResponse(json, tools) {
         const poll = job?.findJob(json, tools.requestUrl)
-        const done = job && poll ? { ...(await tools.awaitJob(poll, job)), ...poll.extraFields } : json
-        const response = tryRead(done)
+        const finishedJson = job && poll ? { ...(await tools.awaitJob(poll, job)), ...poll.extraFields } : json
+        const response = tryRead(finishedJson)
         if (typeof response === 'string')
           throw gatewayError('UPSTREAM_INVALID', { message: `The provider finished its job without ${response}.` })
         const fullResponse = (await completeResponse?.(response, request, tools)) ?? response
-        if (done === json && fullResponse === response) return json
-        completed = { ...done }
-        last = { json: completed, response: fullResponse }
-        return completed
+        if (finishedJson === json && fullResponse === response) return json
+        completedJson = { ...finishedJson }
+        lastRead = { json: completedJson, response: fullResponse }
+        return completedJson
       },
     }),
   }

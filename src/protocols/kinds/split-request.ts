@@ -12,22 +12,26 @@ export interface CallBounds {
 
 /**
  * Splits a request into parts that a vendor accepts in one call. An entry that exceeds the maximum becomes a separate part, which the vendor
- * truncates or rejects. `length` is the request body's length in characters.
+ * truncates or rejects. `bodyLength` is in characters.
  */
 export function splitRequest<Req>(
   request: Req,
   splitter: Pick<RequestSplitter<Req, never>, 'countEntries' | 'countTokens' | 'slice'> | undefined,
-  { entries: maxEntries = Number.POSITIVE_INFINITY, tokens, length }: CallBounds & { length: number },
+  {
+    entries: maxEntries = Number.POSITIVE_INFINITY,
+    tokens: tokenLimit,
+    bodyLength,
+  }: CallBounds & { bodyLength: number },
 ): ReadonlyArray<{ request: Req; entries: EntryRange }> {
-  const size = splitter?.countEntries(request) ?? 0
+  const entryCount = splitter?.countEntries(request) ?? 0
   // Text never has more than two tokens per character, so short requests don't need a token count.
-  const maxTokens = tokens === undefined || length * 2 <= tokens ? Number.POSITIVE_INFINITY : tokens
-  if (!splitter || size <= 1 || (size <= maxEntries && maxTokens === Number.POSITIVE_INFINITY))
-    return [{ request, entries: [0, size] }]
+  const maxTokens = tokenLimit === undefined || bodyLength * 2 <= tokenLimit ? Number.POSITIVE_INFINITY : tokenLimit
+  if (!splitter || entryCount <= 1 || (entryCount <= maxEntries && maxTokens === Number.POSITIVE_INFINITY))
+    return [{ request, entries: [0, entryCount] }]
   const ranges: EntryRange[] = []
   let start = 0
   let partTokens = 0
-  for (let index = 0; index < size; index++) {
+  for (let index = 0; index < entryCount; index++) {
     const entryTokens = maxTokens === Number.POSITIVE_INFINITY ? 0 : (splitter.countTokens?.(request, index) ?? 0)
     if (index > start && (index - start === maxEntries || partTokens + entryTokens > maxTokens)) {
       ranges.push([start, index])
@@ -36,8 +40,8 @@ export function splitRequest<Req>(
     }
     partTokens += entryTokens
   }
-  ranges.push([start, size])
-  if (ranges.length === 1) return [{ request, entries: [0, size] }]
+  ranges.push([start, entryCount])
+  if (ranges.length === 1) return [{ request, entries: [0, entryCount] }]
   return ranges.map((entries) => ({ request: splitter.slice(request, ...entries), entries }))
 }
 

@@ -56,7 +56,7 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
     ...(stream && { alwaysStreams: true }),
     replyType: ({ kind, head }) => getContentType(head.header('content-type'), kind === 'whole'),
     ...first,
-    ...(otherParts.length > 0 && { otherParts, isPartial: prepared.isPartial }),
+    ...(otherParts.length > 0 && { otherParts, isPartial: prepared.allowsPartialSuccess }),
     isPassThrough,
     isForClient: true,
     warnings: listDroppedFields,

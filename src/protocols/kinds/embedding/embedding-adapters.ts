@@ -13,7 +13,7 @@ import { nvidia } from './vendors/nvidia-embedding.ts'
 import { compatible, local, openai } from './vendors/openai-embedding.ts'
 import { openrouter } from './vendors/openrouter-embedding.ts'
 import { together } from './vendors/together-embedding.ts'
-import { vertex, vertexOne } from './vendors/vertex-embedding.ts'
+import { vertex, vertexSingleInput } from './vendors/vertex-embedding.ts'
 import { voyage } from './vendors/voyage-embedding.ts'
 
 /** The adapters for embeddings. */
@@ -33,7 +33,7 @@ export const embeddingAdapters = createKindAdapters({
     openrouter,
     together,
     vertex,
-    vertexOne,
+    vertexSingleInput,
     voyage,
   ],
   fallback: compatible,

@@ -31,7 +31,7 @@ export interface EmbeddingRequest {
   inputs: readonly Input[]
   task?: Task
   /** A vendor-specific task name. */
-  otherTask?: string
+  unknownTask?: string
   /** The vector length. */
   dimensions?: number
   truncation?: Truncation
@@ -73,7 +73,7 @@ export const embeddingSplitter: RequestSplitter<EmbeddingRequest, EmbeddingRespo
     return ({ vectors: [first] }) => {
       const vectorLength = first === undefined ? undefined : getDimensions(first)
       dimensions ??= vectorLength
-      return vectorLength === undefined || vectorLength === dimensions ? undefined : NO_DIMENSIONS
+      return vectorLength === undefined || vectorLength === dimensions ? undefined : MISSING_EQUAL_LENGTHS
     }
   },
 }
@@ -89,7 +89,7 @@ export function parseDimensions(value: unknown, warnings: Warnings): number | un
 function estimateMaxTokens({ text = '', tokens, parts = [{ text }], title = '' }: Input): number {
   if (tokens) return tokens.length
   return parts.reduce(
-    (sum, part) => sum + ('text' in part ? countMaxTokens(part.text) : TOKENS_PER_IMAGE),
+    (total, part) => total + ('text' in part ? countMaxTokens(part.text) : TOKENS_PER_IMAGE),
     countMaxTokens(title) + EXTRA_INPUT_TOKENS,
   )
 }
@@ -125,16 +125,16 @@ const RETRIEVAL_TASKS: ReadonlySet<Task> = new Set(['question', 'fact', 'code'])
  */
 export function chooseTaskName(
   request: EmbeddingRequest,
-  words: Readonly<Partial<Record<Task, string>>>,
+  taskNames: Readonly<Partial<Record<Task, string>>>,
   warnings: Warnings,
 ): string | undefined {
   const task = getSharedTask(request, warnings)
-  if (request.otherTask !== undefined) warnings.recordDrop('task')
-  if (task === undefined || words[task] !== undefined) return task && words[task]
-  const near = RETRIEVAL_TASKS.has(task) ? words.query : undefined
-  if (near === undefined) warnings.recordDrop('task')
+  if (request.unknownTask !== undefined) warnings.recordDrop('task')
+  if (task === undefined || taskNames[task] !== undefined) return task && taskNames[task]
+  const nearestName = RETRIEVAL_TASKS.has(task) ? taskNames.query : undefined
+  if (nearestName === undefined) warnings.recordDrop('task')
   else warnings.recordChange('task', 'replaced')
-  return near
+  return nearestName
 }
 
 /** Returns the task that all inputs share. Rejects inputs with different tasks. */
@@ -160,14 +160,14 @@ export function getTexts({ inputs }: EmbeddingRequest, warnings: Warnings): stri
   })
 }
 
-/** Rejects a truncation mode that the target doesn't support. `own` is the target's default, and `others` are the other modes that it supports. */
+/** Rejects a truncation mode that the target doesn't support. `defaultMode` is the target's default, and `otherModes` are the other modes that it supports. */
 export function requireTruncation(
   { truncation }: EmbeddingRequest,
-  { own, others = [] }: { own: Truncation; others?: readonly Truncation[] },
+  { defaultMode, otherModes = [] }: { defaultMode: Truncation; otherModes?: readonly Truncation[] },
   warnings: Warnings,
 ): void {
-  if (truncation === undefined || truncation === own || others.includes(truncation)) return
-  warnings.reject('truncation', TRUNCATION_ERRORS[own])
+  if (truncation === undefined || truncation === defaultMode || otherModes.includes(truncation)) return
+  warnings.reject('truncation', TRUNCATION_ERRORS[defaultMode])
 }
 
 const TRUNCATION_ERRORS: Readonly<Record<Truncation, string>> = {
@@ -178,8 +178,9 @@ const TRUNCATION_ERRORS: Readonly<Record<Truncation, string>> = {
 
 /** Rejects vector types that only Cohere supports. */
 export function requireFloats({ types = [], encoding }: EmbeddingRequest, warnings: Warnings): void {
-  const other = types.find((type) => type !== 'float' && type !== 'base64')
-  if (other !== undefined) warnings.reject('types', `the target returns floats and does not support "${other}"`)
+  const unsupportedType = types.find((type) => type !== 'float' && type !== 'base64')
+  if (unsupportedType !== undefined)
+    warnings.reject('types', `the target returns floats and does not support "${unsupportedType}"`)
   if (encoding === 'raw') warnings.reject('encoding', 'the target returns floats and does not support packed numbers')
 }
 
@@ -193,17 +194,17 @@ export function readVectors(
   { inputs, encoding }: EmbeddingRequest,
   getVector: (item: unknown) => unknown,
 ): Vector[] | string {
-  if (!Array.isArray(list) || list.length !== inputs.length) return NO_VECTORS
+  if (!Array.isArray(list) || list.length !== inputs.length) return MISSING_VECTORS
   const vectors: Vector[] = []
   for (const item of list) {
     const vector = getVector(item)
-    if (!isVector(vector, encoding)) return NO_VECTORS
+    if (!isVector(vector, encoding)) return MISSING_VECTORS
     vectors.push(vector)
   }
-  return haveSameLength(vectors) ? vectors : NO_DIMENSIONS
+  return haveSameLength(vectors) ? vectors : MISSING_EQUAL_LENGTHS
 }
 
 const haveSameLength = (vectors: readonly Vector[]): boolean => new Set(vectors.map(getDimensions)).size <= 1
 
-const NO_VECTORS = 'an embedding for each input'
-const NO_DIMENSIONS = 'embeddings of equal length'
+const MISSING_VECTORS = 'an embedding for each input'
+const MISSING_EQUAL_LENGTHS = 'embeddings of equal length'

@@ -7,11 +7,14 @@ export type Vector = readonly number[] | string
  * Returns whether a value is a non-empty vector. `as` is the client's encoding. Base64 that is passed through isn't validated, because validation
  * would take half as long as the rest of the request.
  */
-export function isVector(value: unknown, as: 'float' | 'base64' | 'raw'): value is Vector {
+export function isVector(value: unknown, encoding: 'float' | 'base64' | 'raw'): value is Vector {
   if (typeof value !== 'string')
     return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'number')
   if (value === '') return false
-  return as === 'raw' || (Number.isInteger(getDimensions(value)) && (as === 'base64' || BASE64_PATTERN.test(value)))
+  return (
+    encoding === 'raw' ||
+    (Number.isInteger(getDimensions(value)) && (encoding === 'base64' || BASE64_PATTERN.test(value)))
+  )
 }
 
 const BASE64_PATTERN = /^[A-Za-z0-9+/]+={0,2}$/

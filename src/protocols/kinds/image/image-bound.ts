@@ -9,8 +9,8 @@ function boundOutputTokens(body: JsonObject): number {
   const [tier] = /[24]k/i.exec(JSON.stringify([body.size, body.resolution, body.providerOptions])) ?? []
   const tierMegapixels = tier === undefined ? 1.6 : tier.startsWith('4') ? 16 : 4.2
   const megapixels = Math.max(tierMegapixels, width === undefined ? 0 : (Number(width) * Number(height)) / 1_000_000)
-  const partial = Math.min(3, Math.max(0, Number(formatScalar(body.partial_images)) || 0))
-  return Math.ceil(megapixels * TOKENS_PER_MEGAPIXEL) + partial * 100
+  const partialImageCount = Math.min(3, Math.max(0, Number(formatScalar(body.partial_images)) || 0))
+  return Math.ceil(megapixels * TOKENS_PER_MEGAPIXEL) + partialImageCount * 100
 }
 
 /** `high` takes 6,240 tokens at 1536x1024, and thinking may double that. */
@@ -23,9 +23,11 @@ const TOKENS_PER_INPUT_IMAGE = 7_000
 export const imageBound: RequestBound = {
   isBilledOnce: true,
   countResponses: readCount,
-  inputTokens: ({ prompt, image, images, input_references: references, files: inJson }, _, files = []) => {
-    const inBody = [image, images, references, inJson].flat().filter((item) => (item ?? null) !== null).length
-    const imageCount = Math.max(files.length, inBody)
+  inputTokens: ({ prompt, image, images, input_references: references, files: aiSdkFiles }, _, files = []) => {
+    const bodyImageCount = [image, images, references, aiSdkFiles]
+      .flat()
+      .filter((item) => (item ?? null) !== null).length
+    const imageCount = Math.max(files.length, bodyImageCount)
     return (typeof prompt === 'string' ? prompt.length : 0) + 100 + imageCount * TOKENS_PER_INPUT_IMAGE
   },
   outputTokens: boundOutputTokens,

@@ -26,11 +26,11 @@ const NON_OPTION_FIELDS: ReadonlySet<string> = new Set([
 
 const NUMBER_FIELDS = ['output_compression', 'partial_images', 'seed']
 
-function createClient(event: 'image_generation' | 'image_edit', isEdit: boolean): ImageClient {
+function createClient(eventPrefix: 'image_generation' | 'image_edit', isEdit: boolean): ImageClient {
   return {
     read: (body, { warnings, files }) => readRequest(body, { warnings, files, isEdit }),
     write: (response, context) => writeResponse(response, context),
-    createStream: (_, context) => (shouldStream(context.request) ? createEventStream(event, context) : undefined),
+    createStream: (_, context) => (shouldStream(context.request) ? createEventStream(eventPrefix, context) : undefined),
   }
 }
 
@@ -60,7 +60,9 @@ function readRequest(
   if (!isEdit && mask) warnings.reject('mask', 'is only for edits (POST /v1/images/edits).')
   for (const name of NUMBER_FIELDS) fields.number(name)
   const isStream = fields.boolean(STREAM_FIELD) ?? false
-  const others = Object.entries(fields.value).filter(([name, value]) => value !== null && !NON_OPTION_FIELDS.has(name))
+  const optionEntries = Object.entries(fields.value).filter(
+    ([name, value]) => value !== null && !NON_OPTION_FIELDS.has(name),
+  )
   return {
     prompt,
     count,
@@ -72,7 +74,7 @@ function readRequest(
       files.length > 0 &&
       [...inputImages, mask, markup].every((image) => image === undefined || ('bytes' in image && 'fileName' in image)),
     shouldReturnUrl: fields.oneOf('response_format', ['url', 'b64_json']) === 'url',
-    options: { ...Object.fromEntries(others), ...(isStream && { [STREAM_FIELD]: true }) },
+    options: { ...Object.fromEntries(optionEntries), ...(isStream && { [STREAM_FIELD]: true }) },
   }
 }
 
@@ -107,20 +109,20 @@ function parseNumbers(body: JsonObject, files: readonly FormFile[]): JsonObject 
 }
 
 function readSize(fields: Fields, warnings: Warnings): Pick<ImageRequest, 'size' | 'aspectRatio' | 'tier'> {
-  const text = fields.string('size')
+  const sizeText = fields.string('size')
   const aspectRatio = fields.string('aspect_ratio')
   if (aspectRatio !== undefined && aspectRatio !== 'auto' && parseRatio(aspectRatio) === undefined)
     warnings.reject('aspect_ratio', 'must be two numbers, such as "16:9".')
-  const size = parsePixels(text)
-  const sizeTier = size ? getTier(size) : parseTier(text)
+  const size = parsePixels(sizeText)
+  const sizeTier = size ? getTier(size) : parseTier(sizeText)
   const resolution = fields.string('resolution') ?? 'auto'
   const requestedTier = parseTier(resolution)
   if (!requestedTier && resolution !== 'auto') warnings.reject('resolution', 'must be one of 512, 1K, 2K, 4K.')
   // Vendors use only one of the two, and the price depends on which one.
   if (requestedTier && sizeTier && requestedTier !== sizeTier)
     warnings.reject('resolution', `conflicts with "size", which is ${sizeTier}. Send only one of them.`)
-  const tier = requestedTier ?? parseTier(text)
-  if (text !== undefined && text !== 'auto' && !size && !parseTier(text))
+  const tier = requestedTier ?? parseTier(sizeText)
+  if (sizeText !== undefined && sizeText !== 'auto' && !size && !parseTier(sizeText))
     warnings.reject('size', 'must be "auto", a width and height such as "1536x1024", or one of 512, 1K, 2K, 4K.')
   return { size, tier, ...(aspectRatio !== undefined && aspectRatio !== 'auto' && { aspectRatio }) }
 }
@@ -138,19 +140,19 @@ function readInputImages(
         return warnings.reject(file.name, 'must be a PNG, WebP, or JPEG image.')
       return { bytes: file.bytes, type, fileName: file.fileName }
     })
-  const response = names.flatMap((name) => {
+  const candidates = names.flatMap((name) => {
     const value = fields.any(name)
     return (Array.isArray(value) ? value : value === undefined ? [] : [value]).map((item, index) => ({
-      one: item,
+      image: item,
       path: Array.isArray(value) ? `${name}[${index}]` : name,
     }))
   })
-  const bodyImages = response
-    .filter(({ one }) => files.length === 0 || !isObject(one) || !('fileName' in one))
-    .map(({ one, path }) => {
-      const text = typeof one === 'string' ? one : isObject(one) ? getUrl(one) : undefined
+  const bodyImages = candidates
+    .filter(({ image }) => files.length === 0 || !isObject(image) || !('fileName' in image))
+    .map(({ image, path }) => {
+      const url = typeof image === 'string' ? image : isObject(image) ? getUrl(image) : undefined
       return (
-        (text === undefined ? undefined : parseImageUrl(text)) ??
+        (url === undefined ? undefined : parseImageUrl(url)) ??
         warnings.reject(path, 'must be an image data URL, such as "data:image/png;base64,…", or an https URL.')
       )
     })
@@ -158,9 +160,9 @@ function readInputImages(
 }
 
 /** Returns an image's URL from the objects of OpenAI, xAI, or OpenRouter. */
-function getUrl({ url, image_url: inner }: JsonObject): string | undefined {
-  const found = url ?? (isObject(inner) ? inner.url : inner)
-  return typeof found === 'string' ? found : undefined
+function getUrl({ url, image_url: imageUrl }: JsonObject): string | undefined {
+  const imageUrlValue = url ?? (isObject(imageUrl) ? imageUrl.url : imageUrl)
+  return typeof imageUrlValue === 'string' ? imageUrlValue : undefined
 }
 
 const writeImage = ({ base64, url, revisedPrompt }: OutputImage): JsonObject => ({
@@ -173,7 +175,7 @@ function writeResponse(
   { request, warnings, now }: ClientWriteContext<ImageRequest>,
 ): JsonObject {
   const { images, usage } = response
-  noteMissing(response, { request, warnings })
+  recordMissingImages(response, { request, warnings })
   return {
     created: now,
     data: images.map(writeImage),
@@ -183,7 +185,7 @@ function writeResponse(
 }
 
 /** Reports images that are missing or not in the requested format. */
-export function noteMissing(
+export function recordMissingImages(
   { images }: ImageResponse,
   { request, warnings }: Pick<ClientWriteContext<ImageRequest>, 'request' | 'warnings'>,
 ): void {
@@ -228,14 +230,14 @@ const writeUsage = ({ inputTokens, outputTokens, inputImageTokens, outputImageTo
 
 /** Sends an event for each partial and each complete image. */
 function createEventStream(
-  event: 'image_generation' | 'image_edit',
+  eventPrefix: 'image_generation' | 'image_edit',
   { request, warnings, now }: ClientWriteContext<ImageRequest>,
 ): ClientStream<ImageResponse, ImageChunk> {
   const writeEvent = (type: string, data: JsonObject) =>
     encodeUtf8(formatSseEvent({ event: type, data: JSON.stringify({ type, ...data }) }))
-  let done: ImageChunk[] = []
+  let completedChunks: ImageChunk[] = []
   const writeCompleted = ({ image, metadata }: ImageChunk, usage: TokenUsage | undefined) =>
-    writeEvent(`${event}.completed`, {
+    writeEvent(`${eventPrefix}.completed`, {
       ...writeImage(image),
       created_at: now,
       ...writeMetadata({ images: [image], metadata }),
@@ -244,26 +246,28 @@ function createEventStream(
   return {
     isEvents: true,
     getContentType: () => 'text/event-stream',
-    writeChunk(piece) {
-      if (piece.partialIndex === undefined) {
-        done.push(piece) // the last event contains the usage
+    writeChunk(chunk) {
+      if (chunk.partialIndex === undefined) {
+        completedChunks.push(chunk) // the last event contains the usage
         return undefined
       }
-      return writeEvent(`${event}.partial_image`, {
-        ...writeImage(piece.image),
+      return writeEvent(`${eventPrefix}.partial_image`, {
+        ...writeImage(chunk.image),
         created_at: now,
-        ...writeMetadata({ images: [piece.image], metadata: piece.metadata }),
-        partial_image_index: piece.partialIndex,
+        ...writeMetadata({ images: [chunk.image], metadata: chunk.metadata }),
+        partial_image_index: chunk.partialIndex,
       })
     },
     writeEnd(usage) {
-      const pieces = done
-      done = []
-      const parts = pieces.map((piece, index) => writeCompleted(piece, index === pieces.length - 1 ? usage : undefined))
-      return parts.length === 0 ? undefined : concatBytes(parts)
+      const chunks = completedChunks
+      completedChunks = []
+      const events = chunks.map((chunk, index) =>
+        writeCompleted(chunk, index === chunks.length - 1 ? usage : undefined),
+      )
+      return events.length === 0 ? undefined : concatBytes(events)
     },
     splitResponse(response) {
-      noteMissing(response, { request, warnings })
+      recordMissingImages(response, { request, warnings })
       return response.images.map((image) => ({ image, metadata: response.metadata }))
     },
   }

@@ -15,10 +15,10 @@ export async function downloadImages(
   const images = await Promise.all(
     response.images.map(async (image) => {
       if (image.base64 !== undefined || image.url === undefined) return image
-      const found = await download(image.url)
-      if (!found) return image
-      const { url: _, ...others } = image
-      return { ...others, base64: toBase64(found.bytes), type: found.mediaType || image.type }
+      const downloaded = await download(image.url)
+      if (!downloaded) return image
+      const { url: _, ...imageFields } = image
+      return { ...imageFields, base64: toBase64(downloaded.bytes), type: downloaded.mediaType || image.type }
     }),
   )
   return { ...response, images }

@@ -23,15 +23,15 @@ export function readImageMetadata(json: JsonObject): JsonObject {
 }
 
 /** Reads the usage for a response with this number of images, under either of OpenAI's field names. */
-export function readImageUsage(usage: unknown, images: number): TokenUsage {
-  const units = { image: images }
+export function readImageUsage(usage: unknown, imageCount: number): TokenUsage {
+  const units = { image: imageCount }
   if (!isObject(usage)) return { inputTokens: 0, outputTokens: 0, units }
-  const { input_tokens_details: inputs, output_tokens_details: outputs } = usage
+  const { input_tokens_details: inputDetails, output_tokens_details: outputDetails } = usage
   return {
     inputTokens: readTokenCount(usage.input_tokens ?? usage.prompt_tokens),
     outputTokens: readTokenCount(usage.output_tokens ?? usage.completion_tokens),
-    ...(isObject(inputs) && { inputImageTokens: readTokenCount(inputs.image_tokens) }),
-    ...(isObject(outputs) && { outputImageTokens: readTokenCount(outputs.image_tokens) }),
+    ...(isObject(inputDetails) && { inputImageTokens: readTokenCount(inputDetails.image_tokens) }),
+    ...(isObject(outputDetails) && { outputImageTokens: readTokenCount(outputDetails.image_tokens) }),
     ...readCost(usage),
     units,
   }
@@ -39,17 +39,17 @@ export function readImageUsage(usage: unknown, images: number): TokenUsage {
 
 /** Reads OpenAI's events until the last of `count` images. Some servers also send `[DONE]`. */
 export function createImageStream(count: number): VendorStream<ImageChunk> {
-  let complete = 0
+  let completedCount = 0
   return {
     framing: 'events',
     read({ data }) {
       const json = data.trim() === '[DONE]' ? undefined : tryParseJson(data)
-      if (!isObject(json)) return data.trim() === '[DONE]' && complete > 0 ? { isLast: true } : {}
+      if (!isObject(json)) return data.trim() === '[DONE]' && completedCount > 0 ? { isLast: true } : {}
       const { type, error, b64_json: base64, url, media_type: mediaType, partial_image_index: index } = json
       if (error || type === 'error')
         return {
           error: readEmbeddedError(error ?? json),
-          ...(isObject(json.usage) && { usage: readImageUsage(json.usage, complete) }),
+          ...(isObject(json.usage) && { usage: readImageUsage(json.usage, completedCount) }),
         }
       if (typeof base64 !== 'string' && typeof url !== 'string') return {}
       const image = {
@@ -62,11 +62,11 @@ export function createImageStream(count: number): VendorStream<ImageChunk> {
           chunks: [{ image, partialIndex: typeof index === 'number' ? index : 0, metadata: readImageMetadata(json) }],
         }
       if (typeof type !== 'string' || !type.endsWith('.completed')) return {}
-      complete++
+      completedCount++
       return {
         chunks: [{ image, metadata: readImageMetadata(json) }],
-        usage: { ...readImageUsage(json.usage, complete), imageNames: getPriceNames(json) },
-        ...(complete >= count && { isLast: true }),
+        usage: { ...readImageUsage(json.usage, completedCount), imageNames: getPriceNames(json) },
+        ...(completedCount >= count && { isLast: true }),
       }
     },
   }

@@ -15,12 +15,12 @@ export function addPriceNames(
 ): TokenUsage {
   const usage = assignToMedium(reported, 'outputTokens', 'outputImageTokens')
   const { quality, size, tier } = readPriceAttributes(response?.metadata ?? {})
-  const isSized = request.size !== undefined || request.tier !== undefined
+  const hasRequestedSize = request.size !== undefined || request.tier !== undefined
   const imageNames = [
     ...listPriceNames({
       quality: readText(request.options.quality) ?? quality,
-      size: isSized ? request.size : size,
-      tier: isSized ? request.tier : tier,
+      size: hasRequestedSize ? request.size : size,
+      tier: hasRequestedSize ? request.tier : tier,
     }),
     ...(usage.imageNames ?? []),
   ]
@@ -45,7 +45,7 @@ const readPriceAttributes = ({ quality, size }: JsonObject): PriceAttributes => 
 /** Lists the price names, most specific first. */
 function listPriceNames({ quality, size, tier }: PriceAttributes): string[] {
   const sizes = [size && `${size.width}x${size.height}`, tier ?? (size && getTier(size))].filter(
-    (item) => item !== undefined,
+    (name) => name !== undefined,
   )
   if (quality === undefined) return sizes
   return [...sizes.flatMap((size) => [`${quality}:${size}`, `${size}:${quality}`]), ...sizes, quality]

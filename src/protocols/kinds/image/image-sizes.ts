@@ -44,41 +44,46 @@ export function parseRatio(text: string): number | undefined {
 /** Finds the closest ratio by comparing logarithms. */
 export function findNearestRatio(ratio: number, ratios: readonly string[]): string {
   const getDistance = (name: string) => Math.abs(Math.log(ratio) - Math.log(parseRatio(name) ?? 1))
-  return ratios.reduce((best, name) => (getDistance(name) < getDistance(best) ? name : best))
+  return ratios.reduce((nearest, name) => (getDistance(name) < getDistance(nearest) ? name : nearest))
 }
 
 /** Reports a ratio that conflicts with the size; the size takes precedence. */
-export function noteRatioConflict({ size, aspectRatio = '' }: ImageRequest, { warnings }: VendorContext): void {
+export function recordRatioConflict({ size, aspectRatio = '' }: ImageRequest, { warnings }: VendorContext): void {
   const ratio = parseRatio(aspectRatio)
-  if (size && ratio !== undefined && !isNear(ratio, size.width / size.height)) warnings.recordDrop('aspect_ratio')
+  if (size && ratio !== undefined && !areSimilarRatios(ratio, size.width / size.height))
+    warnings.recordDrop('aspect_ratio')
 }
 
 /** Returns whether two ratios are nearly equal; 1920x1088 counts as 16:9. */
-const isNear = (a: number, b: number) => Math.abs(a / b - 1) < 0.02
+const areSimilarRatios = (a: number, b: number) => Math.abs(a / b - 1) < 0.02
 
 /** Chooses a ratio and a tier for vendors that don't support pixels. Reports deviations from the request. */
-export function chooseShape(
+export function chooseRatioAndTier(
   request: ImageRequest,
   context: VendorContext,
   { ratios = ASPECT_RATIOS, tiers = SIZE_TIERS }: { ratios?: readonly string[]; tiers?: readonly Tier[] } = {},
 ): { ratio?: string; tier?: Tier } {
   const { size, aspectRatio, tier } = request
   const { warnings } = context
-  noteRatioConflict(request, context)
-  const requested = size ? size.width / size.height : aspectRatio === undefined ? undefined : parseRatio(aspectRatio)
-  const wantedTier = tier ?? (size && getTier(size))
-  const ratio = requested === undefined ? undefined : findNearestRatio(requested, ratios)
-  const chosenTier = wantedTier && findNearestTier(wantedTier, tiers)
-  const isExact = requested === undefined || isNear(parseRatio(ratio ?? '') ?? 0, requested)
-  if (!isExact) warnings.recordChange(size ? 'size' : 'aspect_ratio', 'replaced')
-  else if (chosenTier !== wantedTier) warnings.recordChange(size ? 'size' : 'resolution', 'replaced')
+  recordRatioConflict(request, context)
+  const requestedRatio = size
+    ? size.width / size.height
+    : aspectRatio === undefined
+      ? undefined
+      : parseRatio(aspectRatio)
+  const requestedTier = tier ?? (size && getTier(size))
+  const ratio = requestedRatio === undefined ? undefined : findNearestRatio(requestedRatio, ratios)
+  const chosenTier = requestedTier && findNearestTier(requestedTier, tiers)
+  const isExactRatio = requestedRatio === undefined || areSimilarRatios(parseRatio(ratio ?? '') ?? 0, requestedRatio)
+  if (!isExactRatio) warnings.recordChange(size ? 'size' : 'aspect_ratio', 'replaced')
+  else if (chosenTier !== requestedTier) warnings.recordChange(size ? 'size' : 'resolution', 'replaced')
   return { ...(ratio !== undefined && { ratio }), ...(chosenTier && { tier: chosenTier }) }
 }
 
 /** Returns the largest tier up to the requested one, or else the smallest. */
-function findNearestTier(requested: Tier, tiers: readonly Tier[]): Tier | undefined {
-  const smaller = tiers.filter((tier) => SIZE_TIERS.indexOf(tier) <= SIZE_TIERS.indexOf(requested))
-  return smaller.at(-1) ?? tiers[0]
+function findNearestTier(requestedTier: Tier, tiers: readonly Tier[]): Tier | undefined {
+  const smallerTiers = tiers.filter((tier) => SIZE_TIERS.indexOf(tier) <= SIZE_TIERS.indexOf(requestedTier))
+  return smallerTiers.at(-1) ?? tiers[0]
 }
 
 /** The edge length of each tier's square images, in pixels. */
@@ -94,14 +99,14 @@ export function choosePixels(
 ): PixelSize | undefined {
   const { size, aspectRatio, tier } = request
   const { warnings } = context
-  noteRatioConflict(request, context)
+  recordRatioConflict(request, context)
   const ratio = aspectRatio === undefined ? undefined : parseRatio(aspectRatio)
   if (!size && ratio === undefined && !tier) return undefined
   const edge = EDGE_BY_TIER[tier ?? '1K']
-  const requested = size ?? { width: edge * Math.sqrt(ratio ?? 1), height: edge / Math.sqrt(ratio ?? 1) }
-  const scale = Math.min(1, max / Math.max(requested.width, requested.height))
+  const requestedSize = size ?? { width: edge * Math.sqrt(ratio ?? 1), height: edge / Math.sqrt(ratio ?? 1) }
+  const scale = Math.min(1, max / Math.max(requestedSize.width, requestedSize.height))
   const roundToStep = (pixels: number) => Math.max(min, Math.round((pixels * scale) / PIXEL_STEP) * PIXEL_STEP)
-  const chosenSize = { width: roundToStep(requested.width), height: roundToStep(requested.height) }
+  const chosenSize = { width: roundToStep(requestedSize.width), height: roundToStep(requestedSize.height) }
   if (!size && tier && getTier(chosenSize) !== tier) warnings.recordChange('resolution', 'replaced')
   if (size && (chosenSize.width !== size.width || chosenSize.height !== size.height))
     warnings.recordChange('size', 'replaced')
@@ -110,7 +115,7 @@ export function choosePixels(
 
 /** Writes a size such as `1536x1024`, for vendors that only support pixels. Returns `undefined` if the request has no size. */
 export function chooseSizeText(request: ImageRequest, context: VendorContext): string | undefined {
-  if (request.size) noteRatioConflict(request, context)
+  if (request.size) recordRatioConflict(request, context)
   const pixels = request.size ?? choosePixels(request, context, { max: 3_840 })
   return pixels && `${pixels.width}x${pixels.height}`
 }

@@ -56,7 +56,7 @@ export const imageSplitter: RequestSplitter<ImageRequest, ImageResponse> = {
   countEntries: ({ count }) => count,
   slice: (request, start, end) => ({ ...request, count: end - start }),
   join: (responses) => ({ ...responses[0], images: responses.flatMap(({ images }) => images) }),
-  isPartial: true,
+  allowsPartialSuccess: true,
 }
 
 /** Parses a data URL or an https URL, or returns `undefined` for anything else. */
@@ -84,8 +84,8 @@ export function getImageBytes(
   { warnings, fetchedImages }: VendorContext,
 ): { bytes: Uint8Array; type: string } {
   if ('bytes' in image) return image
-  const found = fetchedImages?.get(image.url)
-  if (found) return found
+  const fetchedImage = fetchedImages?.get(image.url)
+  if (fetchedImage) return fetchedImage
   return warnings.reject('image', 'the target does not accept image URLs. Send the image itself or a data URL.')
 }
 

@@ -23,12 +23,12 @@ const OPENAI_CATEGORIES = [
 /** OpenAI's API. A response contains only the categories that its vendor checks. */
 const openai: ClientAdapter<ModerationRequest, ModerationResponse> = {
   read(body, { warnings }) {
-    const { model: _, input: __, ...others } = body
+    const { model: _, input: __, ...otherFields } = body
     const input = readFields(body, '', warnings).any('input')
     return {
       inputs: readInputs(input, warnings),
       isList: Array.isArray(input),
-      others: Object.keys(others).filter((name) => others[name] !== null),
+      otherFieldNames: Object.keys(otherFields).filter((name) => otherFields[name] !== null),
     }
   },
   write({ id, results }, { model, newId, warnings }) {

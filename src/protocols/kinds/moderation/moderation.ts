@@ -7,7 +7,7 @@ export interface ModerationRequest {
   /** Whether the client sent a list. */
   isList: boolean
   /** The names of unknown fields. */
-  others: readonly string[]
+  otherFieldNames: readonly string[]
 }
 
 /** An input that gets one result. */

@@ -10,8 +10,11 @@ export const rerankBound: RequestBound = {
   isBilledOnce: true,
   inputTokens: ({ query, documents }, estimate) =>
     estimate() + estimateTokens({ query }) * 2 * Math.max(0, toList(documents).length - 1),
-  units({ documents, max_tokens_per_doc: length = MAX_TOKENS }) {
-    const maxChunks = Math.ceil((typeof length === 'number' && length > 0 ? length : MAX_TOKENS) / TOKENS_PER_CHUNK)
+  units({ documents, max_tokens_per_doc: maxDocumentTokens = MAX_TOKENS }) {
+    const maxChunks = Math.ceil(
+      (typeof maxDocumentTokens === 'number' && maxDocumentTokens > 0 ? maxDocumentTokens : MAX_TOKENS) /
+        TOKENS_PER_CHUNK,
+    )
     const chunks = toList(documents).map((document) =>
       Math.min(maxChunks, Math.ceil(getLength(document) / TOKENS_PER_CHUNK)),
     )

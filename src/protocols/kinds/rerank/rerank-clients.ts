@@ -12,13 +12,16 @@ import { getText, type RankedDocument, type RerankRequest, type RerankResponse }
  */
 export const clients: Readonly<Record<'v1' | 'v2' | 'ai-sdk', ClientAdapter<RerankRequest, RerankResponse>>> = {
   v1: {
-    read: (body, context) => read(body, context, usesVoyageFormat(body, context)),
+    read: (body, context) => readRequest(body, context, usesVoyageFormat(body, context)),
     write: (ranking, context) => (context.request.usesVoyageFormat ? writeVoyage : writeV1)(ranking, context),
   },
-  v2: { read, write: writeV2 },
+  v2: { read: readRequest, write: writeV2 },
   'ai-sdk': {
     read: readAiSdk,
-    write: ({ results, usage }, context) => ({ ranking: results.map(toRank), ...writeResponseFields(context, usage) }),
+    write: ({ results, usage }, context) => ({
+      ranking: results.map(writeRank),
+      ...writeResponseFields(context, usage),
+    }),
   },
 }
 
@@ -34,7 +37,7 @@ function usesVoyageFormat(body: JsonObject, { header }: ClientReadContext): bool
   )
 }
 
-function read(body: JsonObject, { warnings }: ClientReadContext, isVoyage = false): RerankRequest {
+function readRequest(body: JsonObject, { warnings }: ClientReadContext, isVoyage = false): RerankRequest {
   const fields = readFields(body, '', warnings)
   const query = fields.string('query')
   if (!query) return warnings.reject('query', 'is required: the text to compare the documents with.')
@@ -43,18 +46,19 @@ function read(body: JsonObject, { warnings }: ClientReadContext, isVoyage = fals
   const returnsDocuments = fields.boolean('return_documents')
   for (const name of NUMBER_FIELDS) fields.number(name)
   fields.boolean('truncation')
-  const top = isVoyage ? 'top_k' : 'top_n'
-  const requested = fields.number(top) ?? documents.length
-  if (!Number.isInteger(requested) || requested < 1) warnings.reject(top, 'must be a whole number of 1 or more.')
-  const { top_n: other = null } = body
-  if (isVoyage && other !== null) warnings.recordDrop('top_n')
+  const countField = isVoyage ? 'top_k' : 'top_n'
+  const requestedCount = fields.number(countField) ?? documents.length
+  if (!Number.isInteger(requestedCount) || requestedCount < 1)
+    warnings.reject(countField, 'must be a whole number of 1 or more.')
+  const { top_n: topNField = null } = body
+  if (isVoyage && topNField !== null) warnings.recordDrop('top_n')
   const options = Object.entries(body).filter(
     ([name, value]) => value !== null && !NON_OPTION_FIELDS.has(name) && !(isVoyage && name === 'top_k'),
   )
   return {
     query,
     documents,
-    topN: Math.min(requested, documents.length),
+    topN: Math.min(requestedCount, documents.length),
     returnsDocuments,
     usesVoyageFormat: isVoyage,
     rankFields,
@@ -78,8 +82,8 @@ const NUMBER_FIELDS = ['max_tokens_per_doc', 'max_chunks_per_doc', 'priority']
 function readDocuments(list: unknown[] | undefined, warnings: Warnings): RankedDocument[] {
   if (!list?.length) return warnings.reject('documents', 'is required: at least one string or object.')
   const isDocument = (value: unknown): value is RankedDocument => typeof value === 'string' || isObject(value)
-  const wrong = list.findIndex((item) => !isDocument(item))
-  if (wrong !== -1) warnings.reject(`documents[${wrong}]`, 'must be a string or an object.')
+  const invalidIndex = list.findIndex((item) => !isDocument(item))
+  if (invalidIndex !== -1) warnings.reject(`documents[${invalidIndex}]`, 'must be a string or an object.')
   return list.filter(isDocument)
 }
 
@@ -89,13 +93,17 @@ function readAiSdk(body: JsonObject, { warnings }: ClientReadContext): RerankReq
   const query =
     fields.string('query') || warnings.reject('query', 'is required: the text to compare the documents with.')
   const documents = readDocuments(fields.fields('documents')?.list('values'), warnings)
-  const requested = fields.number('topN') ?? documents.length
-  if (!Number.isInteger(requested) || requested < 1) warnings.reject('topN', 'must be a whole number of 1 or more.')
+  const requestedCount = fields.number('topN') ?? documents.length
+  if (!Number.isInteger(requestedCount) || requestedCount < 1)
+    warnings.reject('topN', 'must be a whole number of 1 or more.')
   dropUnreadGatewayOptions(body, warnings)
-  return { query, documents, topN: Math.min(requested, documents.length), usesVoyageFormat: false, options: {} }
+  return { query, documents, topN: Math.min(requestedCount, documents.length), usesVoyageFormat: false, options: {} }
 }
 
-const toRank = ({ index, score }: RerankResponse['results'][number]): JsonObject => ({ index, relevanceScore: score })
+const writeRank = ({ index, score }: RerankResponse['results'][number]): JsonObject => ({
+  index,
+  relevanceScore: score,
+})
 
 type Context = ClientWriteContext<RerankRequest>
 
@@ -135,16 +143,16 @@ function writeVoyage(ranking: RerankResponse, context: Context): JsonObject {
   }
 }
 
-/** Writes the results. `shownAs` converts a document to the client's format. */
+/** Writes the results. `formatDocument` converts a document to the client's format. */
 const writeResults = (
   { results }: RerankResponse,
   { request: { documents, returnsDocuments } }: Context,
-  shownAs: (document: RankedDocument) => unknown,
+  formatDocument: (document: RankedDocument) => unknown,
 ): JsonObject[] =>
   results.map(({ index, score }) => ({
     index,
     relevance_score: score,
-    ...(returnsDocuments && { document: shownAs(documents[index] ?? '') }),
+    ...(returnsDocuments && { document: formatDocument(documents[index] ?? '') }),
   }))
 
 /** Writes a document as an object, and adds text if it has none. */

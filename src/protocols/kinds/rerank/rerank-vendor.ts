@@ -94,11 +94,11 @@ function writeDocuments(
       `the target accepts at most ${maxDocuments} documents, but the request has ${documents.length}.`,
     )
   return documents.map((document, index) => {
-    const image = getImage(document)
-    if (image === undefined) return getText(document, rankFields)
+    const documentImage = getImage(document)
+    if (documentImage === undefined) return getText(document, rankFields)
     const text = isObject(document) && typeof document.text === 'string' ? document.text : undefined
-    if (images === 'beside') return text === undefined ? { image } : { text, image }
-    if (images === 'alone' && text === undefined) return { image }
+    if (images === 'beside') return text === undefined ? { image: documentImage } : { text, image: documentImage }
+    if (images === 'alone' && text === undefined) return { image: documentImage }
     if (text === undefined) return warnings.reject(`documents[${index}].image`, 'the target only ranks text.')
     warnings.recordDrop(`documents[${index}].image`)
     return getText(text)
@@ -133,17 +133,22 @@ function readResult(result: unknown): RankedResult | undefined {
 
 /** Reads the number of tokens or searches. One search covers up to a hundred documents. */
 function readUsage({ usage, meta }: JsonObject): TokenUsage | undefined {
-  const used = isObject(usage) ? usage : {}
-  const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {}
-  const search = findCount(used.search_units, billed.search_units)
-  const tokens = findCount(used.total_tokens, used.prompt_tokens, billed.total_tokens, billed.input_tokens)
-  const counts = {
+  const usageFields = isObject(usage) ? usage : {}
+  const billedUnits = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {}
+  const searchCount = findCount(usageFields.search_units, billedUnits.search_units)
+  const tokens = findCount(
+    usageFields.total_tokens,
+    usageFields.prompt_tokens,
+    billedUnits.total_tokens,
+    billedUnits.input_tokens,
+  )
+  const reportedUsage = {
     inputTokens: tokens ?? 0,
     outputTokens: 0,
-    ...(search && { units: { search } }),
-    ...readCost(used),
+    ...(searchCount && { units: { search: searchCount } }),
+    ...readCost(usageFields),
   }
-  return isBlankUsage(counts) ? undefined : counts
+  return isBlankUsage(reportedUsage) ? undefined : reportedUsage
 }
 
 const findCount = (...values: readonly unknown[]): number | undefined =>

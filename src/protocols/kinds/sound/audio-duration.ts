@@ -50,78 +50,83 @@ const SAMPLE_RATES = [44_100, 48_000, 32_000]
 
 function getMp3Duration(file: Uint8Array): number | undefined {
   const [a = 0, b = 0, c = 0, d = 0] = file.subarray(6, 10)
-  const start = hasBytes(file, 'ID3', 0) ? 10 + ((a << 21) | (b << 14) | (c << 7) | d) : 0
+  const audioStart = hasBytes(file, 'ID3', 0) ? 10 + ((a << 21) | (b << 14) | (c << 7) | d) : 0
   let seconds = 0
-  let offset = start
+  let offset = audioStart
   while (offset + 4 <= file.length) {
     const frame = readFrame(file, offset)
     if (!frame) break
     seconds += frame.seconds
     offset += frame.length
   }
-  if (offset === start) return undefined
-  const end = hasBytes(file, 'TAG', file.length - 128) ? file.length - 128 : file.length
+  if (offset === audioStart) return undefined
+  const audioEnd = hasBytes(file, 'TAG', file.length - 128) ? file.length - 128 : file.length
   // The data after the last frame is assumed to have the same bit rate.
-  return (seconds * Math.max(end, offset) - seconds * start) / (offset - start)
+  return (seconds * Math.max(audioEnd, offset) - seconds * audioStart) / (offset - audioStart)
 }
 
 /** Reads a layer III frame's length in bytes and seconds. */
 function readFrame(file: Uint8Array, offset: number): { length: number; seconds: number } | undefined {
   const [sync, version = 0, rates = 0] = file.subarray(offset, offset + 3)
   if (sync !== 0xff || (version & 0xe6) !== 0xe2 || (version & 0x18) === 0x08) return undefined
-  const isFirst = (version & 0x18) === 0x18
-  const rate = BIT_RATES[isFirst ? 0 : 1]?.[rates >> 4]
-  const frequency = (SAMPLE_RATES[(rates >> 2) & 3] ?? 0) / (isFirst ? 1 : (version & 0x18) === 0x10 ? 2 : 4)
-  if (!rate || !frequency) return undefined
-  const samples = isFirst ? 1_152 : 576
-  const length = Math.floor((samples / 8) * ((rate * 1_000) / frequency)) + ((rates >> 1) & 1)
-  return { length, seconds: samples / frequency }
+  const isMpeg1 = (version & 0x18) === 0x18
+  const bitRate = BIT_RATES[isMpeg1 ? 0 : 1]?.[rates >> 4]
+  const sampleRate = (SAMPLE_RATES[(rates >> 2) & 3] ?? 0) / (isMpeg1 ? 1 : (version & 0x18) === 0x10 ? 2 : 4)
+  if (!bitRate || !sampleRate) return undefined
+  const sampleCount = isMpeg1 ? 1_152 : 576
+  const length = Math.floor((sampleCount / 8) * ((bitRate * 1_000) / sampleRate)) + ((rates >> 1) & 1)
+  return { length, seconds: sampleCount / sampleRate }
 }
 
 /** Reads the duration from the number of samples in the first block. */
 function getFlacDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, 'fLaC', 0) || file.length < 26) return undefined
   const view = toView(file)
-  const frequency = view.getUint32(18) >>> 12
-  const samples = (view.getUint8(21) & 15) * 2 ** 32 + view.getUint32(22)
-  return frequency > 0 && samples > 0 ? samples / frequency : undefined
+  const sampleRate = view.getUint32(18) >>> 12
+  const sampleCount = (view.getUint8(21) & 15) * 2 ** 32 + view.getUint32(22)
+  return sampleRate > 0 && sampleCount > 0 ? sampleCount / sampleRate : undefined
 }
 
 /** Reads the duration from the last page, which contains the position in samples. Opus always counts them at 48 kHz. */
 function getOggDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, 'OggS', 0)) return undefined
   const view = toView(file)
-  const vorbis = find(file, '\u0001vorbis', 256)
-  const frequency = vorbis >= 0 && vorbis + 16 <= file.length ? view.getUint32(vorbis + 12, true) : 48_000
-  const last = findLast(file, 'OggS')
-  if (last < 0 || last + 14 > file.length) return undefined
-  const position = view.getUint32(last + 6, true) + view.getInt32(last + 10, true) * 2 ** 32
-  return frequency > 0 && position > 0 ? position / frequency : undefined
+  const vorbisOffset = findBytes(file, '\u0001vorbis', 256)
+  const sampleRate =
+    vorbisOffset >= 0 && vorbisOffset + 16 <= file.length ? view.getUint32(vorbisOffset + 12, true) : 48_000
+  const lastPageOffset = findLastBytes(file, 'OggS')
+  if (lastPageOffset < 0 || lastPageOffset + 14 > file.length) return undefined
+  const samplePosition = view.getUint32(lastPageOffset + 6, true) + view.getInt32(lastPageOffset + 10, true) * 2 ** 32
+  return sampleRate > 0 && samplePosition > 0 ? samplePosition / sampleRate : undefined
 }
 
 /** Reads the duration from the header, which may be at the end of the file. */
 function getMp4Duration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, 'ftyp', 4)) return undefined
-  const movie = find(file, 'mvhd', file.length)
-  if (movie < 0 || movie + 36 > file.length) return undefined
+  const movieHeaderOffset = findBytes(file, 'mvhd', file.length)
+  if (movieHeaderOffset < 0 || movieHeaderOffset + 36 > file.length) return undefined
   const view = toView(file)
-  const isLong = view.getUint8(movie + 4) === 1
-  const scale = view.getUint32(movie + (isLong ? 24 : 16))
-  const length = isLong ? view.getUint32(movie + 28) * 2 ** 32 + view.getUint32(movie + 32) : view.getUint32(movie + 20)
-  return scale > 0 && length > 0 ? length / scale : undefined
+  const is64Bit = view.getUint8(movieHeaderOffset + 4) === 1
+  const timescale = view.getUint32(movieHeaderOffset + (is64Bit ? 24 : 16))
+  const scaledDuration = is64Bit
+    ? view.getUint32(movieHeaderOffset + 28) * 2 ** 32 + view.getUint32(movieHeaderOffset + 32)
+    : view.getUint32(movieHeaderOffset + 20)
+  return timescale > 0 && scaledDuration > 0 ? scaledDuration / timescale : undefined
 }
 
 /** Reads the duration from the header, if present. Recordings made in browsers omit it. */
 function getWebmDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, '\u001aE\u00df\u00a3', 0)) return undefined
   const view = toView(file)
-  const scaleOffset = find(file, '\u002a\u00d7\u00b1\u0083', MAX_HEADER_BYTES)
-  const scale =
+  const scaleOffset = findBytes(file, '\u002a\u00d7\u00b1\u0083', MAX_HEADER_BYTES)
+  const secondsPerTick =
     scaleOffset >= 0 && scaleOffset + 7 <= file.length ? (view.getUint32(scaleOffset + 3) & 0xff_ff_ff) / 1e9 : 0.001
-  const long = find(file, '\u0044\u0089\u0088', MAX_HEADER_BYTES)
-  if (long >= 0 && long + 11 <= file.length) return view.getFloat64(long + 3) * scale
-  const short = find(file, '\u0044\u0089\u0084', MAX_HEADER_BYTES)
-  return short >= 0 && short + 7 <= file.length ? view.getFloat32(short + 3) * scale : undefined
+  const doubleOffset = findBytes(file, '\u0044\u0089\u0088', MAX_HEADER_BYTES)
+  if (doubleOffset >= 0 && doubleOffset + 11 <= file.length) return view.getFloat64(doubleOffset + 3) * secondsPerTick
+  const floatOffset = findBytes(file, '\u0044\u0089\u0084', MAX_HEADER_BYTES)
+  return floatOffset >= 0 && floatOffset + 7 <= file.length
+    ? view.getFloat32(floatOffset + 3) * secondsPerTick
+    : undefined
 }
 
 /** The maximum size of a WebM file's header, in bytes. */
@@ -135,19 +140,19 @@ function hasBytes(file: Uint8Array, bytes: string, offset: number): boolean {
   return true
 }
 
-function find(file: Uint8Array, bytes: string, end: number): number {
-  const first = bytes.charCodeAt(0)
-  for (let offset = file.indexOf(first); offset >= 0 && offset < end; offset = file.indexOf(first, offset + 1))
+function findBytes(file: Uint8Array, bytes: string, end: number): number {
+  const firstByte = bytes.charCodeAt(0)
+  for (let offset = file.indexOf(firstByte); offset >= 0 && offset < end; offset = file.indexOf(firstByte, offset + 1))
     if (hasBytes(file, bytes, offset)) return offset
   return -1
 }
 
-function findLast(file: Uint8Array, bytes: string): number {
-  const first = bytes.charCodeAt(0)
+function findLastBytes(file: Uint8Array, bytes: string): number {
+  const firstByte = bytes.charCodeAt(0)
   for (
-    let offset = file.lastIndexOf(first);
+    let offset = file.lastIndexOf(firstByte);
     offset >= 0;
-    offset = offset === 0 ? -1 : file.lastIndexOf(first, offset - 1)
+    offset = offset === 0 ? -1 : file.lastIndexOf(firstByte, offset - 1)
   )
     if (hasBytes(file, bytes, offset)) return offset
   return -1

@@ -49,35 +49,35 @@ const detectFormat = (bytes: Uint8Array): string | undefined =>
   SIGNATURES.find(([, offset, signature]) => signature.every((byte, index) => bytes[offset + index] === byte))?.[0]
 
 /** Returns a media type in lowercase, without parameters. */
-const stripParameters = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
+const normalizeMediaType = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 
 /**
  * Gives a recording a file name and media type that match its format, so every vendor recognizes it. Detects the format from the bytes, or else from
  * the type, or else from the file extension. Names and types that already match stay unchanged.
  */
-export function nameRecording({ bytes, type, fileName }: Recording): Recording {
+export function normalizeRecording({ bytes, type, fileName }: Recording): Recording {
   const [, stem = '', fileExtension = ''] = /^(.*)\.(\w{2,5})$/s.exec(fileName) ?? []
   const formatFromName = formatByExtension.get(fileExtension.toLowerCase())
-  const bareType = stripParameters(type)
-  const typed = formatByType.get(bareType.replace('/x-', '/'))
+  const bareType = normalizeMediaType(type)
+  const formatFromType = formatByType.get(bareType.replace('/x-', '/'))
   const isAudioType = /^(?:audio|video)\/[\w.+-]+$/.test(bareType)
-  const format = detectFormat(bytes) ?? typed ?? formatFromName
+  const format = detectFormat(bytes) ?? formatFromType ?? formatFromName
   if (format === undefined) {
     // The format is unknown, so this keeps the type or extension that the client sent.
     const extension = isAudioType
       ? bareType.slice(bareType.indexOf('/') + 1).replace(/^x-/, '')
       : fileExtension.toLowerCase()
-    const isExtension = /^[a-z\d]{2,5}$/.test(extension)
+    const isValidExtension = /^[a-z\d]{2,5}$/.test(extension)
     return {
       bytes,
-      type: isAudioType ? bareType : isExtension ? `audio/${extension}` : 'audio/mpeg',
-      fileName: fileExtension === '' ? `${replaceBlob(fileName)}.${isExtension ? extension : 'mp3'}` : fileName,
+      type: isAudioType ? bareType : isValidExtension ? `audio/${extension}` : 'audio/mpeg',
+      fileName: fileExtension === '' ? `${replaceBlob(fileName)}.${isValidExtension ? extension : 'mp3'}` : fileName,
     }
   }
   const { extensions, types } = AUDIO_FORMATS[format] ?? { extensions: ['mp3'], types: ['audio/mpeg'] }
   return {
     bytes,
-    type: typed === format && isAudioType ? bareType : (types[0] ?? ''),
+    type: formatFromType === format && isAudioType ? bareType : (types[0] ?? ''),
     fileName:
       formatFromName === format
         ? fileName

@@ -28,7 +28,7 @@ export const openai: ClientAdapter<SpeechRequest, SpeechResponse, AudioChunk> = 
       instructions: fields.string('instructions'),
       speed: isSpeed(speed) ? speed : undefined,
       language: fields.string('language'),
-      others: Object.keys(body).filter((name) => !KNOWN_FIELDS.has(name) && body[name] !== null),
+      otherFieldNames: Object.keys(body).filter((name) => !KNOWN_FIELDS.has(name) && body[name] !== null),
     }
 
     function rejectVoice(): never {
@@ -41,8 +41,8 @@ export const openai: ClientAdapter<SpeechRequest, SpeechResponse, AudioChunk> = 
   createStream({ isEvents, format }) {
     return {
       isEvents,
-      getContentType: (sent) =>
-        isEvents ? 'text/event-stream' : (sent ?? AUDIO_TYPES[format] ?? 'application/octet-stream'),
+      getContentType: (vendorType) =>
+        isEvents ? 'text/event-stream' : (vendorType ?? AUDIO_TYPES[format] ?? 'application/octet-stream'),
       writeChunk: (audio) => (isEvents ? writeEvent({ type: 'speech.audio.delta', audio: toBase64(audio) }) : audio),
       writeEnd(usage) {
         if (!isEvents) return undefined

@@ -16,13 +16,13 @@ export interface SpeechRequest {
   /** Whether the client reads events. */
   isEvents: boolean
   /** Set if the client expects all audio in one JSON response. */
-  isWhole?: true
+  expectsCompleteAudio?: true
   instructions: string | undefined
   /** The speed, from 0.25 to 4. */
   speed: number | undefined
   language: string | undefined
   /** The names of all other fields. */
-  others: readonly string[]
+  otherFieldNames: readonly string[]
 }
 
 /** A complete speech response. */
@@ -125,32 +125,34 @@ export function createSpeechAdapter(vendor: SpeechVendor): SpeechAdapter {
           })
         warnings.recordChange('response_format', 'replaced')
       }
-      const supported = { ...request }
+      const supportedRequest = { ...request }
       for (const field of ['instructions', 'speed', 'language'] as const) {
         if (request[field] === undefined || supports.includes(field)) continue
         warnings.recordDrop(field)
-        supported[field] = undefined
+        supportedRequest[field] = undefined
       }
-      for (const name of request.others) warnings.recordDrop(name)
+      for (const name of request.otherFieldNames) warnings.recordDrop(name)
       const voice = chooseVoice(request, vendor, { target, warnings })
-      return vendor.writeRequest(supported, {
+      return vendor.writeRequest(supportedRequest, {
         voice,
         format: formats[needsHeader(request) ? 'pcm' : format] ?? format,
         target,
         warnings,
       })
     },
-    getContentType(request, sent) {
+    getContentType(request, vendorType) {
       if (needsHeader(request)) return AUDIO_TYPES.wav ?? ''
-      return sent?.startsWith('audio/') ? sent : (AUDIO_TYPES[chooseFormat(request)] ?? 'application/octet-stream')
+      return vendorType?.startsWith('audio/')
+        ? vendorType
+        : (AUDIO_TYPES[chooseFormat(request)] ?? 'application/octet-stream')
     },
     createStream(request) {
       const header = needsHeader(request) ? [writeWavHeader(SAMPLE_RATE)] : []
       const addHeader = (content: StreamContent<Uint8Array>): StreamContent<Uint8Array> => {
-        const audio = content.chunks?.filter((piece) => piece.length > 0) ?? []
+        const audio = content.chunks?.filter((chunk) => chunk.length > 0) ?? []
         return { ...content, chunks: audio.length > 0 ? [...header.splice(0), ...audio] : [] }
       }
-      if (request.isWhole) return undefined
+      if (request.expectsCompleteAudio) return undefined
       if (!readEvent) return readResponse ? undefined : createByteStream(addHeader)
       if (streamsEventsOnly && !request.isEvents) return undefined
       return {
@@ -194,8 +196,8 @@ function chooseVoice(
   vendor: SpeechVendor,
   { target, warnings }: { target: ProviderTarget; warnings: Warnings },
 ): string | undefined {
-  const mapped = getMappedVoice(voice, target)
-  if (mapped !== undefined) return mapped
+  const mappedVoice = getMappedVoice(voice, target)
+  if (mappedVoice !== undefined) return mappedVoice
   const defaultVoice = typeof vendor.voice === 'function' ? vendor.voice(target.model) : vendor.voice
   if (voice === undefined) return defaultVoice
   if (!isForeignVoice(voice, defaultVoice)) return voice

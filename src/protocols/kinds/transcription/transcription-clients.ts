@@ -5,7 +5,7 @@ import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { TokenUsage } from '../../formats/format.ts'
 import type { ClientAdapter, ClientWriteContext } from '../kind-adapters.ts'
 import { getDuration } from '../sound/audio-duration.ts'
-import { nameRecording } from '../sound/file-type.ts'
+import { normalizeRecording } from '../sound/file-type.ts'
 import { FORMATS, type Transcript, type TranscriptChunk, type TranscriptionRequest } from './transcription.ts'
 import { getLanguageName, getSegments, nameSpeakers, writeSrt, writeVtt } from './transcription-segments.ts'
 
@@ -21,7 +21,7 @@ const createClient = (
     const { response_format: format = 'json', stream } = body
     const knownFormat = FORMATS.find((candidate) => candidate === format)
     if (!knownFormat) return warnings.reject('response_format', `must be one of ${FORMATS.join(', ')}.`)
-    const readText = (name: string): string | undefined => {
+    const readString = (name: string): string | undefined => {
       const value = body[name] ?? undefined
       return value === undefined || typeof value === 'string' ? value : warnings.reject(name, 'must be a string.')
     }
@@ -29,14 +29,14 @@ const createClient = (
       file: readFile(body, files, warnings),
       task,
       format: knownFormat,
-      language: readText('language'),
-      prompt: readText('prompt'),
+      language: readString('language'),
+      prompt: readString('prompt'),
       keywords: readStrings(body, 'keywords', warnings),
       granularities: readStrings(body, 'timestamp_granularities', warnings),
       temperature: readTemperature(body.temperature, warnings),
       isStream: stream === true || /^true$/i.test(formatScalar(stream)),
       isForm: files.length > 0,
-      others: Object.keys(body).filter((name) => !KNOWN_FIELDS.has(name) && body[name] !== null),
+      otherFieldNames: Object.keys(body).filter((name) => !KNOWN_FIELDS.has(name) && body[name] !== null),
     }
   },
   getContentType: ({ format }) =>
@@ -47,13 +47,13 @@ const createClient = (
     return {
       isEvents: true,
       getContentType: () => 'text/event-stream',
-      writeChunk: (piece) =>
-        'delta' in piece
-          ? writeEvent({ type: 'transcript.text.delta', delta: piece.delta })
+      writeChunk: (chunk) =>
+        'delta' in chunk
+          ? writeEvent({ type: 'transcript.text.delta', delta: chunk.delta })
           : writeEvent({
               type: 'transcript.text.done',
-              text: piece.done.text,
-              ...(piece.done.usage && { usage: writeUsage(piece.done.usage) }),
+              text: chunk.done.text,
+              ...(chunk.done.usage && { usage: writeUsage(chunk.done.usage) }),
             }),
       writeEnd: () => undefined,
       splitResponse: (transcript) => [
@@ -75,11 +75,11 @@ function writeTranscript(
 ): JsonObject | string {
   const { text, usage, language, words } = transcript
   const seconds = transcript.duration ?? usage?.units?.second ?? getDuration(request.file.bytes)
-  const shared = { ...(usage && { usage: writeUsage(usage) }) }
+  const usageFields = { ...(usage && { usage: writeUsage(usage) }) }
   const segments = getSegments(transcript, seconds)
   switch (request.format) {
     case 'json':
-      return { text, ...shared }
+      return { text, ...usageFields }
     case 'text':
       return `${text}\n`
     case 'srt':
@@ -99,7 +99,7 @@ function writeTranscript(
           text: segmentText,
           speaker,
         })),
-        ...shared,
+        ...usageFields,
       }
     case 'verbose_json': {
       const shouldAddWords = request.granularities.includes('word')
@@ -113,7 +113,7 @@ function writeTranscript(
         ...(shouldAddWords &&
           words && { words: words.map(({ word, start, end }) => ({ word: word.trim(), start, end })) }),
         ...(shouldAddSegments && { segments: segments.map(writeSegment) }),
-        ...shared,
+        ...usageFields,
       }
     }
   }
@@ -154,7 +154,7 @@ function readFile(
   if (file) {
     if (file.bytes.length === 0) return warnings.reject('file', 'is empty.')
     const { bytes, type, fileName = '' } = file
-    return nameRecording({ bytes, type, fileName })
+    return normalizeRecording({ bytes, type, fileName })
   }
   if (!isObject(audio))
     return warnings.reject('file', 'is required: an audio file in a form, or "input_audio" with "data" and "format".')
@@ -163,7 +163,7 @@ function readFile(
   if (typeof format !== 'string' || !/^[a-z\d]{2,8}$/.test(format))
     return warnings.reject('input_audio.format', 'must be a file extension, such as "mp3".')
   try {
-    return nameRecording({ bytes: fromBase64(data), type: '', fileName: `audio.${format}` })
+    return normalizeRecording({ bytes: fromBase64(data), type: '', fileName: `audio.${format}` })
   } catch {
     return warnings.reject('input_audio.data', 'must be audio in base64.')
   }

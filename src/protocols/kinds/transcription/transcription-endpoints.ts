@@ -2,7 +2,7 @@ import { once } from '../../../lib/promises.ts'
 import type { Operation } from '../../formats/model-operations.ts'
 import { createAiSdkEndpoints, createEndpoint, createOperation, getBase64Size, type KindEndpoint } from '../endpoint.ts'
 
-const shared = {
+const sharedOperation = {
   kind: 'stt',
   tryOthers: true, // vendors differ in the types, sizes, and lengths of files
   limits: { headersTimeoutMs: 180_000 },
@@ -12,7 +12,7 @@ const shared = {
 /** Matches chat models with audio input. */
 const AUDIO_MODELS = /(?:^|\/)(?:gpt-audio|gpt-4o-(?:mini-)?audio|gemini-)|omni/
 
-const transcribe = createOperation({ name: 'transcribe', ...shared })
+const transcribe = createOperation({ name: 'transcribe', ...sharedOperation })
 const loadAdapters = once(async () => (await import('./transcription-adapters.ts')).transcriptionAdapters)
 
 const createTranscriptionEndpoint = (name: string, client: string, operation: Operation): KindEndpoint =>
@@ -24,14 +24,18 @@ const createTranscriptionEndpoint = (name: string, client: string, operation: Op
     loadAdapters,
     bodyType: 'form',
     bodyLimit: 'maxAudioBytes',
-    getBase64Size: ({ input_audio: sound }) => getBase64Size(sound),
+    getBase64Size: ({ input_audio: inputAudio }) => getBase64Size(inputAudio),
     streams: 'requested',
   })
 
 /** The endpoints for transcription. */
 export const transcriptionEndpoints: readonly KindEndpoint[] = [
   createTranscriptionEndpoint('transcriptions', 'openai', transcribe),
-  createTranscriptionEndpoint('translations', 'openai-translation', createOperation({ name: 'translate', ...shared })),
+  createTranscriptionEndpoint(
+    'translations',
+    'openai-translation',
+    createOperation({ name: 'translate', ...sharedOperation }),
+  ),
   ...createAiSdkEndpoints('transcription-model', {
     operation: transcribe,
     loadAdapters,

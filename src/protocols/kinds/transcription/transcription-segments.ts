@@ -1,8 +1,8 @@
 import type { Transcript, TranscriptSegment, Word } from './transcription.ts'
 
 /** A segment ends at a pause longer than this, in seconds. */
-const MAX_PAUSE = 0.8
-const MAX_SEGMENT = 7
+const MAX_PAUSE_SECONDS = 0.8
+const MAX_SEGMENT_SECONDS = 7
 
 /** Returns the vendor's segments, or segments built from the words, or a single segment. `seconds` is the file's duration, if known. */
 export function getSegments(
@@ -17,31 +17,31 @@ export function getSegments(
 /** Groups words into segments. A segment ends at a change of speaker, a pause, the end of a sentence, or the maximum length. */
 function groupWords(words: readonly Word[]): TranscriptSegment[] {
   const segments: TranscriptSegment[] = []
-  let last: Word | undefined
+  let lastWord: Word | undefined
   for (const word of words) {
     const segment = segments.at(-1)
-    const continues =
+    const continuesSegment =
       segment !== undefined &&
-      last !== undefined &&
-      last.speaker === word.speaker &&
-      word.start - last.end <= MAX_PAUSE &&
-      word.end - segment.start <= MAX_SEGMENT &&
-      !/[.!?。！？]["')\]]?$/.test(last.word.trim())
-    if (continues) {
+      lastWord !== undefined &&
+      lastWord.speaker === word.speaker &&
+      word.start - lastWord.end <= MAX_PAUSE_SECONDS &&
+      word.end - segment.start <= MAX_SEGMENT_SECONDS &&
+      !/[.!?。！？]["')\]]?$/.test(lastWord.word.trim())
+    if (continuesSegment) {
       segment.text = `${segment.text} ${word.word.trim()}`
       segment.end = word.end
     } else segments.push({ start: word.start, end: word.end, text: word.word.trim(), speaker: word.speaker })
-    last = word
+    lastWord = word
   }
   return segments
 }
 
 /** Names speakers `A`, `B`, … in the order of their first words. */
 export function nameSpeakers(segments: readonly TranscriptSegment[]): Array<TranscriptSegment & { speaker: string }> {
-  const letters = new Map<string | undefined, string>()
+  const speakerLetters = new Map<string | undefined, string>()
   return segments.map((segment) => {
-    const letter = letters.get(segment.speaker) ?? toLetter(letters.size)
-    letters.set(segment.speaker, letter)
+    const letter = speakerLetters.get(segment.speaker) ?? toLetter(speakerLetters.size)
+    speakerLetters.set(segment.speaker, letter)
     return { ...segment, speaker: letter }
   })
 }
@@ -66,13 +66,13 @@ const writeCueText = ({ text }: TranscriptSegment) =>
     .replaceAll('-->', '->')
 
 /** Writes a cue's times. A cue's duration must not be zero. */
-const writeCueTimes = ({ start, end }: TranscriptSegment, point: string) =>
-  `${writeTime(start, point)} --> ${writeTime(Math.max(end, start + 0.001), point)}`
+const writeCueTimes = ({ start, end }: TranscriptSegment, decimalMark: string) =>
+  `${writeTime(start, decimalMark)} --> ${writeTime(Math.max(end, start + 0.001), decimalMark)}`
 
-function writeTime(seconds: number, point: string): string {
+function writeTime(seconds: number, decimalMark: string): string {
   const ms = Math.round(Math.max(0, seconds) * 1_000)
-  const padTwo = (value: number) => String(Math.floor(value)).padStart(2, '0')
-  return `${padTwo(ms / 3_600_000)}:${padTwo((ms / 60_000) % 60)}:${padTwo((ms / 1_000) % 60)}${point}${String(ms % 1_000).padStart(3, '0')}`
+  const padToTwoDigits = (value: number) => String(Math.floor(value)).padStart(2, '0')
+  return `${padToTwoDigits(ms / 3_600_000)}:${padToTwoDigits((ms / 60_000) % 60)}:${padToTwoDigits((ms / 1_000) % 60)}${decimalMark}${String(ms % 1_000).padStart(3, '0')}`
 }
 
 /** Returns a language's two-letter code if it has one: `en` for `english` and `eng`. */
@@ -83,11 +83,11 @@ export function getLanguageCode(language: string): string {
     return language
   }
   const name = language.toLowerCase()
-  return listCodes().find((code) => getLanguageName(code) === name) ?? language
+  return listLanguageCodes().find((code) => getLanguageName(code) === name) ?? language
 }
 
-const listCodes = () => SPEAKER_LETTERS.flatMap((first) => SPEAKER_LETTERS.map((second) => first + second))
-const SPEAKER_LETTERS = [...'abcdefghijklmnopqrstuvwxyz']
+const listLanguageCodes = () => ALPHABET.flatMap((first) => ALPHABET.map((second) => first + second))
+const ALPHABET = [...'abcdefghijklmnopqrstuvwxyz']
 
 /** Returns a language's English name in lowercase, as in OpenAI's `verbose_json`: `english` for `en` and `eng`. */
 export function getLanguageName(language: string): string {

@@ -23,15 +23,15 @@ export interface TranscriptionRequest {
   keywords: readonly string[]
   granularities: readonly string[]
   /** Whether the client accepts times in any format. They are requested from vendors that provide them for free. */
-  acceptsTimes?: boolean
+  acceptsTimestamps?: boolean
   /** Whether the client also reads word times. */
-  acceptsWordTimes?: boolean
+  acceptsWordTimestamps?: boolean
   temperature: number | undefined
   isStream: boolean
   /** Whether the request is a form. */
   isForm: boolean
   /** The names of all other fields. */
-  others: readonly string[]
+  otherFieldNames: readonly string[]
 }
 
 export const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const
@@ -68,11 +68,11 @@ export type TranscriptChunk = { delta: string } | { done: Transcript }
 export type TranscriptionAdapter = VendorAdapter<TranscriptionRequest, Transcript, TranscriptChunk>
 
 /** Returns whether the response format contains times. */
-export const needsTimes = ({ format }: TranscriptionRequest): boolean => format !== 'json' && format !== 'text'
+export const needsTimestamps = ({ format }: TranscriptionRequest): boolean => format !== 'json' && format !== 'text'
 export const needsSpeakers = ({ format }: TranscriptionRequest): boolean => format === 'diarized_json'
 
 /** Throws `FORMAT_MISMATCH` for a field, so that the next target is tried. */
-export function throwMismatch(field: string, target: ProviderTarget, problem: string): never {
+export function throwFormatMismatch(field: string, target: ProviderTarget, problem: string): never {
   throw gatewayError('FORMAT_MISMATCH', {
     message: `"${field}": ${getTargetName(target)} ${problem}.`,
     data: { param: field },
@@ -80,7 +80,7 @@ export function throwMismatch(field: string, target: ProviderTarget, problem: st
 }
 
 /** Reports unsupported fields as dropped. `supported` contains the supported ones. */
-export function noteUnsupported(
+export function recordUnsupported(
   request: TranscriptionRequest,
   supported: readonly (keyof TranscriptionRequest)[],
   warnings: Warnings,
@@ -88,15 +88,15 @@ export function noteUnsupported(
   for (const field of ['language', 'prompt', 'temperature'] as const)
     if (request[field] !== undefined && !supported.includes(field)) warnings.recordDrop(field)
   if (request.keywords.length > 0 && !supported.includes('keywords')) warnings.recordDrop('keywords')
-  for (const name of request.others) warnings.recordDrop(name)
+  for (const name of request.otherFieldNames) warnings.recordDrop(name)
 }
 
 /** Returns the keywords, including the words in a prompt that is a list. */
 export function collectKeywords({ keywords, prompt }: TranscriptionRequest, warnings: Warnings): string[] {
   if (prompt === undefined) return [...keywords]
-  const listed = prompt.split(',').map((word) => word.trim())
-  if (listed.length > 1 && listed.every((word) => word !== '' && word.split(/\s+/).length <= 4))
-    return [...keywords, ...listed]
+  const promptKeywords = prompt.split(',').map((word) => word.trim())
+  if (promptKeywords.length > 1 && promptKeywords.every((word) => word !== '' && word.split(/\s+/).length <= 4))
+    return [...keywords, ...promptKeywords]
   warnings.recordDrop('prompt')
   return [...keywords]
 }
@@ -123,10 +123,10 @@ export const readSegments = (value: unknown): TranscriptSegment[] | undefined =>
       : undefined
   })
 
-/** Reads words. `member` is the field that contains the word itself. */
-export const readWords = (value: unknown, member = 'word'): Word[] | undefined =>
+/** Reads words. `wordField` is the field that contains the word itself. */
+export const readWords = (value: unknown, wordField = 'word'): Word[] | undefined =>
   readList(value, ({ start, end, speaker, speaker_id: id, ...rest }) => {
-    const { [member]: word } = rest
+    const { [wordField]: word } = rest
     const name = speaker ?? id
     return isNumber(start) && isNumber(end) && typeof word === 'string'
       ? { word, start, end, ...(name !== undefined && name !== null && { speaker: formatScalar(name) }) }

@@ -6,7 +6,7 @@ const MAX_LENGTH = 2_048
  * Normalizes a page URL, so that a vendor's server parses the same host from it. If the page can't be fetched, returns the reason. A vendor's server
  * may run in a private network, where a URL could reach internal servers.
  */
-export function checkPageUrl(text: string): { href: string; problem?: undefined } | { problem: string } {
+export function parsePageUrl(text: string): { href: string; problem?: undefined } | { problem: string } {
   if (text.length > MAX_LENGTH) return { problem: `must be at most ${MAX_LENGTH} characters.` }
   if (!URL.canParse(text)) return { problem: 'must be a complete page URL, such as "https://example.com/".' }
   const url = new URL(text)

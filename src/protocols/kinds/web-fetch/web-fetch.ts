@@ -13,7 +13,7 @@ export interface FetchRequest {
   /** Whether the client sent a list, and therefore expects one. */
   isList: boolean
   /** Set if the request is part of a longer list, where some pages may fail. */
-  isPart?: true
+  isPartialRequest?: true
   format: PageFormat
   /** The maximum number of characters per page. */
   maxCharacters?: number
@@ -62,9 +62,9 @@ export function chooseFormat(
   formats: readonly [PageFormat, ...PageFormat[]],
   warnings: Warnings,
 ): PageFormat {
-  const chosen = pickFormat(format, formats)
-  if (chosen !== format) warnings.recordChange('format', 'replaced')
-  return chosen
+  const chosenFormat = pickFormat(format, formats)
+  if (chosenFormat !== format) warnings.recordChange('format', 'replaced')
+  return chosenFormat
 }
 
 /** Pages that don't exist, and pages that a vendor couldn't read. */
@@ -84,7 +84,10 @@ export const createResponse = (
     : { ...fields, pages: [...pages, ...missing], failed }
 
 /** Returns the error for a response without pages. If the reason is that pages don't exist, returns `undefined`. */
-export const toError = (vendor: string, { missing, failed: [first] }: PageFailures): EmbeddedError | undefined =>
+export const createFailureError = (
+  vendor: string,
+  { missing, failed: [first] }: PageFailures,
+): EmbeddedError | undefined =>
   missing.length > 0 || !first ? undefined : createPageError(`${vendor} could not read the page: ${first.error}`)
 
 /** Returns a page that doesn't exist. */
@@ -101,7 +104,7 @@ export const filterStrings = (list: readonly unknown[] | undefined): string[] | 
 /** Splits a request into one call per page, for vendors that accept only one. */
 export const pageSplitter: RequestSplitter<FetchRequest, FetchResponse> = {
   countEntries: ({ urls }) => urls.length,
-  slice: (request, start, end) => ({ ...request, urls: request.urls.slice(start, end), isPart: true }),
+  slice: (request, start, end) => ({ ...request, urls: request.urls.slice(start, end), isPartialRequest: true }),
   join: (responses) => ({
     id: responses[0]?.id,
     pages: responses.flatMap(({ pages }) => pages),

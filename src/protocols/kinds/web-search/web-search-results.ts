@@ -44,7 +44,8 @@ export interface ResultFields {
 /** Reads a vendor's results, skipping results without a URL. `now` (epoch ms) resolves dates such as `3 days ago`. */
 export function readResults(list: readonly unknown[], names: ResultFields, now: number): SearchResult[] {
   return list.filter(isObject).flatMap((item) => {
-    const getFirstText = (all: readonly string[] = []) => all.map((name) => getText(item[name])).find(Boolean)
+    const getFirstText = (fieldNames: readonly string[] = []) =>
+      fieldNames.map((name) => getText(item[name])).find(Boolean)
     const url = getFirstText(names.url ?? ['url'])
     if (url === undefined) return []
     return [
@@ -69,11 +70,13 @@ export const querySplitter: RequestSplitter<SearchRequest, SearchResponse> = {
   countEntries: ({ queries }) => queries.length,
   slice: (request, start, end) => ({ ...request, queries: request.queries.slice(start, end) }),
   join(responses) {
-    const longest = Math.max(...responses.map(({ results }) => results.length))
-    const inTurn = Array.from({ length: longest }, (_, rank) => responses.flatMap(({ results }) => results[rank] ?? []))
+    const maxResultCount = Math.max(...responses.map(({ results }) => results.length))
+    const interleavedResults = Array.from({ length: maxResultCount }, (_, rank) =>
+      responses.flatMap(({ results }) => results[rank] ?? []),
+    )
     return {
       id: responses[0]?.id,
-      results: inTurn.flat(),
+      results: interleavedResults.flat(),
       pageFormat: responses[0]?.pageFormat,
       charge: addCharges(responses.map(({ charge }) => charge)),
     }

@@ -32,18 +32,21 @@ export function choosePageFormat(
 /** Returns the result page that contains the request's offset. `first` is the number of the first page. */
 export function choosePage(
   { offset = 0 }: SearchRequest,
-  size: number,
+  pageSize: number,
   { first, warnings }: { first: number; warnings: Warnings },
 ) {
-  if (offset % size !== 0) warnings.recordChange('offset', 'clamped')
-  return offset < size ? undefined : first + Math.floor(offset / size)
+  if (offset % pageSize !== 0) warnings.recordChange('offset', 'clamped')
+  return offset < pageSize ? undefined : first + Math.floor(offset / pageSize)
 }
 
 /** Adds the domains to the query as search operators. `excludeOperator` precedes the operator of an excluded domain. */
-export function addSites({ queries: [query = ''], include, exclude }: SearchRequest, excludeOperator = '-'): string {
+export function addSiteOperators(
+  { queries: [query = ''], include, exclude }: SearchRequest,
+  excludeOperator = '-',
+): string {
   const sites = include.map((domain) => `site:${stripWildcard(domain)}`).join(' OR ')
-  const others = exclude.map((domain) => `${excludeOperator}site:${stripWildcard(domain)}`)
-  return [query, ...(include.length > 1 ? [`(${sites})`] : sites === '' ? [] : [sites]), ...others].join(' ')
+  const excludedSites = exclude.map((domain) => `${excludeOperator}site:${stripWildcard(domain)}`)
+  return [query, ...(include.length > 1 ? [`(${sites})`] : sites === '' ? [] : [sites]), ...excludedSites].join(' ')
 }
 
 /** Removes a leading wildcard, because the `site:` operator includes subdomains. */

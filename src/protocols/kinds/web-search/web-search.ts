@@ -70,7 +70,7 @@ export const featureNames = {
 const features = Object.keys(featureNames) as SearchFeature[] // `featureNames` has no other keys
 
 /** Reports requested features that a vendor doesn't support. */
-export function noteUnsupported(
+export function recordUnsupported(
   request: SearchRequest,
   supported: ReadonlySet<SearchFeature>,
   warnings: Warnings,

@@ -9,10 +9,10 @@ export type OptionChecks = Readonly<Record<string, OptionCheck>>
 
 export const isFlag: OptionCheck = (value) => typeof value === 'boolean'
 
-export const isWord =
-  (...words: readonly unknown[]): OptionCheck =>
+export const isOneOf =
+  (...values: readonly unknown[]): OptionCheck =>
   (value) =>
-    words.includes(value)
+    values.includes(value)
 
 /** Creates a check for an integer in a range, including both ends. */
 export const isInteger =
@@ -42,25 +42,25 @@ const OPTIONS_PATH = 'provider_options'
  */
 export function readVendorOptions(
   clientOptions: JsonObject | undefined,
-  { names, shapes, warnings }: { names: readonly string[]; shapes: OptionChecks; warnings: Warnings },
+  { names, checks, warnings }: { names: readonly string[]; checks: OptionChecks; warnings: Warnings },
 ): JsonObject {
-  const chosen: JsonObject = {}
+  const acceptedOptions: JsonObject = {}
 
-  function choose(name: string, value: unknown, path: string): void {
+  function acceptOption(name: string, value: unknown, path: string): void {
     if (value === null) return
-    const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined
-    if (!shape) warnings.recordDrop(path)
-    else if (shape(value)) chosen[name] = value
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined
+    if (!check) warnings.recordDrop(path)
+    else if (check(value)) acceptedOptions[name] = value
     else warnings.reject(path, 'has a value that the provider does not accept.')
   }
 
   const optionSets: Array<[string, JsonObject]> = []
   for (const [name, value] of Object.entries(clientOptions ?? {})) {
     if (!isObject(value) || !(VENDOR_NAMES.has(name) || names.includes(name)))
-      choose(name, value, `${OPTIONS_PATH}.${name}`)
+      acceptOption(name, value, `${OPTIONS_PATH}.${name}`)
     else if (names.includes(name)) optionSets.push([name, value])
   }
   for (const [vendor, options] of optionSets)
-    for (const [name, value] of Object.entries(options)) choose(name, value, `${OPTIONS_PATH}.${vendor}.${name}`)
-  return chosen
+    for (const [name, value] of Object.entries(options)) acceptOption(name, value, `${OPTIONS_PATH}.${vendor}.${name}`)
+  return acceptedOptions
 }

@@ -17,10 +17,10 @@ export interface VendorCharge {
 }
 
 /** Adds up the charges for several calls. Omits an amount unless every call has it. */
-export const addCharges = (all: readonly VendorCharge[]): VendorCharge => ({
-  credits: addAmounts(all.map(({ credits }) => credits)),
-  tokens: addAmounts(all.map(({ tokens }) => tokens)),
-  costUsd: addAmounts(all.map(({ costUsd }) => costUsd)),
+export const addCharges = (charges: readonly VendorCharge[]): VendorCharge => ({
+  credits: addAmounts(charges.map(({ credits }) => credits)),
+  tokens: addAmounts(charges.map(({ tokens }) => tokens)),
+  costUsd: addAmounts(charges.map(({ costUsd }) => costUsd)),
 })
 
 const addAmounts = (amounts: ReadonlyArray<number | undefined>): number | undefined =>
@@ -39,12 +39,12 @@ export function toUsage(
   if (amounts.length > 0 && content.length > 0 && amounts.every((amount) => amount === 0))
     return { inputTokens: 0, outputTokens: 0, units, isEstimated: true }
   const { credits, tokens, costUsd } = charge
-  const charged: TokenUsage['units'] =
+  const chargedUnits: TokenUsage['units'] =
     tokens !== undefined ? undefined : credits === undefined ? units : { credit: credits }
   return {
     inputTokens: tokens ?? 0,
     outputTokens: 0,
-    ...(charged && { units: charged }),
+    ...(chargedUnits && { units: chargedUnits }),
     ...(costUsd !== undefined && { costUsd }),
   }
 }
@@ -57,8 +57,8 @@ export const getList = (json: unknown, name: string): readonly unknown[] | undef
 
 /** Returns the object in a field, or an empty one. */
 export const getObject = (json: JsonObject, name: string): JsonObject => {
-  const inner = json[name]
-  return isObject(inner) ? inner : {}
+  const value = json[name]
+  return isObject(value) ? value : {}
 }
 
 /** Returns whether a status is about the page. Any other status means that the page's server rejected the vendor, or failed. */

@@ -1,12 +1,12 @@
 /** Removes inline tags and decodes entities, because vendors send titles and snippets as HTML. */
 export function toPlainText(text: unknown): string {
   if (typeof text !== 'string') return ''
-  const bare = text.includes('<') ? text.replace(MARK_PATTERN, '') : text
-  return bare.includes('&') ? bare.replace(ENTITY_PATTERN, decodeEntity) : bare
+  const untaggedText = text.includes('<') ? text.replace(INLINE_TAG_PATTERN, '') : text
+  return untaggedText.includes('&') ? untaggedText.replace(ENTITY_PATTERN, decodeEntity) : untaggedText
 }
 
 /** Matches only inline tags, because a title may contain `List<String>`. */
-const MARK_PATTERN = /<\/?(?:a|b|br|code|em|i|mark|p|s|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]{0,500})?\/?>/gi
+const INLINE_TAG_PATTERN = /<\/?(?:a|b|br|code|em|i|mark|p|s|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]{0,500})?\/?>/gi
 
 const ENTITY_PATTERN =
   /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos|nbsp|hellip|ndash|mdash|lsquo|rsquo|ldquo|rdquo));/gi
@@ -14,8 +14,8 @@ const ENTITY_PATTERN =
 function decodeEntity(entity: string, decimal?: string, hexadecimal?: string, name?: string): string {
   if (name !== undefined) return NAMED_ENTITIES[name.toLowerCase()] ?? entity
   const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal)
-  const isText = code >= 32 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
-  return isText ? String.fromCodePoint(code) : entity
+  const isTextCharacter = code >= 32 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
+  return isTextCharacter ? String.fromCodePoint(code) : entity
 }
 
 const NAMED_ENTITIES: Readonly<Record<string, string>> = {
@@ -39,20 +39,21 @@ const NAMED_ENTITIES: Readonly<Record<string, string>> = {
  * for anything else. `now` is in epoch ms.
  */
 export function parseDate(value: unknown, now: number): string | undefined {
-  if (typeof value !== 'string' || value.length > MAX_DATE) return undefined
+  if (typeof value !== 'string' || value.length > MAX_DATE_LENGTH) return undefined
   const text = value.trim().replace(WEEKDAY_PATTERN, '')
   if (/^\d{4}-\d{2}-\d{2}(?:$|[T ])/.test(text)) return Number.isNaN(Date.parse(text)) ? undefined : text
-  const age = AGO_PATTERN.exec(text)
-  if (age) return toDay(now - parseAmount(age[1]) * (MS_PER_UNIT[(age[2] ?? '').toLowerCase()] ?? 0))
-  if (/^yesterday$/i.test(text)) return toDay(now - DAY_MS)
+  const relativeDate = RELATIVE_DATE_PATTERN.exec(text)
+  if (relativeDate)
+    return formatDay(now - parseCount(relativeDate[1]) * (MS_PER_UNIT[(relativeDate[2] ?? '').toLowerCase()] ?? 0))
+  if (/^yesterday$/i.test(text)) return formatDay(now - DAY_MS)
   const [, usMonth = '', usDay, usYear] = MONTH_FIRST_PATTERN.exec(text) ?? []
   const [, euDay, euMonth = '', euYear] = DAY_FIRST_PATTERN.exec(text) ?? []
   const month = MONTHS.indexOf((usMonth || euMonth).slice(0, 3).toLowerCase())
   if (month < 0) return undefined
-  return toDay(Date.UTC(Number(usYear ?? euYear), month, Number(usDay ?? euDay)))
+  return formatDay(Date.UTC(Number(usYear ?? euYear), month, Number(usDay ?? euDay)))
 }
 
-const MAX_DATE = 60
+const MAX_DATE_LENGTH = 60
 const WEEKDAY_PATTERN = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}, /i
 const DAY_MS = 86_400_000
 const MS_PER_UNIT: Readonly<Record<string, number>> = {
@@ -66,14 +67,14 @@ const MS_PER_UNIT: Readonly<Record<string, number>> = {
   month: 30 * DAY_MS,
   year: 365 * DAY_MS,
 }
-const AGO_PATTERN = /^(an?|\d{1,4}) (second|sec|minute|min|hour|day|week|month|year)s? ago$/i
-const parseAmount = (word = '') => (/^an?$/i.test(word) ? 1 : Number(word))
+const RELATIVE_DATE_PATTERN = /^(an?|\d{1,4}) (second|sec|minute|min|hour|day|week|month|year)s? ago$/i
+const parseCount = (word = '') => (/^an?$/i.test(word) ? 1 : Number(word))
 const MONTH_FIRST_PATTERN = /^([a-z]{3,9})\.? (\d{1,2}),? (\d{4})(?:,? \d{1,2}:.*)?$/i
 const DAY_FIRST_PATTERN = /^(\d{1,2})\.? ([a-z]{3,9})\.?,? (\d{4})(?:,? \d{1,2}:.*)?$/i
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
 /** Converts a time to a day, or returns `undefined` if the time is invalid. */
-const toDay = (ms: number): string | undefined =>
+const formatDay = (ms: number): string | undefined =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString().slice(0, 10) : undefined
 
 /** Truncates text to a number of characters (code points). */

@@ -15,16 +15,16 @@ export const aiSdk: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
     if (!isStringArray(values)) return warnings.reject('inputs', 'must be a non-empty array of strings')
     const request: EmbeddingRequest = { inputs: values.map((text) => ({ text })), encoding: 'float' }
     const options = getProviderOptions(body.providerOptions)
-    const dimensions = parseDimensions(body.dimensions ?? findFirst(options, DIMENSION_OPTIONS), warnings)
+    const dimensions = parseDimensions(body.dimensions ?? findFirstOption(options, DIMENSION_OPTIONS), warnings)
     if (dimensions !== undefined) request.dimensions = dimensions
-    const taskName = findFirst(options, TASK_OPTIONS)
+    const taskName = findFirstOption(options, TASK_OPTIONS)
     const task = parseTask(taskName)
     if (task) request.task = task
-    else if (typeof taskName === 'string') request.otherTask = taskName
-    const user = findFirst(options, ['user'])
+    else if (typeof taskName === 'string') request.unknownTask = taskName
+    const user = findFirstOption(options, ['user'])
     if (typeof user === 'string') request.user = user
     for (const [provider, response] of Object.entries(isObject(body.providerOptions) ? body.providerOptions : {}))
-      for (const name of isObject(response) && !OWN_PROVIDERS.has(provider) ? Object.keys(response) : [])
+      for (const name of isObject(response) && !GATEWAY_NAMES.has(provider) ? Object.keys(response) : [])
         if (!KNOWN_OPTIONS.has(name)) warnings.recordDrop(`providerOptions.${provider}.${name}`)
     dropUnreadGatewayOptions(body, warnings, KNOWN_OPTIONS)
     return request
@@ -39,12 +39,12 @@ export const aiSdk: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
 const DIMENSION_OPTIONS = ['dimensions', 'outputDimensionality', 'outputDimension']
 const TASK_OPTIONS = ['taskType', 'inputType']
 const KNOWN_OPTIONS: ReadonlySet<string> = new Set([...DIMENSION_OPTIONS, ...TASK_OPTIONS, 'user'])
-const OWN_PROVIDERS: ReadonlySet<string> = new Set(['signalbox', 'gateway'])
+const GATEWAY_NAMES: ReadonlySet<string> = new Set(['signalbox', 'gateway'])
 
 const getProviderOptions = (options: unknown): JsonObject[] =>
   isObject(options) ? Object.values(options).filter(isObject) : []
 
-const findFirst = (options: readonly JsonObject[], names: readonly string[]): unknown =>
+const findFirstOption = (options: readonly JsonObject[], names: readonly string[]): unknown =>
   options.flatMap((option) => names.map((name) => option[name])).find((value) => value !== undefined && value !== null)
 
 const isStringArray = (values: unknown): values is string[] =>

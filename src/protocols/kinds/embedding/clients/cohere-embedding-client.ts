@@ -14,21 +14,21 @@ export const cohere: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   },
   read(body, { warnings }) {
     const { texts, images, inputs, embedding_types: types, output_dimension: dimensions, truncate } = body
-    const name = ['texts', 'images', 'inputs'].find((field) => body[field] !== undefined) ?? 'texts'
-    warnings.setFieldName('inputs', name)
+    const fieldName = ['texts', 'images', 'inputs'].find((field) => body[field] !== undefined) ?? 'texts'
+    warnings.setFieldName('inputs', fieldName)
     const parsedInputs = readInputs(texts, readText) ?? readInputs(images, readImage) ?? readInputs(inputs, readInput)
     if (!parsedInputs) return warnings.reject('inputs', 'must be a non-empty array')
     const request: EmbeddingRequest = { inputs: parsedInputs, encoding: 'float' }
     const task = parseTask(body.input_type)
     if (task) request.task = task
-    else if (typeof body.input_type === 'string' && body.input_type !== 'image') request.otherTask = body.input_type
+    else if (typeof body.input_type === 'string' && body.input_type !== 'image') request.unknownTask = body.input_type
     if (types !== undefined) {
       if (!isStringArray(types)) return warnings.reject('types', 'must be an array of types')
       request.types = types
       if (types.every((type) => type === 'base64')) request.encoding = 'base64'
     }
-    const length = parseDimensions(dimensions, warnings)
-    if (length !== undefined) request.dimensions = length
+    const vectorLength = parseDimensions(dimensions, warnings)
+    if (vectorLength !== undefined) request.dimensions = vectorLength
     if (truncate !== undefined)
       request.truncation =
         parseTruncation(truncate) ?? warnings.reject('truncation', 'must be "NONE", "START", or "END"')

@@ -55,16 +55,16 @@ function readRequests(requests: readonly JsonObject[], warnings: Warnings): Embe
 /** Reads one input. Like Google, accepts camel case and snake case. */
 function readInput(request: JsonObject, warnings: Warnings): Input {
   const { content, title, taskType = request.task_type } = request
-  const response = isObject(content) && Array.isArray(content.parts) ? content.parts : [content]
-  const parts = response.map(readPart)
+  const rawParts = isObject(content) && Array.isArray(content.parts) ? content.parts : [content]
+  const parts = rawParts.map(readPart)
   if (!parts.every((part) => part !== undefined) || parts.length === 0)
     return warnings.reject('inputs', 'must have parts with text or inline data')
   const task = parseTask(taskType)
   if (task === undefined && taskType !== undefined && taskType !== 'TASK_TYPE_UNSPECIFIED')
     warnings.reject('task', `must be a Google task type, such as "RETRIEVAL_QUERY"`)
-  const [only] = parts
+  const [firstPart] = parts
   return {
-    ...(only && 'text' in only && parts.length === 1 ? { text: only.text } : { parts }),
+    ...(firstPart && 'text' in firstPart && parts.length === 1 ? { text: firstPart.text } : { parts }),
     ...(task && { task }),
     ...(typeof title === 'string' && { title }),
   }

@@ -20,23 +20,23 @@ export const openai: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   read(body, { warnings }) {
     const inputs = readInputs(body.input)
     if (!inputs) return warnings.reject('inputs', 'must be a string, tokens, or a non-empty array of either')
-    const response = (field: string, names: readonly string[]) => {
+    const readFirstField = (field: string, names: readonly string[]) => {
       const name = names.find((name) => (body[name] ?? null) !== null)
       if (name !== undefined) warnings.setFieldName(field, name)
       return name === undefined ? undefined : body[name]
     }
     const request: EmbeddingRequest = { inputs, encoding: readEncoding(body) }
-    const dimensions = parseDimensions(response('dimensions', ['dimensions', 'output_dimension']), warnings)
+    const dimensions = parseDimensions(readFirstField('dimensions', ['dimensions', 'output_dimension']), warnings)
     if (dimensions !== undefined) request.dimensions = dimensions
-    const word = response('task', ['input_type', 'task'])
-    const task = parseTask(word)
+    const taskName = readFirstField('task', ['input_type', 'task'])
+    const task = parseTask(taskName)
     if (task) request.task = task
-    else if (typeof word === 'string') request.otherTask = word
-    else if (word !== undefined) return warnings.reject('task', 'must be a string')
-    const cut = response('truncation', ['truncate', 'truncation'])
-    if (cut !== undefined)
+    else if (typeof taskName === 'string') request.unknownTask = taskName
+    else if (taskName !== undefined) return warnings.reject('task', 'must be a string')
+    const truncation = readFirstField('truncation', ['truncate', 'truncation'])
+    if (truncation !== undefined)
       request.truncation =
-        parseTruncation(cut) ?? warnings.reject('truncation', 'must be "NONE", "START", "END", true, or false')
+        parseTruncation(truncation) ?? warnings.reject('truncation', 'must be "NONE", "START", "END", true, or false')
     if (typeof body.user === 'string') request.user = body.user
     return request
   },
@@ -57,18 +57,18 @@ export const encodeVector = (vector: EmbeddingResponse['vectors'][number], { enc
 
 /** Reads the encoding. Types other than floats keep the vendor's packing. */
 function readEncoding({
-  encoding_format: format,
-  output_dtype: type,
-  embedding_type: other,
+  encoding_format: encodingFormat,
+  output_dtype: outputType,
+  embedding_type: embeddingType,
 }: JsonObject): EmbeddingRequest['encoding'] {
-  if ((type ?? 'float') !== 'float') return 'raw'
-  const encoding = format ?? other ?? 'float'
+  if ((outputType ?? 'float') !== 'float') return 'raw'
+  const encoding = encodingFormat ?? embeddingType ?? 'float'
   return encoding === 'float' || encoding === 'base64' ? encoding : 'raw'
 }
 
 function readInputs(input: unknown): Input[] | undefined {
-  const list = Array.isArray(input) && !isTokens(input) ? input : [input]
-  const inputs = list.map(readInput)
+  const items = Array.isArray(input) && !isTokens(input) ? input : [input]
+  const inputs = items.map(readInput)
   return inputs.length > 0 && inputs.every((input) => input !== undefined) ? inputs : undefined
 }
 
@@ -102,6 +102,6 @@ function readPart(part: unknown): InputPart | undefined {
 /** Parses the truncation setting: a word (NVIDIA, Cohere), or a flag that truncates the end (Voyage, Jina). */
 export function parseTruncation(value: unknown): Truncation | undefined {
   if (typeof value === 'boolean') return value ? 'end' : 'none'
-  const word = typeof value === 'string' ? value.toLowerCase() : undefined
-  return word === 'none' || word === 'start' || word === 'end' ? word : undefined
+  const mode = typeof value === 'string' ? value.toLowerCase() : undefined
+  return mode === 'none' || mode === 'start' || mode === 'end' ? mode : undefined
 }

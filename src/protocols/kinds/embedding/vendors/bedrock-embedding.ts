@@ -87,7 +87,7 @@ export const bedrockTitan = createBedrockAdapter({
   getMaxEntries: () => 1,
   body(request, { warnings }) {
     const [inputText] = getPlainTexts(request, warnings)
-    requireTruncation(request, { own: 'none' }, warnings)
+    requireTruncation(request, { defaultMode: 'none' }, warnings)
     chooseTaskName(request, {}, warnings)
     const { dimensions } = request
     return { inputText, ...(dimensions !== undefined && { dimensions }) }

@@ -68,13 +68,13 @@ export function readCohereResponse(
 ): EmbeddingResponse | string {
   const byType = isObject(embeddings) ? embeddings : { float: embeddings }
   const lists = Object.entries(byType).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]))
-  const complete = lists.filter(([, list]) => list.length === request.inputs.length)
+  const completeLists = lists.filter(([, list]) => list.length === request.inputs.length)
   const floats = byType.float ?? byType.base64
-  const vectors = floats === undefined && complete.length > 0 ? [] : readVectors(floats, request, (item) => item)
+  const vectors = floats === undefined && completeLists.length > 0 ? [] : readVectors(floats, request, (item) => item)
   if (typeof vectors === 'string') return vectors
-  if (complete.length < lists.length) return 'an embedding for each input'
-  const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {}
-  const { input_tokens: tokens, image_tokens: imageTokens = 0 } = billed
+  if (completeLists.length < lists.length) return 'an embedding for each input'
+  const billedUnits = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {}
+  const { input_tokens: tokens, image_tokens: imageTokens = 0 } = billedUnits
   return {
     vectors,
     vectorsByType: Object.fromEntries(lists),

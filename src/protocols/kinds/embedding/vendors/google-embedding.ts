@@ -32,7 +32,7 @@ export const google: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   writeRequest(request, context) {
     const { target, warnings } = context
     requireFloats(request, warnings)
-    requireTruncation(request, { own: 'end' }, warnings)
+    requireTruncation(request, { defaultMode: 'end' }, warnings)
     if (request.user !== undefined) warnings.recordDrop('user')
     const requests = request.inputs.map((input) => ({
       model: `models/${target.model}`,
@@ -67,7 +67,7 @@ export function writeGoogleInput(
 ): JsonObject {
   const { text, tokens, parts = [{ text: text ?? '' }], title, task = request.task } = input
   if (tokens) return warnings.reject('inputs', 'only OpenAI models accept tokens; send the text')
-  if (request.otherTask !== undefined) warnings.recordDrop('task')
+  if (request.unknownTask !== undefined) warnings.recordDrop('task')
   const isInText = TASK_IN_TEXT.test(target.model)
   const content = parts.map((part) => {
     if ('image' in part) return writeImagePart(part.image, warnings)

@@ -8,7 +8,7 @@ export const jina = createOpenaiAdapter({
   dimensions: 'dimensions',
   task: {
     name: 'task',
-    words: {
+    names: {
       query: 'retrieval.query',
       document: 'retrieval.passage',
       similarity: 'text-matching',
@@ -16,6 +16,6 @@ export const jina = createOpenaiAdapter({
       clustering: 'separation',
     },
   },
-  truncation: { own: 'none', words: { none: { truncate: false }, end: { truncate: true } } },
+  truncation: { defaultMode: 'none', fields: { none: { truncate: false }, end: { truncate: true } } },
   base64: { embedding_type: 'base64' },
 })

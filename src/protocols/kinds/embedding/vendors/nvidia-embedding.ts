@@ -5,10 +5,10 @@ export const nvidia = createOpenaiAdapter({
   name: 'nvidia',
   providers: ['nvidia-nim'],
   dimensions: 'dimensions',
-  task: { name: 'input_type', words: { query: 'query', document: 'passage' }, fallback: 'document' },
+  task: { name: 'input_type', names: { query: 'query', document: 'passage' }, fallback: 'document' },
   truncation: {
-    own: 'none',
-    words: { none: { truncate: 'NONE' }, start: { truncate: 'START' }, end: { truncate: 'END' } },
+    defaultMode: 'none',
+    fields: { none: { truncate: 'NONE' }, start: { truncate: 'START' }, end: { truncate: 'END' } },
   },
   base64: { encoding_format: 'base64' },
   supportsUser: true,

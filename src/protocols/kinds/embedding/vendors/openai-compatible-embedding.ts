@@ -27,9 +27,9 @@ export interface Dialect
   /** The field for the vector length. Absent if the vendor's models have a fixed length. */
   dimensions?: 'dimensions' | 'output_dimension'
   /** The vendor's names for tasks. `fallback` is the task to send if the client sets none. */
-  task?: { name: 'input_type' | 'task'; words: Readonly<Partial<Record<Task, string>>>; fallback?: Task }
+  task?: { name: 'input_type' | 'task'; names: Readonly<Partial<Record<Task, string>>>; fallback?: Task }
   /** How the vendor truncates strings that are too long, and the fields that change the truncation. Default: the vendor rejects such strings. */
-  truncation?: { own: Truncation; words: Readonly<Partial<Record<Truncation, JsonObject>>> }
+  truncation?: { defaultMode: Truncation; fields: Readonly<Partial<Record<Truncation, JsonObject>>> }
   /** The fields that request base64. Absent if the vendor returns only numbers. */
   base64?: JsonObject
   supportsUser?: true
@@ -108,17 +108,17 @@ const keepsClientOptions = ({ keepsOptions }: Dialect, { body }: VendorContext):
 
 function writeOptions(dialect: Dialect, request: EmbeddingRequest, { warnings }: VendorContext): JsonObject {
   const { dimensions, encoding, truncation, user } = request
-  const { task, base64 = {}, supportsUser, truncation: truncationRules = { own: 'none', words: {} } } = dialect
+  const { task, base64 = {}, supportsUser, truncation: truncationRules = { defaultMode: 'none', fields: {} } } = dialect
   const options: JsonObject = {}
   if (dimensions !== undefined) {
     if (!dialect.dimensions) return warnings.reject('dimensions', 'the target only supports one vector length')
     options[dialect.dimensions] = dimensions
   }
-  const word = chooseTaskName(request, task?.words ?? {}, warnings) ?? (task?.fallback && task.words[task.fallback])
-  if (task && word !== undefined) options[task.name] = word
-  const others = Object.keys(truncationRules.words) as Truncation[] // `words` has no other keys
-  requireTruncation(request, { own: truncationRules.own, others }, warnings)
-  if (truncation) Object.assign(options, truncationRules.words[truncation])
+  const taskName = chooseTaskName(request, task?.names ?? {}, warnings) ?? (task?.fallback && task.names[task.fallback])
+  if (task && taskName !== undefined) options[task.name] = taskName
+  const otherModes = Object.keys(truncationRules.fields) as Truncation[] // `fields` has no other keys
+  requireTruncation(request, { defaultMode: truncationRules.defaultMode, otherModes }, warnings)
+  if (truncation) Object.assign(options, truncationRules.fields[truncation])
   if (encoding === 'base64') Object.assign(options, base64)
   if (user !== undefined) {
     if (supportsUser) options.user = user
@@ -133,38 +133,38 @@ function readOpenaiResponse(
 ): EmbeddingResponse | string {
   const vectors = readVectors(sortByIndex(data), request, (item) => (isObject(item) ? item.embedding : undefined))
   if (typeof vectors === 'string') return vectors
-  const counts = isObject(usage) ? usage : {}
-  const reported = {
-    inputTokens: readTokenCount(counts.total_tokens) || readTokenCount(counts.prompt_tokens),
+  const usageFields = isObject(usage) ? usage : {}
+  const reportedUsage = {
+    inputTokens: readTokenCount(usageFields.total_tokens) || readTokenCount(usageFields.prompt_tokens),
     outputTokens: 0,
   }
-  const used = { ...reported, ...readCost(counts) }
+  const usageWithCost = { ...reportedUsage, ...readCost(usageFields) }
   return {
     vectors,
     ...(typeof model === 'string' && { model }),
     ...(typeof id === 'string' && { id }),
-    ...(!isBlankUsage(used) && { usage: used }),
+    ...(!isBlankUsage(usageWithCost) && { usage: usageWithCost }),
   }
 }
 
 /** Sorts items by `index`, unless indexes are missing. */
 function sortByIndex(data: unknown): unknown {
   if (!Array.isArray(data)) return data
-  const sorted: unknown[] = []
+  const sortedItems: unknown[] = []
   for (const item of data) {
     const index: unknown = isObject(item) ? item.index : undefined
-    if (typeof index !== 'number' || !(index in data) || index in sorted) return data
-    sorted[index] = item
+    if (typeof index !== 'number' || !(index in data) || index in sortedItems) return data
+    sortedItems[index] = item
   }
-  return sorted
+  return sortedItems
 }
 
 /** Re-encodes the vectors for the client, or returns `undefined` if they are already in its encoding. */
 function reencodeResponse(json: JsonObject, request: EmbeddingRequest): JsonObject | undefined {
   const { data } = json
   if (request.encoding === 'raw' || !Array.isArray(data)) return undefined
-  const requested = request.encoding === 'base64' ? 'string' : 'object'
-  if (data.every((item) => isObject(item) && typeof item.embedding === requested)) return undefined
+  const requestedType = request.encoding === 'base64' ? 'string' : 'object'
+  if (data.every((item) => isObject(item) && typeof item.embedding === requestedType)) return undefined
   return { ...json, data: data.map((item) => reencodeItem(item, request)) }
 }
 

@@ -1,7 +1,7 @@
 import { getModelTokens, MAX_OPENAI_TOKENS } from '../embedding-bounds.ts'
 import { createOpenaiAdapter, type Dialect } from './openai-compatible-embedding.ts'
 
-const shared = {
+const sharedOptions = {
   dimensions: 'dimensions',
   supportsUser: true,
   supportsTokens: true,
@@ -9,7 +9,7 @@ const shared = {
 
 /** https://platform.openai.com/docs/api-reference/embeddings: OpenAI, also on Azure. Both reject unknown fields. */
 export const openai = createOpenaiAdapter({
-  ...shared,
+  ...sharedOptions,
   name: 'openai',
   providers: ['openai', 'azure'],
   maxInputs: 2_048,
@@ -20,7 +20,7 @@ export const openai = createOpenaiAdapter({
 
 /** All OpenAI-compatible servers. Most have their own options or ignore unknown ones. */
 export const compatible = createOpenaiAdapter({
-  ...shared,
+  ...sharedOptions,
   name: 'compatible',
   maxInputs: 2_048,
   getMaxTokens: getModelTokens,
@@ -30,7 +30,7 @@ export const compatible = createOpenaiAdapter({
 
 /** Servers that don't support `encoding_format`. */
 export const local = createOpenaiAdapter({
-  ...shared,
+  ...sharedOptions,
   name: 'local',
   providers: ['ollama', 'lmstudio'],
   keepsOptions: 'all',

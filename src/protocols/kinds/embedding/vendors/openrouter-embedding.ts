@@ -10,7 +10,7 @@ export const openrouter = createOpenaiAdapter({
   dimensions: 'dimensions',
   task: {
     name: 'input_type',
-    words: {
+    names: {
       query: 'search_query',
       document: 'search_document',
       classification: 'classification',

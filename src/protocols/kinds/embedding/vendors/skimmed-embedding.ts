@@ -8,18 +8,18 @@ export function skimResponse(text: string): JsonObject | undefined {
   const lists = findLists(text)
   if (lists.length === 0) return undefined
   if (lists.length > 1 && new Set(lists.map((list) => countNumbers(text, list))).size > 1) return undefined
-  let rest = ''
+  let remainingText = ''
   let position = 0
   for (const { start, end } of lists) {
     const comma = text.indexOf(',', start)
-    rest += text.slice(position, comma < 0 || comma > end ? end : comma)
+    remainingText += text.slice(position, comma < 0 || comma > end ? end : comma)
     position = end
   }
-  const json = tryParseJson(rest + text.slice(position))
+  const json = tryParseJson(remainingText + text.slice(position))
   return isObject(json) ? json : undefined
 }
 
-interface List {
+interface NumberList {
   /** The position after the opening bracket. */
   start: number
   /** The position of the closing bracket. */
@@ -27,8 +27,8 @@ interface List {
 }
 
 /** Finds the number lists in fields named `embedding`, or returns none if one of them contains anything else. */
-function findLists(text: string): List[] {
-  const lists: List[] = []
+function findLists(text: string): NumberList[] {
+  const lists: NumberList[] = []
   for (
     let key = text.indexOf(EMBEDDING_FIELD);
     key >= 0;
@@ -40,7 +40,7 @@ function findLists(text: string): List[] {
     const end = text.indexOf(']', start)
     if (end < 0) return []
     const numbers = text.slice(start, end)
-    if (NON_NUMBER_STARTS.some((sign) => numbers.includes(sign))) return []
+    if (NON_NUMBER_STARTS.some((start) => numbers.includes(start))) return []
     lists.push({ start, end })
   }
   return lists
@@ -53,7 +53,7 @@ const ARRAY_START_PATTERN = /\s*:\s*\[/y
 const NON_NUMBER_STARTS = ['"', '[', '{', 'n', 't', 'f']
 
 /** Counts numbers by searching for commas. Checking every character would take five times as long. */
-function countNumbers(text: string, { start, end }: List): number {
+function countNumbers(text: string, { start, end }: NumberList): number {
   let count = 1
   for (
     let position = text.indexOf(',', start);

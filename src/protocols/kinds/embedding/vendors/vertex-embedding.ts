@@ -36,7 +36,7 @@ export const vertex: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
       ...writeTruncation(request, context),
     }
     const texts = getTexts(request, warnings)
-    if (request.otherTask !== undefined) warnings.recordDrop('task')
+    if (request.unknownTask !== undefined) warnings.recordDrop('task')
     const instances = inputs.map(({ title, task = request.task }, index) => ({
       content: texts[index],
       ...(task && { task_type: TASK_TYPES[task] }),
@@ -63,7 +63,7 @@ export const vertex: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
 }
 
 /** Newer Vertex AI models, which accept one input per call. */
-export const vertexOne: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
+export const vertexSingleInput: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   name: 'vertex-one',
   matches: isVertex,
   getMaxEntries: () => 1,
@@ -90,7 +90,7 @@ const getPath = ({ model }: ProviderTarget, method: string) => `/models/${encode
 
 function writeTruncation(request: EmbeddingRequest, { warnings }: VendorContext): JsonObject {
   requireFloats(request, warnings)
-  requireTruncation(request, { own: 'end', others: ['none'] }, warnings)
+  requireTruncation(request, { defaultMode: 'end', otherModes: ['none'] }, warnings)
   if (request.user !== undefined) warnings.recordDrop('user')
   return request.truncation === undefined ? {} : { autoTruncate: request.truncation === 'end' }
 }

@@ -8,7 +8,7 @@ export const voyage = createOpenaiAdapter({
   maxInputs: 128,
   getMaxTokens: ({ model }) => getVoyageTokens(model),
   dimensions: 'output_dimension',
-  task: { name: 'input_type', words: { query: 'query', document: 'document' } },
-  truncation: { own: 'end', words: { none: { truncation: false }, end: { truncation: true } } },
+  task: { name: 'input_type', names: { query: 'query', document: 'document' } },
+  truncation: { defaultMode: 'end', fields: { none: { truncation: false }, end: { truncation: true } } },
   base64: { encoding_format: 'base64' },
 })

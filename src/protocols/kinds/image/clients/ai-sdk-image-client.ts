@@ -2,9 +2,9 @@ import { fromBase64 } from '../../../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { type Fields, readFields } from '../../../formats/canonical/canonical-fields.ts'
 import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
-import { dropUnread, findFirst, readProviderOptions, writeResponseFields } from '../../ai-sdk-kinds.ts'
+import { dropUnread, findFirstOption, readProviderOptions, writeResponseFields } from '../../ai-sdk-kinds.ts'
 import { type ImageRequest, type InputImage, parseImageUrl } from '../image.ts'
-import { type ImageClient, noteMissing, readCount, readPrompt, rejectTooManyImages } from '../image-clients.ts'
+import { type ImageClient, readCount, readPrompt, recordMissingImages, rejectTooManyImages } from '../image-clients.ts'
 import { readImageHeader } from '../image-header.ts'
 import { parsePixels, parseRatio, parseTier } from '../image-sizes.ts'
 
@@ -26,10 +26,10 @@ export const aiSdk: ImageClient = {
     const mask = maskFile === undefined ? undefined : readInputImage(maskFile, 'mask', warnings)
     rejectTooManyImages(inputImages, warnings)
     if (mask && inputImages.length === 0) warnings.reject('mask', 'is only for edits. Also send the image to edit.')
-    const aspectRatio = fields.string('aspectRatio') ?? findFirst([...options, ...configs], readRatio)
+    const aspectRatio = fields.string('aspectRatio') ?? findFirstOption([...options, ...configs], readRatio)
     if (aspectRatio !== undefined && parseRatio(aspectRatio) === undefined)
       warnings.reject('aspect_ratio', 'must be two numbers, such as "16:9".')
-    const tier = findFirst(
+    const tier = findFirstOption(
       [...options, ...configs],
       (option) => option.string('imageSize') ?? option.string('resolution'),
     )
@@ -57,12 +57,12 @@ export const aiSdk: ImageClient = {
     return request
   },
   write(response, context) {
-    noteMissing(response, context)
+    recordMissingImages(response, context)
     const returnedImages = response.images.filter(({ base64 }) => base64 !== undefined)
-    const others = response.images.filter(({ base64 }) => base64 === undefined)
+    const urlImages = response.images.filter(({ base64 }) => base64 === undefined)
     const { costUsd, ...metadata } = context.describe?.(response.usage) ?? {}
     const warnings = [...context.listDroppedFields(), ...context.warnings.list()]
-    const each = [...returnedImages, ...others].map(({ url, revisedPrompt }, index) => ({
+    const imageMetadata = [...returnedImages, ...urlImages].map(({ url, revisedPrompt }, index) => ({
       ...metadata,
       ...(index === 0 && costUsd !== undefined && { costUsd }),
       warnings,
@@ -72,15 +72,15 @@ export const aiSdk: ImageClient = {
     return {
       images: returnedImages.map(({ base64 }) => base64),
       ...(returnedImages.length === 0 && { isRetryable: false }), // the vendor has already charged for the images, and the metadata has their URLs
-      ...writeResponseFields(context, response.usage, { images: each }),
+      ...writeResponseFields(context, response.usage, { images: imageMetadata }),
     }
   },
 }
 
 const readRatio = (fields: Fields) => fields.string('aspectRatio') ?? fields.string('aspect_ratio')
 
-function readInputImage(file: unknown, path: string, warnings: Warnings): InputImage {
-  const { type, data, url } = isObject(file) ? file : {}
+function readInputImage(inputFile: unknown, path: string, warnings: Warnings): InputImage {
+  const { type, data, url } = isObject(inputFile) ? inputFile : {}
   if (type === 'url' && typeof url === 'string')
     return parseImageUrl(url) ?? warnings.reject(path, 'must be an https URL or a data URL.')
   if (typeof data !== 'string')

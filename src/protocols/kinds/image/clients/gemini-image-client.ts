@@ -3,7 +3,13 @@ import type { JsonObject } from '../../../../lib/json.ts'
 import { readGeminiRequest, writeGeminiResponse } from '../../gemini-kinds.ts'
 import type { ClientStream, ClientWriteContext } from '../../kind-adapters.ts'
 import { type ImageRequest, type ImageResponse, type OutputImage, parseImageUrl } from '../image.ts'
-import { type ImageClient, MAX_IMAGES, noteMissing, readBase64Header, rejectTooManyImages } from '../image-clients.ts'
+import {
+  type ImageClient,
+  MAX_IMAGES,
+  readBase64Header,
+  recordMissingImages,
+  rejectTooManyImages,
+} from '../image-clients.ts'
 import type { ImageChunk } from '../image-pieces.ts'
 import { parseRatio, parseTier } from '../image-sizes.ts'
 
@@ -51,7 +57,7 @@ export const createGeminiImageClient = (isStream: boolean): ImageClient => ({
 })
 
 function writeResponse(response: ImageResponse, context: ClientWriteContext<ImageRequest>): JsonObject {
-  noteMissing(response, context)
+  recordMissingImages(response, context)
   const { model, newId } = context
   return writeGeminiResponse(response.images.flatMap(writeInlineData), {
     model,

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { encodePathSegment } from '../../../../lib/urls.ts'
 import type { JobState } from '../../kind-adapters.ts'
 import { type ImageVendor, limitInputImages, pickOptions, rejectMask, toImageUrl } from '../image.ts'
-import { choosePixels, chooseShape } from '../image-sizes.ts'
+import { choosePixels, chooseRatioAndTier } from '../image-sizes.ts'
 
 /** Black Forest Labs responds with a job and its polling URL. https://docs.bfl.ml */
 export const bfl: ImageVendor = {
@@ -14,35 +14,36 @@ export const bfl: ImageVendor = {
   writeRequest(request, context) {
     const { prompt, inputImages, mask, markup } = request
     const { model } = context.target
-    const isFill = model.includes('fill')
-    if (!isFill || markup) rejectMask(request, context)
+    const isFillModel = model.includes('fill')
+    if (!isFillModel || markup) rejectMask(request, context)
     limitInputImages(request, EDIT_MODELS.test(model) ? 8 : 1, context)
     const { moderation, ...options } = pickOptions(request, IMAGE_OPTIONS, context)
     const [first, ...others] = inputImages.map(toPlainUrl)
-    const shape = RATIO_MODELS.test(model)
+    const shapeFields = RATIO_MODELS.test(model)
       ? {
-          aspect_ratio: chooseShape(request, context, { tiers: model.includes('ultra') ? ['1K', '2K'] : ['1K'] }).ratio,
+          aspect_ratio: chooseRatioAndTier(request, context, { tiers: model.includes('ultra') ? ['1K', '2K'] : ['1K'] })
+            .ratio,
         }
       : choosePixels(request, context, { min: 256, max: 2_048 })
     return {
       path: `/${encodePathSegment(model)}`,
       body: {
         prompt,
-        ...shape,
+        ...shapeFields,
         ...options,
         ...(moderation === 'low' && { safety_tolerance: 5 }),
         ...(first !== undefined && {
-          [isFill ? 'image' : EDIT_MODELS.test(model) ? 'input_image' : 'image_prompt']: first,
+          [isFillModel ? 'image' : EDIT_MODELS.test(model) ? 'input_image' : 'image_prompt']: first,
         }),
         ...Object.fromEntries(others.map((url, index) => [`input_image_${index + 2}`, url])),
         ...(mask && { mask: toPlainUrl(mask) }),
       },
     }
   },
-  readResponse({ polling_url: polling, result, cost }) {
+  readResponse({ polling_url: pollingUrl, result, cost }) {
     const { sample } = isObject(result) ? result : {}
     const isDone = typeof sample === 'string'
-    if (!isDone && typeof polling !== 'string') return 'its job URL'
+    if (!isDone && typeof pollingUrl !== 'string') return 'its job URL'
     const costUsd = typeof cost === 'number' && cost >= 0 ? { costUsd: cost / 100 } : {} // one credit costs one cent
     const usage = { inputTokens: 0, outputTokens: 0, units: { image: isDone ? 1 : 0 }, ...costUsd }
     return { images: isDone ? [{ url: sample }] : [], usage }

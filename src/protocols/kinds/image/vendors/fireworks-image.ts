@@ -10,7 +10,7 @@ import {
   rejectMask,
   toImageUrl,
 } from '../image.ts'
-import { chooseShape } from '../image-sizes.ts'
+import { chooseRatioAndTier } from '../image-sizes.ts'
 import { readJobState } from './bfl-image.ts'
 
 /**
@@ -28,7 +28,7 @@ export const fireworks: ImageVendor = {
     const isKontext = KONTEXT_PATTERN.test(model)
     limitInputImages(request, isKontext ? 1 : 0, context)
     const options = pickOptions(request, isKontext ? [...IMAGE_OPTIONS, ...KONTEXT_OPTIONS] : IMAGE_OPTIONS, context)
-    const { ratio } = chooseShape(request, context, { tiers: ['1K'] })
+    const { ratio } = chooseRatioAndTier(request, context, { tiers: ['1K'] })
     const [inputImage] = request.inputImages
     return {
       path: `/workflows/${model.split('/').map(encodePathSegment).join('/')}${isKontext ? '' : '/text_to_image'}`,

@@ -12,7 +12,7 @@ import {
   pickOptions,
   rejectMask,
 } from '../image.ts'
-import { ASPECT_RATIOS, chooseShape } from '../image-sizes.ts'
+import { ASPECT_RATIOS, chooseRatioAndTier } from '../image-sizes.ts'
 
 const GEMINI_RATIOS = [...ASPECT_RATIOS, '1:4', '4:1', '1:8', '8:1']
 
@@ -24,14 +24,18 @@ export const google: ImageVendor = {
   needsImageBytes: true,
   writeRequest(request, context) {
     const { model } = context.target
-    const isOlder = model.startsWith('gemini-2.5')
+    const isOlderModel = model.startsWith('gemini-2.5')
     rejectMask(request, context)
     limitInputImages(request, 14, context)
     const { seed } = pickOptions(request, ['seed'], context)
-    const { ratio, tier } = chooseShape(request, context, isOlder ? { tiers: ['1K'] } : { ratios: GEMINI_RATIOS })
+    const { ratio, tier } = chooseRatioAndTier(
+      request,
+      context,
+      isOlderModel ? { tiers: ['1K'] } : { ratios: GEMINI_RATIOS },
+    )
     const imageConfig = {
       ...(ratio !== undefined && { aspectRatio: ratio }),
-      ...(tier && !isOlder && { imageSize: tier }),
+      ...(tier && !isOlderModel && { imageSize: tier }),
     }
     const imageParts = request.inputImages.map((image) => {
       const { bytes, type } = getImageBytes(image, context)

@@ -5,7 +5,7 @@ import { getFormModelName } from '../../prepare-parts.ts'
 import { getImageBytes, type ImageRequest, type ImageResponse, type InputImage, pickOptions } from '../image.ts'
 import { readImageHeader } from '../image-header.ts'
 import { createImageStream, type ImageChunk, readImageMetadata, readImageUsage } from '../image-pieces.ts'
-import { chooseShape, chooseSizeText } from '../image-sizes.ts'
+import { chooseRatioAndTier, chooseSizeText } from '../image-sizes.ts'
 
 type StreamingVendor = VendorAdapter<ImageRequest, ImageResponse, ImageChunk>
 
@@ -37,11 +37,11 @@ function normalizeForm(parts: readonly FormPart[], { inputImages }: ImageRequest
   return parts.map((part) => {
     if (!isFile(part)) return part
     const [fieldName = ''] = part.name.split('[', 1)
-    const single = fieldName === 'image' ? part.name : 'image'
-    const name = IMAGE_FIELDS.has(fieldName) ? (inputImages.length > 1 ? 'image[]' : single) : fieldName
+    const singleFieldName = fieldName === 'image' ? part.name : 'image'
+    const name = IMAGE_FIELDS.has(fieldName) ? (inputImages.length > 1 ? 'image[]' : singleFieldName) : fieldName
     const { type = part.type } = readImageHeader(part.bytes) ?? {}
-    const isNamed = part.fileName !== undefined && /\.(?:png|jpe?g|webp|gif)$/i.test(part.fileName)
-    return { ...part, name, type, fileName: isNamed ? part.fileName : undefined }
+    const hasImageExtension = part.fileName !== undefined && /\.(?:png|jpe?g|webp|gif)$/i.test(part.fileName)
+    return { ...part, name, type, fileName: hasImageExtension ? part.fileName : undefined }
   })
 }
 
@@ -96,9 +96,9 @@ function writeOpenaiRequest(
   const { prompt, count, shouldReturnUrl, inputImages, mask, markup } = request
   const options = supported ? pickOptions(request, supported, context) : request.options
   if (supported && shouldReturnUrl) context.warnings.recordDrop('response_format')
-  const isOld =
+  const isLegacyModel =
     supported !== undefined && request.size === undefined && /^(?:gpt-image-1|dall-e)/.test(context.target.model)
-  const size = isOld ? chooseOldSize(request, context) : chooseSizeText(request, context)
+  const size = isLegacyModel ? chooseLegacySize(request, context) : chooseSizeText(request, context)
   const body: JsonObject = {
     model: context.target.model,
     prompt,
@@ -128,15 +128,15 @@ function writeOpenaiRequest(
 }
 
 /** The sizes that models before gpt-image-2 support, by ratio. */
-const DALLE_SIZES = new Map([
+const LEGACY_SIZES = new Map([
   ['1:1', '1024x1024'],
   ['3:2', '1536x1024'],
   ['2:3', '1024x1536'],
 ])
 
-function chooseOldSize(request: ImageRequest, context: VendorContext): string | undefined {
-  const { ratio } = chooseShape(request, context, { ratios: [...DALLE_SIZES.keys()], tiers: ['1K'] })
-  return DALLE_SIZES.get(ratio ?? '')
+function chooseLegacySize(request: ImageRequest, context: VendorContext): string | undefined {
+  const { ratio } = chooseRatioAndTier(request, context, { ratios: [...LEGACY_SIZES.keys()], tiers: ['1K'] })
+  return LEGACY_SIZES.get(ratio ?? '')
 }
 
 /** Reads a response in OpenAI's format. If anything is missing, returns a description of it. */

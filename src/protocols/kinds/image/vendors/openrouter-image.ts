@@ -1,7 +1,7 @@
 import type { VendorAdapter } from '../../kind-adapters.ts'
 import { type ImageRequest, type ImageResponse, pickOptions, rejectMask, toImageUrl } from '../image.ts'
 import { createImageStream, type ImageChunk } from '../image-pieces.ts'
-import { noteRatioConflict } from '../image-sizes.ts'
+import { recordRatioConflict } from '../image-sizes.ts'
 import { readOpenaiResponse } from './openai-image.ts'
 
 /** https://openrouter.ai/docs/guides/overview/multimodal/image-generation. Edits use the same endpoint, with references. */
@@ -12,7 +12,7 @@ export const openrouter: VendorAdapter<ImageRequest, ImageResponse, ImageChunk> 
   writeRequest(request, context) {
     const { prompt, count, size, tier, aspectRatio, inputImages, shouldReturnUrl } = request
     rejectMask(request, context)
-    noteRatioConflict(request, context)
+    recordRatioConflict(request, context)
     if (shouldReturnUrl) context.warnings.recordDrop('response_format')
     return {
       path: '/images',

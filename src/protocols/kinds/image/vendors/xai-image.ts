@@ -1,7 +1,7 @@
 import { isObject } from '../../../../lib/json.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
 import { FILTERED_ERROR, type ImageVendor, limitInputImages, pickOptions, rejectMask, toImageUrl } from '../image.ts'
-import { chooseShape } from '../image-sizes.ts'
+import { chooseRatioAndTier } from '../image-sizes.ts'
 import { readOpenaiResponse } from './openai-image.ts'
 
 /** https://docs.x.ai/docs/guides/image-generations. Edits are also sent as JSON. */
@@ -14,7 +14,7 @@ export const xai: ImageVendor = {
     rejectMask(request, context)
     limitInputImages(request, 3, context)
     const options = pickOptions(request, ['quality', 'output_format', 'user'], context)
-    const { ratio, tier } = chooseShape(request, context, { tiers: ['1K', '2K'] })
+    const { ratio, tier } = chooseRatioAndTier(request, context, { tiers: ['1K', '2K'] })
     const images = inputImages.map((image) => ({ url: toImageUrl(image), type: 'image_url' }))
     return {
       path: images.length > 0 ? '/images/edits' : '/images/generations',

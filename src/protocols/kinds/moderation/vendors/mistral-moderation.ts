@@ -11,7 +11,7 @@ export const mistral: ModerationAdapter = {
     for (const { image } of request.inputs)
       if (image !== undefined)
         warnings.reject(image, 'the target only moderates text, so the image would go unchecked.')
-    for (const name of request.others) warnings.recordDrop(name)
+    for (const name of request.otherFieldNames) warnings.recordDrop(name)
     return { path: '/moderations', body: { model, input: getTexts(request) } }
   },
   readResponse: (json, request) => readModeration(json, request, NAMES),

@@ -1,6 +1,6 @@
 import { toBase64 } from '../../../../lib/bytes.ts'
 import { readFields } from '../../../formats/canonical/canonical-fields.ts'
-import { dropUnread, findFirst, readProviderOptions, writeResponseFields } from '../../ai-sdk-kinds.ts'
+import { dropUnread, findFirstOption, readProviderOptions, writeResponseFields } from '../../ai-sdk-kinds.ts'
 import type { ClientAdapter } from '../../kind-adapters.ts'
 import type { AudioChunk, SpeechRequest, SpeechResponse } from '../speech.ts'
 import { isSpeed, SPEED_ERROR } from '../speech-clients.ts'
@@ -13,18 +13,19 @@ export const aiSdk: ClientAdapter<SpeechRequest, SpeechResponse, AudioChunk> = {
     const options = readProviderOptions(fields)
     const input = fields.string('text') ?? ''
     if (input.trim() === '') return warnings.reject('input', 'is required: the text to speak.')
-    const speed = fields.number('speed') ?? findFirst(options, (option) => option.number('speed'))
+    const speed = fields.number('speed') ?? findFirstOption(options, (option) => option.number('speed'))
     if (speed !== undefined && !isSpeed(speed)) return warnings.reject('speed', SPEED_ERROR)
     const request: SpeechRequest = {
       input,
       voice: fields.string('voice'),
       format: fields.string('outputFormat') ?? 'mp3',
       isEvents: false,
-      isWhole: true,
-      instructions: fields.string('instructions') ?? findFirst(options, (option) => option.string('instructions')),
+      expectsCompleteAudio: true,
+      instructions:
+        fields.string('instructions') ?? findFirstOption(options, (option) => option.string('instructions')),
       speed,
-      language: fields.string('language') ?? findFirst(options, (option) => option.string('languageCode')),
-      others: [],
+      language: fields.string('language') ?? findFirstOption(options, (option) => option.string('languageCode')),
+      otherFieldNames: [],
     }
     dropUnread(fields, options, warnings)
     return request

@@ -17,22 +17,22 @@ export const createGeminiSpeechClient = (
     const { config, text, system, media, drop } = readGeminiRequest(json, warnings)
     if (text.trim() === '') return warnings.reject('input', 'must contain the text to speak.')
     if (media.length > 0) warnings.recordDrop('input')
-    const speech = config.fields('speechConfig')
-    const voice = speech?.fields('voiceConfig')?.fields('prebuiltVoiceConfig')?.string('voiceName')
-    if (speech?.any('multiSpeakerVoiceConfig') !== undefined)
+    const speechConfig = config.fields('speechConfig')
+    const voice = speechConfig?.fields('voiceConfig')?.fields('prebuiltVoiceConfig')?.string('voiceName')
+    if (speechConfig?.any('multiSpeakerVoiceConfig') !== undefined)
       warnings.reject('voice', 'only one prebuilt voice is supported.')
     const request: SpeechRequest = {
       input: text,
       voice,
       format: 'pcm',
       isEvents: isStream,
-      ...(!isStream && { isWhole: true }),
+      ...(!isStream && { expectsCompleteAudio: true }),
       instructions: system,
       speed: undefined,
-      language: speech?.string('languageCode'),
-      others: [],
+      language: speechConfig?.string('languageCode'),
+      otherFieldNames: [],
     }
-    drop(speech)
+    drop(speechConfig)
     return request
   },
   write: ({ audio, usage }, { model, newId }) =>

@@ -11,9 +11,15 @@ export const mistral = createSpeechAdapter({
   fallbackFormat: 'mp3',
   voice: 'en_paul_neutral', // Mistral requires a voice
   supports: [],
-  writeRequest: ({ input, isWhole }, { voice, format, target }) => ({
+  writeRequest: ({ input, expectsCompleteAudio }, { voice, format, target }) => ({
     path: '/audio/speech',
-    body: { model: target.model, input, ...(voice && { voice_id: voice }), response_format: format, stream: !isWhole },
+    body: {
+      model: target.model,
+      input,
+      ...(voice && { voice_id: voice }),
+      response_format: format,
+      stream: !expectsCompleteAudio,
+    },
   }),
   readEvent(json) {
     const error = readEmbeddedError(json.error)

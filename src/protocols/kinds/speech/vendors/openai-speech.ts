@@ -57,7 +57,7 @@ const createAdapter = (
       body: writeOpenaiBody(request, { voice, format, model: target.model }),
     }),
   }),
-  getContentType: (_, sent) => (sent?.startsWith('audio/') ? sent : undefined),
+  getContentType: (_, vendorType) => (vendorType?.startsWith('audio/') ? vendorType : undefined),
 })
 
 const mapToSameNames = (formats: readonly string[]) => Object.fromEntries(formats.map((format) => [format, format]))

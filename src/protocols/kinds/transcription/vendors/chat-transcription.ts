@@ -1,6 +1,6 @@
 import { toBase64 } from '../../../../lib/bytes.ts'
 import { isObject } from '../../../../lib/json.ts'
-import { noteUnsupported, readUsage, type TranscriptionAdapter, throwMismatch } from '../transcription.ts'
+import { readUsage, recordUnsupported, type TranscriptionAdapter, throwFormatMismatch } from '../transcription.ts'
 import { parseTranscript, writePrompt } from '../transcription-prompt.ts'
 
 const MAX_INLINE_BYTES = 14 * 1024 * 1024
@@ -11,12 +11,12 @@ export const chat: TranscriptionAdapter = {
   matches: ({ format, model }) =>
     format === 'openai-chat' && /(?:^|\/)(?:gpt-audio|gpt-4o-(?:mini-)?audio|gemini-)|omni/.test(model),
   writeRequest(request, { target, warnings }) {
-    noteUnsupported(request, ['language', 'prompt', 'temperature', 'keywords'], warnings)
+    recordUnsupported(request, ['language', 'prompt', 'temperature', 'keywords'], warnings)
     const { file, temperature } = request
     if (file.bytes.length > MAX_INLINE_BYTES)
-      return throwMismatch('file', target, `only accepts files of up to ${MAX_INLINE_BYTES} bytes`)
+      return throwFormatMismatch('file', target, `only accepts files of up to ${MAX_INLINE_BYTES} bytes`)
     const format = /mpeg|mp3/.test(file.type) ? 'mp3' : /wav/.test(file.type) ? 'wav' : undefined
-    if (!format) return throwMismatch('file', target, 'only accepts MP3 and WAV')
+    if (!format) return throwFormatMismatch('file', target, 'only accepts MP3 and WAV')
     return {
       path: '/chat/completions',
       body: {

@@ -2,12 +2,12 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import {
   collectKeywords,
   needsSpeakers,
-  needsTimes,
-  noteUnsupported,
+  needsTimestamps,
   readSegments,
   readWords,
+  recordUnsupported,
   type TranscriptionAdapter,
-  throwMismatch,
+  throwFormatMismatch,
   toDurationUsage,
 } from '../transcription.ts'
 
@@ -17,8 +17,8 @@ export const deepgram: TranscriptionAdapter = {
   providers: ['deepgram'],
   keyHeader: 'token',
   writeRequest(request, { target, warnings }) {
-    if (request.task === 'translate') return throwMismatch('model', target, 'does not translate')
-    noteUnsupported(request, ['language', 'prompt', 'keywords'], warnings)
+    if (request.task === 'translate') return throwFormatMismatch('model', target, 'does not translate')
+    recordUnsupported(request, ['language', 'prompt', 'keywords'], warnings)
     const { language, file } = request
     return {
       path: '/listen',
@@ -26,7 +26,7 @@ export const deepgram: TranscriptionAdapter = {
         model: target.model,
         smart_format: true,
         ...(language === undefined ? { detect_language: true } : { language }),
-        ...(needsTimes(request) && { utterances: true }),
+        ...(needsTimestamps(request) && { utterances: true }),
         ...(needsSpeakers(request) && { diarize: true }),
         keyterm: collectKeywords(request, warnings).slice(0, 100),
       },

@@ -2,11 +2,11 @@ import { isObject } from '../../../../lib/json.ts'
 import {
   collectKeywords,
   needsSpeakers,
-  needsTimes,
-  noteUnsupported,
+  needsTimestamps,
   readWords,
+  recordUnsupported,
   type TranscriptionAdapter,
-  throwMismatch,
+  throwFormatMismatch,
   toDurationUsage,
   writeForm,
 } from '../transcription.ts'
@@ -17,8 +17,8 @@ export const elevenlabs: TranscriptionAdapter = {
   providers: ['elevenlabs'],
   keyHeader: 'xi-api-key',
   writeRequest(request, { target, warnings }) {
-    if (request.task === 'translate') return throwMismatch('model', target, 'does not translate')
-    noteUnsupported(request, ['language', 'prompt', 'temperature', 'keywords'], warnings)
+    if (request.task === 'translate') return throwFormatMismatch('model', target, 'does not translate')
+    recordUnsupported(request, ['language', 'prompt', 'temperature', 'keywords'], warnings)
     return {
       path: '/speech-to-text',
       form: writeForm(
@@ -27,7 +27,7 @@ export const elevenlabs: TranscriptionAdapter = {
           language_code: request.language,
           temperature: request.temperature,
           tag_audio_events: false,
-          timestamps_granularity: needsTimes(request) || request.acceptsTimes ? 'word' : 'none',
+          timestamps_granularity: needsTimestamps(request) || request.acceptsTimestamps ? 'word' : 'none',
           diarize: needsSpeakers(request) ? true : undefined,
           keyterms: collectKeywords(request, warnings),
         },
@@ -37,14 +37,14 @@ export const elevenlabs: TranscriptionAdapter = {
   },
   readResponse({ text, language_code: language, words, audio_duration_secs: duration }) {
     if (typeof text !== 'string') return 'text'
-    const spoken = Array.isArray(words)
+    const spokenWords = Array.isArray(words)
       ? words.filter((word) => isObject(word) && word.type !== 'spacing' && word.type !== 'audio_event')
       : undefined
     return {
       text,
       language: typeof language === 'string' ? language : undefined,
       duration: typeof duration === 'number' ? duration : undefined,
-      words: readWords(spoken, 'text'),
+      words: readWords(spokenWords, 'text'),
       usage: toDurationUsage(duration),
     }
   },

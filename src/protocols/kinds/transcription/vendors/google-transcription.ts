@@ -4,7 +4,7 @@ import { encodePathSegment } from '../../../../lib/urls.ts'
 import { readTokenCount } from '../../../formats/canonical/canonical-values.ts'
 import { readMediaTokens } from '../../../formats/canonical/media-tokens.ts'
 import type { KindResponse } from '../../kind-adapters.ts'
-import { needsTimes, noteUnsupported, type TranscriptionAdapter, throwMismatch } from '../transcription.ts'
+import { needsTimestamps, recordUnsupported, type TranscriptionAdapter, throwFormatMismatch } from '../transcription.ts'
 import { parseTranscript, writePrompt } from '../transcription-prompt.ts'
 
 /** Maximum file size, in bytes. A request can be up to 20 MB, and base64 adds a third. */
@@ -15,10 +15,10 @@ export const google: TranscriptionAdapter = {
   name: 'google',
   matches: ({ format }) => format === 'gemini',
   writeRequest(request, { target, warnings }) {
-    noteUnsupported(request, ['language', 'prompt', 'temperature', 'keywords'], warnings)
+    recordUnsupported(request, ['language', 'prompt', 'temperature', 'keywords'], warnings)
     const { file, temperature } = request
     if (file.bytes.length > MAX_INLINE_BYTES)
-      return throwMismatch('file', target, `only accepts files of up to ${MAX_INLINE_BYTES} bytes`)
+      return throwFormatMismatch('file', target, `only accepts files of up to ${MAX_INLINE_BYTES} bytes`)
     return {
       path: `/models/${target.model.split('/').map(encodePathSegment).join('/')}:generateContent`,
       body: {
@@ -31,10 +31,13 @@ export const google: TranscriptionAdapter = {
             ],
           },
         ],
-        ...((temperature !== undefined || needsTimes(request)) && {
+        ...((temperature !== undefined || needsTimestamps(request)) && {
           generationConfig: {
             ...(temperature !== undefined && { temperature }),
-            ...(needsTimes(request) && { responseMimeType: 'application/json', responseSchema: TRANSCRIPT_SCHEMA }),
+            ...(needsTimestamps(request) && {
+              responseMimeType: 'application/json',
+              responseSchema: TRANSCRIPT_SCHEMA,
+            }),
           },
         }),
       },
@@ -81,7 +84,7 @@ function getText({ candidates }: JsonObject): string | undefined {
 
 function readGoogleUsage({ usageMetadata: usage }: JsonObject): Pick<KindResponse, 'usage'> {
   if (!isObject(usage)) return {}
-  const output = readTokenCount(usage.candidatesTokenCount) + readTokenCount(usage.thoughtsTokenCount)
+  const outputTokens = readTokenCount(usage.candidatesTokenCount) + readTokenCount(usage.thoughtsTokenCount)
   const media = readMediaTokens(usage.promptTokensDetails, undefined)
-  return { usage: { inputTokens: readTokenCount(usage.promptTokenCount), outputTokens: output, ...media } }
+  return { usage: { inputTokens: readTokenCount(usage.promptTokenCount), outputTokens, ...media } }
 }

@@ -4,13 +4,13 @@ import type { StreamContent } from '../../kind-adapters.ts'
 import {
   collectKeywords,
   needsSpeakers,
-  needsTimes,
-  noteUnsupported,
+  needsTimestamps,
   readTranscript,
   readUsage,
+  recordUnsupported,
   type TranscriptChunk,
   type TranscriptionAdapter,
-  throwMismatch,
+  throwFormatMismatch,
   writeForm,
 } from '../transcription.ts'
 
@@ -19,8 +19,8 @@ export const mistral: TranscriptionAdapter = {
   name: 'mistral',
   providers: ['mistral'],
   writeRequest(request, { target, warnings }) {
-    if (request.task === 'translate') return throwMismatch('model', target, 'does not translate')
-    noteUnsupported(request, ['language', 'prompt', 'temperature', 'keywords'], warnings)
+    if (request.task === 'translate') return throwFormatMismatch('model', target, 'does not translate')
+    recordUnsupported(request, ['language', 'prompt', 'temperature', 'keywords'], warnings)
     const unit = request.granularities.includes('word') ? 'word' : 'segment'
     return {
       path: '/audio/transcriptions',
@@ -31,7 +31,7 @@ export const mistral: TranscriptionAdapter = {
           temperature: request.temperature,
           diarize: needsSpeakers(request) ? true : undefined,
           context_bias: collectKeywords(request, warnings),
-          timestamp_granularities: needsTimes(request) ? [unit] : undefined,
+          timestamp_granularities: needsTimestamps(request) ? [unit] : undefined,
           stream: request.isStream ? true : undefined,
         },
         request.file,

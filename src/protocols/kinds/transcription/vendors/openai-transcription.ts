@@ -3,12 +3,12 @@ import { type FormPart, isFile } from '../../../../lib/multipart.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
 import type { PassThrough, StreamContent } from '../../kind-adapters.ts'
 import {
-  noteUnsupported,
   readTranscript,
   readUsage,
+  recordUnsupported,
   type TranscriptionAdapter,
   type TranscriptionRequest,
-  throwMismatch,
+  throwFormatMismatch,
   writeForm,
 } from '../transcription.ts'
 
@@ -26,12 +26,15 @@ function readEvent(json: unknown): StreamContent<unknown> {
 const createPassThrough = (
   client: string,
   task: TranscriptionRequest['task'],
-  { isOpen, streams }: { isOpen: (request: TranscriptionRequest) => boolean; streams: boolean },
+  {
+    acceptsRequest,
+    supportsStreams,
+  }: { acceptsRequest: (request: TranscriptionRequest) => boolean; supportsStreams: boolean },
 ): PassThrough<TranscriptionRequest> => ({
   client,
   path: () => getPath(task),
-  accepts: (request) => request.isForm && isOpen(request),
-  getExcludedFields: () => (streams ? [] : ['stream']),
+  accepts: (request) => request.isForm && acceptsRequest(request),
+  getExcludedFields: () => (supportsStreams ? [] : ['stream']),
   rewriteForm: normalizeForm,
   createStream: ({ isStream }) =>
     isStream ? { framing: 'events', read: ({ data }) => readEvent(tryParseJson(data)) } : undefined,
@@ -50,25 +53,26 @@ const LIST_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /** Returns whether to request times; only Whisper models support them. */
-const canAddTimes = ({ acceptsTimes, format }: TranscriptionRequest, model: string) =>
-  acceptsTimes === true && format === 'json' && /whisper/i.test(model)
+const canAddTimestamps = ({ acceptsTimestamps, format }: TranscriptionRequest, model: string) =>
+  acceptsTimestamps === true && format === 'json' && /whisper/i.test(model)
 
 const createAdapter = (
   adapter: Pick<TranscriptionAdapter, 'name' | 'providers'>,
-  { formats, streams }: { formats: readonly string[]; streams: boolean },
+  { formats, supportsStreams }: { formats: readonly string[]; supportsStreams: boolean },
 ): TranscriptionAdapter => {
-  const isOpen = ({ format, isStream }: TranscriptionRequest) => formats.includes(format) && (streams || !isStream)
+  const acceptsRequest = ({ format, isStream }: TranscriptionRequest) =>
+    formats.includes(format) && (supportsStreams || !isStream)
   return {
     ...adapter,
     textField: 'text',
     passThrough: [
-      createPassThrough('openai', 'transcribe', { isOpen, streams }),
-      createPassThrough('openai-translation', 'translate', { isOpen, streams }),
+      createPassThrough('openai', 'transcribe', { acceptsRequest, supportsStreams }),
+      createPassThrough('openai-translation', 'translate', { acceptsRequest, supportsStreams }),
     ],
     writeRequest(request, { target, warnings }) {
-      noteUnsupported(request, ['language', 'prompt', 'temperature', 'keywords'], warnings)
+      recordUnsupported(request, ['language', 'prompt', 'temperature', 'keywords'], warnings)
       if (request.format === 'diarized_json' && !formats.includes('diarized_json'))
-        return throwMismatch('response_format', target, 'does not distinguish speakers')
+        return throwFormatMismatch('response_format', target, 'does not distinguish speakers')
       return {
         path: getPath(request.task),
         form: writeForm(
@@ -79,7 +83,7 @@ const createAdapter = (
             'keywords[]': request.keywords,
             temperature: request.temperature,
             response_format:
-              formats.includes(request.format) && !request.isStream && !canAddTimes(request, target.model)
+              formats.includes(request.format) && !request.isStream && !canAddTimestamps(request, target.model)
                 ? request.format
                 : 'verbose_json',
             'timestamp_granularities[]': request.granularities,
@@ -95,10 +99,10 @@ const createAdapter = (
 const RESPONSE_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json']
 
 /** https://platform.openai.com/docs/api-reference/audio/createTranscription, and all compatible servers. */
-export const compatible = createAdapter({ name: 'compatible' }, { formats: RESPONSE_FORMATS, streams: true })
+export const compatible = createAdapter({ name: 'compatible' }, { formats: RESPONSE_FORMATS, supportsStreams: true })
 
 /** https://console.groq.com/docs/api-reference#audio-transcription. Groq doesn't support subtitles and streams, so the gateway creates them. */
 export const groq = createAdapter(
   { name: 'groq', providers: ['groq'] },
-  { formats: ['json', 'text', 'verbose_json'], streams: false },
+  { formats: ['json', 'text', 'verbose_json'], supportsStreams: false },
 )

@@ -1,11 +1,11 @@
 import { toBase64 } from '../../../../lib/bytes.ts'
 import { getFileExtension } from '../../../../lib/multipart.ts'
 import {
-  needsTimes,
-  noteUnsupported,
+  needsTimestamps,
   readTranscript,
+  recordUnsupported,
   type TranscriptionAdapter,
-  throwMismatch,
+  throwFormatMismatch,
   writeForm,
 } from '../transcription.ts'
 
@@ -17,16 +17,16 @@ export const openrouter: TranscriptionAdapter = {
   name: 'openrouter',
   providers: ['openrouter'],
   writeRequest(request, { target, warnings }) {
-    if (request.task === 'translate') return throwMismatch('model', target, 'does not translate')
+    if (request.task === 'translate') return throwFormatMismatch('model', target, 'does not translate')
     if (request.format === 'diarized_json')
-      return throwMismatch('response_format', target, 'does not distinguish speakers')
-    noteUnsupported(request, ['language', 'temperature'], warnings)
+      return throwFormatMismatch('response_format', target, 'does not distinguish speakers')
+    recordUnsupported(request, ['language', 'temperature'], warnings)
     const { file, language, temperature, granularities } = request
     const fields = {
       model: target.model,
       ...(language !== undefined && { language }),
       ...(temperature !== undefined && { temperature }),
-      response_format: needsTimes(request) ? 'verbose_json' : 'json',
+      response_format: needsTimestamps(request) ? 'verbose_json' : 'json',
     }
     if (file.bytes.length > MAX_INLINE_BYTES)
       return {

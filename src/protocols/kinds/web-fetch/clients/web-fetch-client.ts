@@ -5,7 +5,7 @@ import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
 import type { ClientAdapter, ClientReadContext } from '../../kind-adapters.ts'
 import { readInteger } from '../../web/web-fields.ts'
 import { truncateText } from '../../web/web-text.ts'
-import { checkPageUrl } from '../page-url.ts'
+import { parsePageUrl } from '../page-url.ts'
 import type { FetchedPage, FetchRequest, FetchResponse } from '../web-fetch.ts'
 
 const MAX_URLS = 20
@@ -20,17 +20,17 @@ export const fetchClient: ClientAdapter<FetchRequest, FetchResponse> = {
       tokens: charge.tokens,
       cost: charge.costUsd,
     })
-    const all = sortPages(pages, request.urls).map((page) =>
+    const writtenPages = sortPages(pages, request.urls).map((page) =>
       writePage(page, { ...request, format: format ?? request.format }),
     )
-    const base = { id: id ?? `fetch_${newId()}`, object: 'web.fetch', model: `${provider}/${model}` }
-    if (!request.isList) return { ...base, ...all[0], usage }
+    const commonFields = { id: id ?? `fetch_${newId()}`, object: 'web.fetch', model: `${provider}/${model}` }
+    if (!request.isList) return { ...commonFields, ...writtenPages[0], usage }
     const knownUrls = new Set([...pages, ...failed].map(({ url }) => url))
-    const warnings = request.urls.filter((url) => !knownUrls.has(url) && knownUrls.size < request.urls.length)
-    const failures = [...failed, ...warnings.map((url) => ({ url, error: 'The provider returned nothing for it.' }))]
+    const missingUrls = request.urls.filter((url) => !knownUrls.has(url) && knownUrls.size < request.urls.length)
+    const failures = [...failed, ...missingUrls.map((url) => ({ url, error: 'The provider returned nothing for it.' }))]
     return {
-      ...base,
-      results: all,
+      ...commonFields,
+      results: writtenPages,
       failed: failures.map(({ url, error }) => ({ url: request.spellings.get(url) ?? url, error })),
       usage,
     }
@@ -86,16 +86,16 @@ function readRequest(body: JsonObject, { warnings }: ClientReadContext): FetchRe
 
 function readUrls(fields: Fields, warnings: Warnings): Pick<FetchRequest, 'urls' | 'isList' | 'spellings'> {
   const url = fields.string('url')
-  const several = fields.strings('urls')
-  if (url !== undefined && several) warnings.reject('urls', 'cannot be combined with "url". Send only one of them.')
-  const urls = several ?? (url === undefined ? [] : [url])
+  const urlList = fields.strings('urls')
+  if (url !== undefined && urlList) warnings.reject('urls', 'cannot be combined with "url". Send only one of them.')
+  const urls = urlList ?? (url === undefined ? [] : [url])
   if (urls.length === 0 || urls.length > MAX_URLS)
-    warnings.reject(several ? 'urls' : 'url', `is required: a page URL, or 1 to ${MAX_URLS} of them in "urls".`)
-  const spelling = new Map<string, string>()
+    warnings.reject(urlList ? 'urls' : 'url', `is required: a page URL, or 1 to ${MAX_URLS} of them in "urls".`)
+  const spellings = new Map<string, string>()
   urls.forEach((text, index) => {
-    const found = checkPageUrl(text.trim())
-    if (found.problem !== undefined) warnings.reject(several ? `urls[${index}]` : 'url', found.problem)
-    else spelling.set(found.href, text)
+    const parsedUrl = parsePageUrl(text.trim())
+    if (parsedUrl.problem !== undefined) warnings.reject(urlList ? `urls[${index}]` : 'url', parsedUrl.problem)
+    else spellings.set(parsedUrl.href, text)
   })
-  return { urls: [...spelling.keys()], isList: several !== undefined, spellings: spelling }
+  return { urls: [...spellings.keys()], isList: urlList !== undefined, spellings }
 }

@@ -1,11 +1,12 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
-import { isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, isPageStatus, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import {
   chooseFormat,
+  createFailureError,
   createMissingPage,
   createResponse,
   type FetchRequest,
@@ -13,10 +14,9 @@ import {
   filterStrings,
   matchUrl,
   type PageFailures,
-  toError,
 } from '../web-fetch.ts'
 
-const OPTIONS: OptionChecks = { livecrawl: isWord('never', 'fallback', 'preferred', 'always', 'auto') }
+const OPTIONS: OptionChecks = { livecrawl: isOneOf('never', 'fallback', 'preferred', 'always', 'auto') }
 
 const FORMATS = ['text', 'html'] as const
 
@@ -29,7 +29,7 @@ export const exa: VendorAdapter<FetchRequest, FetchResponse> = {
   keyHeader: 'x-api-key',
   writeRequest(request, { target, warnings }) {
     const { urls, timeoutMs, maxAgeSeconds, includeLinks, includeImages } = request
-    const options = readVendorOptions(request.options, { names: ['exa', target.provider], shapes: OPTIONS, warnings })
+    const options = readVendorOptions(request.options, { names: ['exa', target.provider], checks: OPTIONS, warnings })
     const isHtml = chooseFormat(request, FORMATS, warnings) === 'html'
     const extras = omitUndefined({ links: includeLinks && MAX_LINKS, imageLinks: includeImages && MAX_LINKS })
     return {
@@ -71,11 +71,11 @@ export const exa: VendorAdapter<FetchRequest, FetchResponse> = {
     })
   },
   findError: (json, { urls }) =>
-    getList(json, 'results')?.length ? undefined : toError('Exa', readFailures(json, urls)),
+    getList(json, 'results')?.length ? undefined : createFailureError('Exa', readFailures(json, urls)),
 }
 
 function readFailures(json: JsonObject, urls: readonly string[]): PageFailures {
-  const all = (getList(json, 'statuses') ?? [])
+  const failedPages = (getList(json, 'statuses') ?? [])
     .filter(isObject)
     .filter(({ status }) => status === 'error')
     .map((item, index) => {
@@ -85,7 +85,9 @@ function readFailures(json: JsonObject, urls: readonly string[]): PageFailures {
       return { url, status, error: getText(tag) ?? 'It gave no reason.' }
     })
   return {
-    missing: all.filter(({ status }) => isPageStatus(status)).map(({ url, status }) => createMissingPage(url, status)),
-    failed: all.filter(({ status }) => !isPageStatus(status)).map(({ url, error }) => ({ url, error })),
+    missing: failedPages
+      .filter(({ status }) => isPageStatus(status))
+      .map(({ url, status }) => createMissingPage(url, status)),
+    failed: failedPages.filter(({ status }) => !isPageStatus(status)).map(({ url, error }) => ({ url, error })),
   }
 }

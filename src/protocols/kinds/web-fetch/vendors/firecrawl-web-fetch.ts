@@ -28,7 +28,7 @@ export const firecrawl: VendorAdapter<FetchRequest, FetchResponse> = {
     const { urls, timeoutMs, maxAgeSeconds, includeLinks, includeImages } = request
     const options = readVendorOptions(request.options, {
       names: ['firecrawl', target.provider],
-      shapes: OPTIONS,
+      checks: OPTIONS,
       warnings,
     })
     const formats = [
@@ -52,8 +52,8 @@ export const firecrawl: VendorAdapter<FetchRequest, FetchResponse> = {
     if (typeof text !== 'string' && status === undefined) return 'the text of the page'
     const charge = { credits: getAmount(metadata.creditsUsed) ?? getAmount(json.creditsUsed) }
     const isFailed = status !== undefined && !isPageStatus(status)
-    const rest = { format: pageFormat, charge, usage: toUsage({ page: 1 }, charge, isFailed ? [] : [text]) }
-    if (isFailed) return { pages: [], failed: [{ url, error: writeStatusError(status) }], ...rest }
+    const commonFields = { format: pageFormat, charge, usage: toUsage({ page: 1 }, charge, isFailed ? [] : [text]) }
+    if (isFailed) return { pages: [], failed: [{ url, error: writeStatusError(status) }], ...commonFields }
     const page = {
       url,
       title: getText(metadata.title),
@@ -66,11 +66,11 @@ export const firecrawl: VendorAdapter<FetchRequest, FetchResponse> = {
       statusCode: status,
       contentType: getText(metadata.contentType),
     }
-    return { id: getText(metadata.scrapeId), pages: [page], failed: [], ...rest }
+    return { id: getText(metadata.scrapeId), pages: [page], failed: [], ...commonFields }
   },
-  findError(json, { isPart }) {
+  findError(json, { isPartialRequest }) {
     const status = getAmount(getObject(getObject(json, 'data'), 'metadata').statusCode)
-    const isRejected = status !== undefined && !isPageStatus(status) && !isPart
+    const isRejected = status !== undefined && !isPageStatus(status) && !isPartialRequest
     return findFirecrawlError(json) ?? (isRejected ? createPageError(writeStatusError(status)) : undefined)
   },
 }

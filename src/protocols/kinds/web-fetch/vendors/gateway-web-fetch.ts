@@ -12,7 +12,7 @@ export const gateway: VendorAdapter<FetchRequest, FetchResponse> = {
   name: 'gateway',
   writeRequest(request, { target, warnings }) {
     const { urls, isList, format, maxCharacters, timeoutMs, maxAgeSeconds, includeLinks, includeImages } = request
-    readVendorOptions(request.options, { names: [target.provider], shapes: {}, warnings }) // some gateways read URLs from these options
+    readVendorOptions(request.options, { names: [target.provider], checks: {}, warnings }) // some gateways read URLs from these options
     return {
       path: '/web/fetch',
       body: omitUndefined({

@@ -6,7 +6,7 @@ import {
   isInteger,
   isLine,
   isLineList,
-  isWord,
+  isOneOf,
   type OptionChecks,
   readVendorOptions,
 } from '../../web/web-options.ts'
@@ -15,11 +15,11 @@ import { getAmount, getText } from '../../web/web-text.ts'
 import type { FetchRequest, FetchResponse } from '../web-fetch.ts'
 
 const OPTIONS: OptionChecks = {
-  engine: isWord('browser', 'direct'),
+  engine: isOneOf('browser', 'direct'),
   locale: isLine,
   noGfm: isFlag,
   removeSelector: (value) => isLine(value) || isLineList(value),
-  retainImages: isWord('none', 'all', 'alt'),
+  retainImages: isOneOf('none', 'all', 'alt'),
   targetSelector: (value) => isLine(value) || isLineList(value),
   tokenBudget: isInteger(1, 10_000_000),
   waitForSelector: (value) => isLine(value) || isLineList(value),
@@ -49,7 +49,7 @@ export const jina: VendorAdapter<FetchRequest, FetchResponse> = {
         ...(includeLinks && { 'x-with-links-summary': 'true' }),
         ...(includeImages && { 'x-with-images-summary': 'true' }),
       },
-      body: { ...readVendorOptions(options, { names: ['jina', target.provider], shapes: OPTIONS, warnings }), url },
+      body: { ...readVendorOptions(options, { names: ['jina', target.provider], checks: OPTIONS, warnings }), url },
     }
   },
   readResponse(json, { urls, format }) {
@@ -77,10 +77,10 @@ export const jina: VendorAdapter<FetchRequest, FetchResponse> = {
     }
     return { pages: [page], failed: [], charge, usage }
   },
-  findError(json, { isPart }) {
+  findError(json, { isPartialRequest }) {
     const data = getObject(json, 'data')
     const status = readStatus(data, data.content)
-    const isRejected = status !== undefined && !isPageStatus(status) && !isPart
+    const isRejected = status !== undefined && !isPageStatus(status) && !isPartialRequest
     return findJinaError(json) ?? (isRejected ? createPageError(writeStatusError(status)) : undefined)
   },
 }

@@ -1,11 +1,12 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
-import { isInteger, isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isInteger, isLine, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import {
   chooseFormat,
+  createFailureError,
   createMissingPage,
   createResponse,
   type FailedPage,
@@ -14,12 +15,11 @@ import {
   filterStrings,
   matchUrl,
   type PageFailures,
-  toError,
 } from '../web-fetch.ts'
 
 const OPTIONS: OptionChecks = {
   chunks_per_source: isInteger(1, 5),
-  extract_depth: isWord('basic', 'advanced'),
+  extract_depth: isOneOf('basic', 'advanced'),
   query: isLine,
 }
 
@@ -36,7 +36,7 @@ export const tavily: VendorAdapter<FetchRequest, FetchResponse> = {
     const { urls, timeoutMs, maxAgeSeconds, includeLinks, includeImages } = request
     const options = readVendorOptions(request.options, {
       names: ['tavily', target.provider],
-      shapes: OPTIONS,
+      checks: OPTIONS,
       warnings,
     })
     if (maxAgeSeconds !== undefined) warnings.recordDrop('fresh')
@@ -76,20 +76,20 @@ export const tavily: VendorAdapter<FetchRequest, FetchResponse> = {
     })
   },
   findError: (json, { urls }) =>
-    getList(json, 'results')?.length ? undefined : toError('Tavily', readFailures(json, urls)),
+    getList(json, 'results')?.length ? undefined : createFailureError('Tavily', readFailures(json, urls)),
 }
 
 function readFailures(json: JsonObject, urls: readonly string[]): PageFailures {
-  const all: FailedPage[] = (getList(json, 'failed_results') ?? []).filter(isObject).map((item, index) => ({
+  const failedPages: FailedPage[] = (getList(json, 'failed_results') ?? []).filter(isObject).map((item, index) => ({
     url: matchUrl(getText(item.url), urls, index),
     error: getText(item.error) ?? 'It gave no reason.',
   }))
-  const isGone = ({ error }: FailedPage) => MISSING_STATUS_PATTERN.test(error)
+  const isMissingPage = ({ error }: FailedPage) => MISSING_STATUS_PATTERN.test(error)
   return {
-    missing: all
-      .filter(isGone)
+    missing: failedPages
+      .filter(isMissingPage)
       .map(({ url, error }) => createMissingPage(url, Number(MISSING_STATUS_PATTERN.exec(error)?.[0]))),
-    failed: all.filter((page) => !isGone(page)),
+    failed: failedPages.filter((page) => !isMissingPage(page)),
   }
 }
 

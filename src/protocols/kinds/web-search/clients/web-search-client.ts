@@ -129,12 +129,12 @@ function readCountry(fields: Fields, warnings: Warnings): string | undefined {
 
 function readLanguages(fields: Fields, warnings: Warnings): readonly string[] | undefined {
   const singleLanguage = fields.string('language')
-  const several = fields.strings('search_language_filter')
-  const list = several ?? (singleLanguage ? [singleLanguage] : [])
-  for (const language of list)
+  const languageList = fields.strings('search_language_filter')
+  const languages = languageList ?? (singleLanguage ? [singleLanguage] : [])
+  for (const language of languages)
     if (!/^[a-z]{2,3}(?:[-_][a-z\d]{2,8})?$/i.test(language))
       warnings.reject('languages', 'must be language codes, such as "en" or "pt-BR" (ISO 639-1).')
-  return list.length === 0 ? undefined : list.map((language) => language.replace('_', '-'))
+  return languages.length === 0 ? undefined : languages.map((language) => language.replace('_', '-'))
 }
 
 /** Reads a day in Perplexity's format (`11/24/2026`) or in ISO 8601. Ignores the time. */
@@ -143,13 +143,13 @@ function readDay(fields: Fields, name: string, warnings: Warnings): string | und
   if (!text) return undefined
   const [, month = '', day = '', year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text) ?? []
   const [, iso] = /^(\d{4}-\d{2}-\d{2})(?:$|T)/.exec(text) ?? []
-  const found = year === undefined ? iso : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
-  if (found !== undefined && isDay(found)) return found
+  const isoDay = year === undefined ? iso : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+  if (isoDay !== undefined && isValidDay(isoDay)) return isoDay
   return warnings.reject(name, 'must be a day, such as "2026-11-24" or "11/24/2026".')
 }
 
 /** Returns whether this day exists. `Date` would parse June 31 as July 1. */
-function isDay(text: string): boolean {
+function isValidDay(text: string): boolean {
   const time = Date.parse(text)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
@@ -176,10 +176,10 @@ const DOMAIN_PATTERN =
 function readPage(fields: Fields, warnings: Warnings): SearchRequest['page'] {
   const options = fields.fields('content_options')
   if (!options) return undefined
-  const isWanted = options.boolean('full_page')
+  const isFullPage = options.boolean('full_page')
   const format = options.oneOf('format', ['markdown', 'html', 'text']) ?? 'markdown'
   const maxCharacters = readInteger(options, 'max_characters', [1, 1_000_000], warnings)
   if (options.boolean('snippet') === false) warnings.recordDrop('content_options.snippet')
   options.dropUnread()
-  return isWanted ? { format, ...(maxCharacters !== undefined && { maxCharacters }) } : undefined
+  return isFullPage ? { format, ...(maxCharacters !== undefined && { maxCharacters }) } : undefined
 }

@@ -3,23 +3,23 @@ import { isObject } from '../../../../lib/json.ts'
 import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
 import { getTargetName } from '../../../providers/target.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
-import { isFlag, isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isFlag, isLine, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, toUsage } from '../../web/web-responses.ts'
 import { getText } from '../../web/web-text.ts'
-import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
+import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
 import { readResults, type SearchResponse } from '../web-search-results.ts'
-import { addSites, chooseCount, chooseLanguage, choosePage, stripRegion } from '../web-search-terms.ts'
+import { addSiteOperators, chooseCount, chooseLanguage, choosePage, stripRegion } from '../web-search-terms.ts'
 
 const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
   ...(['country', 'languages', 'recency', 'after', 'before', 'include', 'exclude', 'offset'] as const),
 ])
 
 const OPTIONS: OptionChecks = {
-  safesearch: isWord('off', 'moderate', 'strict'),
+  safesearch: isOneOf('off', 'moderate', 'strict'),
   spellcheck: isFlag,
   extra_snippets: isFlag,
   ui_lang: isLine,
-  units: isWord('metric', 'imperial'),
+  units: isOneOf('metric', 'imperial'),
   text_decorations: isFlag,
 }
 
@@ -61,19 +61,19 @@ export const brave: VendorAdapter<SearchRequest, SearchResponse> = {
   getMaxEntries: () => 1,
   writeRequest(request, { target, warnings }) {
     const isNews = request.type === 'news'
-    noteUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
-    const options = readVendorOptions(request.options, { names: ['brave', target.provider], shapes: OPTIONS, warnings })
-    const query = addSites(request, 'NOT ')
+    recordUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
+    const options = readVendorOptions(request.options, { names: ['brave', target.provider], checks: OPTIONS, warnings })
+    const query = addSiteOperators(request, 'NOT ')
     if (query.length > MAX_CHARACTERS || query.split(/\s+/).length > MAX_WORDS)
       throw gatewayError('FORMAT_MISMATCH', {
         message: `"query": together with its domains, it exceeds the ${MAX_CHARACTERS} characters or ${MAX_WORDS} words that ${getTargetName(target)} accepts.`,
         data: { param: 'query' },
       })
-    const size = chooseCount(request, isNews ? 50 : 20, warnings)
-    const page = choosePage(request, size, { first: 0, warnings })
+    const resultCount = chooseCount(request, isNews ? 50 : 20, warnings)
+    const page = choosePage(request, resultCount, { first: 0, warnings })
     if (page !== undefined && page > MAX_PAGE) warnings.recordChange('offset', 'clamped')
-    const isCountry = request.country !== undefined && COUNTRIES.has(request.country)
-    if (request.country && !isCountry) warnings.recordDrop('country')
+    const isSupportedCountry = request.country !== undefined && COUNTRIES.has(request.country)
+    if (request.country && !isSupportedCountry) warnings.recordDrop('country')
     return {
       method: 'GET',
       path: isNews ? '/news/search' : '/web/search',
@@ -81,9 +81,9 @@ export const brave: VendorAdapter<SearchRequest, SearchResponse> = {
       query: {
         ...Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)])),
         q: query,
-        count: size,
+        count: resultCount,
         offset: page && Math.min(page, MAX_PAGE),
-        country: isCountry ? request.country : undefined,
+        country: isSupportedCountry ? request.country : undefined,
         search_lang: getLanguage(request, warnings),
         freshness: getFreshness(request, warnings),
       },

@@ -1,10 +1,10 @@
 import { isObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
-import { isFlag, isLineList, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isFlag, isLineList, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
-import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
+import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
 import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { chooseCount, choosePageFormat, getStartTime } from '../web-search-terms.ts'
 
@@ -13,8 +13,8 @@ const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
 ])
 
 const OPTIONS: OptionChecks = {
-  type: isWord('auto', 'neural', 'keyword', 'hybrid', 'fast', 'instant'),
-  category: isWord('company', 'publication', 'news', 'personal site', 'financial report', 'people'),
+  type: isOneOf('auto', 'neural', 'keyword', 'hybrid', 'fast', 'instant'),
+  category: isOneOf('company', 'publication', 'news', 'personal site', 'financial report', 'people'),
   includeText: isLineList,
   excludeText: isLineList,
   moderation: isFlag,
@@ -28,8 +28,8 @@ export const exa: VendorAdapter<SearchRequest, SearchResponse> = {
   keyHeader: 'x-api-key',
   getMaxEntries: () => 1,
   writeRequest(request, { target, warnings }) {
-    noteUnsupported(request, SUPPORTED_FEATURES, warnings)
-    const options = readVendorOptions(request.options, { names: ['exa', target.provider], shapes: OPTIONS, warnings })
+    recordUnsupported(request, SUPPORTED_FEATURES, warnings)
+    const options = readVendorOptions(request.options, { names: ['exa', target.provider], checks: OPTIONS, warnings })
     const { page } = request
     const isHtml = choosePageFormat(request, FORMATS, warnings) === 'html'
     return {
@@ -54,13 +54,13 @@ export const exa: VendorAdapter<SearchRequest, SearchResponse> = {
     const list = getList(json, 'results')
     if (!list) return 'a list of results'
     const costUsd = getAmount(getObject(json, 'costDollars').total)
-    const withSnippets = list
+    const itemsWithSnippets = list
       .filter(isObject)
       .map((item) => ({ ...item, snippet: writeSnippet(item.highlights, item.summary) }))
     const names = { snippet: ['snippet'], date: ['publishedDate'], content: ['text'], image: ['image'] }
     return {
       id: getText(json.requestId),
-      results: readResults(withSnippets, names, request.now),
+      results: readResults(itemsWithSnippets, names, request.now),
       pageFormat: request.page && pickFormat(request.page.format, FORMATS),
       charge: { costUsd },
       usage: toUsage({ search: 1 }, { costUsd }, list),

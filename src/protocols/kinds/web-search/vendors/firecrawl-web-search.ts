@@ -2,12 +2,12 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
 import { findFirecrawlError } from '../../web/firecrawl-web.ts'
-import { isFlag, isInteger, isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isFlag, isInteger, isLine, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
-import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
+import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
 import { readResults, type SearchResponse } from '../web-search-results.ts'
-import { addSites, chooseCount, choosePageFormat, writeGoogleTimes } from '../web-search-terms.ts'
+import { addSiteOperators, chooseCount, choosePageFormat, writeGoogleTimes } from '../web-search-terms.ts'
 
 const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
   ...(['country', 'recency', 'after', 'before', 'include', 'exclude', 'page'] as const),
@@ -15,7 +15,7 @@ const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
 
 const OPTIONS: OptionChecks = {
   categories: (value) =>
-    Array.isArray(value) && value.length <= 4 && value.every(isWord('github', 'research', 'pdf', 'developer')),
+    Array.isArray(value) && value.length <= 4 && value.every(isOneOf('github', 'research', 'pdf', 'developer')),
   location: isLine,
   timeout: isInteger(1_000, 300_000),
   ignoreInvalidURLs: isFlag,
@@ -31,25 +31,25 @@ export const firecrawl: VendorAdapter<SearchRequest, SearchResponse> = {
   getMaxEntries: () => 1,
   writeRequest(request, { target, warnings }) {
     const isNews = request.type === 'news'
-    noteUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
+    recordUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
     const options = readVendorOptions(request.options, {
       names: ['firecrawl', target.provider],
-      shapes: OPTIONS,
+      checks: OPTIONS,
       warnings,
     })
     const { include, exclude } = request
     const format = choosePageFormat(request, FORMATS, warnings)
-    const areBoth = include.length > 0 && exclude.length > 0 // Firecrawl rejects requests with both
+    const usesBothFilters = include.length > 0 && exclude.length > 0 // Firecrawl rejects requests with both
     return {
       path: '/search',
       body: {
         ...options,
         ...omitUndefined({
-          query: areBoth ? addSites({ ...request, include: [] }) : request.queries[0],
+          query: usesBothFilters ? addSiteOperators({ ...request, include: [] }) : request.queries[0],
           limit: chooseCount(request, 100, warnings),
           sources: isNews ? ['news'] : undefined,
           includeDomains: include.length > 0 ? include : undefined,
-          excludeDomains: exclude.length > 0 && !areBoth ? exclude : undefined,
+          excludeDomains: exclude.length > 0 && !usesBothFilters ? exclude : undefined,
           country: request.country,
           tbs: writeGoogleTimes(request, warnings),
           scrapeOptions: format && { formats: [format] },

@@ -2,12 +2,12 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
 import { findJinaError } from '../../web/jina-web.ts'
-import { isFlag, isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isFlag, isLine, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, toUsage } from '../../web/web-responses.ts'
 import { getAmount } from '../../web/web-text.ts'
-import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
+import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
 import { readResults, type SearchResponse } from '../web-search-results.ts'
-import { addSites, chooseCount, chooseLanguage, choosePage } from '../web-search-terms.ts'
+import { addSiteOperators, chooseCount, chooseLanguage, choosePage } from '../web-search-terms.ts'
 
 const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
   ...(['country', 'languages', 'include', 'exclude', 'offset', 'page'] as const),
@@ -15,7 +15,7 @@ const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
 
 const OPTIONS: OptionChecks = {
   location: isLine,
-  provider: isWord('google', 'bing'),
+  provider: isOneOf('google', 'bing'),
   noCache: isFlag,
   fallback: isFlag,
 }
@@ -28,9 +28,9 @@ export const jina: VendorAdapter<SearchRequest, SearchResponse> = {
   getMaxEntries: () => 1,
   writeRequest(request, { target, warnings }) {
     const isNews = request.type === 'news'
-    noteUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
-    const options = readVendorOptions(request.options, { names: ['jina', target.provider], shapes: OPTIONS, warnings })
-    const size = chooseCount(request, 20, warnings)
+    recordUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
+    const options = readVendorOptions(request.options, { names: ['jina', target.provider], checks: OPTIONS, warnings })
+    const resultCount = chooseCount(request, 20, warnings)
     const { page } = request
     return {
       path: '/',
@@ -41,11 +41,11 @@ export const jina: VendorAdapter<SearchRequest, SearchResponse> = {
       body: {
         ...options,
         ...omitUndefined({
-          q: addSites(request),
-          num: size,
+          q: addSiteOperators(request),
+          num: resultCount,
           gl: request.country?.toLowerCase(),
           hl: chooseLanguage(request, warnings)?.toLowerCase(),
-          page: choosePage(request, size, { first: 1, warnings }),
+          page: choosePage(request, resultCount, { first: 1, warnings }),
           type: isNews ? 'news' : undefined,
         }),
       },
@@ -72,6 +72,6 @@ export const jina: VendorAdapter<SearchRequest, SearchResponse> = {
 /** Reads the entire search's token count, or adds up the counts of its pages. */
 function countTokens(json: JsonObject, list: readonly unknown[]): number | undefined {
   const totalTokens = getAmount(getObject(getObject(json, 'meta'), 'usage').tokens)
-  const pages = list.filter(isObject).flatMap((item) => getAmount(getObject(item, 'usage').tokens) ?? [])
-  return totalTokens ?? (pages.length > 0 ? pages.reduce((sum, page) => sum + page, 0) : undefined)
+  const pageTokens = list.filter(isObject).flatMap((item) => getAmount(getObject(item, 'usage').tokens) ?? [])
+  return totalTokens ?? (pageTokens.length > 0 ? pageTokens.reduce((sum, tokens) => sum + tokens, 0) : undefined)
 }

@@ -4,7 +4,7 @@ import type { VendorAdapter } from '../../kind-adapters.ts'
 import { readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, toUsage } from '../../web/web-responses.ts'
 import { getText } from '../../web/web-text.ts'
-import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
+import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
 import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { chooseCount, stripRegion, toUsDate } from '../web-search-terms.ts'
 
@@ -22,8 +22,8 @@ export const perplexity: VendorAdapter<SearchRequest, SearchResponse> = {
   providers: ['perplexity-agent'],
   writeRequest(request, { target, warnings }) {
     const searchesPeople = request.type === 'people'
-    noteUnsupported(request, searchesPeople ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
-    readVendorOptions(request.options, { names: ['perplexity', 'pplx', target.provider], shapes: {}, warnings })
+    recordUnsupported(request, searchesPeople ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
+    readVendorOptions(request.options, { names: ['perplexity', 'pplx', target.provider], checks: {}, warnings })
     const { queries } = request
     const domains = [...request.include, ...request.exclude.map((domain) => `-${domain}`)]
     if (domains.length > MAX_DOMAINS) warnings.recordChange('include', 'clamped')

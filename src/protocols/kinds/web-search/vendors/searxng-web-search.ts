@@ -1,16 +1,16 @@
 import { isObject } from '../../../../lib/json.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
-import { isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isLine, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, toUsage } from '../../web/web-responses.ts'
-import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
+import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
 import { readResults, type SearchResponse } from '../web-search-results.ts'
-import { addSites, chooseLanguage, choosePage } from '../web-search-terms.ts'
+import { addSiteOperators, chooseLanguage, choosePage } from '../web-search-terms.ts'
 
 const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
   ...(['languages', 'recency', 'include', 'exclude', 'offset'] as const),
 ])
 
-const OPTIONS: OptionChecks = { safesearch: isWord(0, 1, 2), engines: isLine, categories: isLine }
+const OPTIONS: OptionChecks = { safesearch: isOneOf(0, 1, 2), engines: isLine, categories: isLine }
 
 /** The usual page size. The actual one depends on the server's settings. */
 const PAGE_SIZE = 10
@@ -23,25 +23,25 @@ export const searxng: VendorAdapter<SearchRequest, SearchResponse> = {
   getMaxEntries: () => 1,
   writeRequest(request, { target, warnings }) {
     const isNews = request.type === 'news'
-    noteUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
+    recordUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
     const options = readVendorOptions(request.options, {
       names: ['searxng', target.provider],
-      shapes: OPTIONS,
+      checks: OPTIONS,
       warnings,
     })
     const { recency } = request
-    const range = recency === 'hour' ? 'day' : recency === 'week' ? 'month' : recency
-    if (range !== recency) warnings.recordChange('recency', 'replaced')
+    const timeRange = recency === 'hour' ? 'day' : recency === 'week' ? 'month' : recency
+    if (timeRange !== recency) warnings.recordChange('recency', 'replaced')
     return {
       method: 'GET',
       path: '/search',
       headers: { accept: 'application/json' },
       query: {
         ...Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)])),
-        q: addSites(request),
+        q: addSiteOperators(request),
         format: 'json',
         language: chooseLanguage(request, warnings),
-        time_range: range,
+        time_range: timeRange,
         pageno: choosePage(request, PAGE_SIZE, { first: 1, warnings }),
         ...(isNews && { categories: 'news' }),
       },

@@ -3,9 +3,9 @@ import type { VendorAdapter } from '../../kind-adapters.ts'
 import { isFlag, isLine, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, toUsage } from '../../web/web-responses.ts'
 import { getAmount } from '../../web/web-text.ts'
-import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
+import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
 import { readResults, type SearchResponse } from '../web-search-results.ts'
-import { addSites, chooseCount, chooseLanguage, choosePage, writeGoogleTimes } from '../web-search-terms.ts'
+import { addSiteOperators, chooseCount, chooseLanguage, choosePage, writeGoogleTimes } from '../web-search-terms.ts'
 
 const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
   ...(['country', 'languages', 'recency', 'after', 'before', 'include', 'exclude', 'offset'] as const),
@@ -21,23 +21,23 @@ export const serper: VendorAdapter<SearchRequest, SearchResponse> = {
   getMaxEntries: () => 1,
   writeRequest(request, { target, warnings }) {
     const isNews = request.type === 'news'
-    noteUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
+    recordUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
     const options = readVendorOptions(request.options, {
       names: ['serper', target.provider],
-      shapes: OPTIONS,
+      checks: OPTIONS,
       warnings,
     })
-    const size = chooseCount(request, 100, warnings)
+    const resultCount = chooseCount(request, 100, warnings)
     return {
       path: isNews ? '/news' : '/search',
       body: {
         ...options,
         ...omitUndefined({
-          q: addSites(request),
-          num: size,
+          q: addSiteOperators(request),
+          num: resultCount,
           gl: request.country?.toLowerCase(),
           hl: chooseLanguage(request, warnings)?.toLowerCase(),
-          page: choosePage(request, size, { first: 1, warnings }),
+          page: choosePage(request, resultCount, { first: 1, warnings }),
           tbs: writeGoogleTimes(request, warnings),
         }),
       },

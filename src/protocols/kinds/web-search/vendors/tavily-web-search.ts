@@ -1,10 +1,10 @@
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
-import { isFlag, isInteger, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isFlag, isInteger, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import { countryNames } from '../countries.ts'
-import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
+import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
 import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { chooseCount, chooseLanguage, choosePageFormat, stripRegion } from '../web-search-terms.ts'
 
@@ -13,14 +13,14 @@ const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
 ])
 
 const OPTIONS: OptionChecks = {
-  search_depth: isWord('basic', 'advanced', 'fast', 'ultra-fast'),
-  topic: isWord('general', 'news', 'finance'),
+  search_depth: isOneOf('basic', 'advanced', 'fast', 'ultra-fast'),
+  topic: isOneOf('general', 'news', 'finance'),
   days: isInteger(1, 3_650),
   max_hours: isInteger(1, 100_000),
   chunks_per_source: isInteger(1, 5),
   exact_match: isFlag,
   filter_by_language: isFlag,
-  include_domains_mode: isWord('restrict', 'prefer'),
+  include_domains_mode: isOneOf('restrict', 'prefer'),
   include_favicon: isFlag,
 }
 
@@ -33,10 +33,10 @@ export const tavily: VendorAdapter<SearchRequest, SearchResponse> = {
   getMaxEntries: () => 1,
   writeRequest(request, { target, warnings }) {
     const isNews = request.type === 'news'
-    noteUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
+    recordUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
     const options = readVendorOptions(request.options, {
       names: ['tavily', target.provider],
-      shapes: OPTIONS,
+      checks: OPTIONS,
       warnings,
     })
     const topic = isNews ? 'news' : options.topic
