@@ -55,7 +55,8 @@ for (const [provider, { serviceKinds = ['llm'], models = [] }] of Object.entries
     })
     for (const model of of.length > 0 ? of : ['any']) {
       const response = await post('/v1/embeddings', { model: `${provider}/${model}`, input: 'Hi' })
-      assert.is(response.status, 200, `${model} ${await response.text()}`)
+      const advice = 'If the vendor has its own format, add its response to ANSWERS.embedding.'
+      assert.is(response.status, 200, `${model} ${await response.text()} ${advice}`)
     }
   })
 }
