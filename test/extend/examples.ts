@@ -6,6 +6,7 @@ interface Examples {
   createCache(maxEntries?: number): Feature
   createWordFilter(word: string): Feature
   hello: Feature
+  streamTime(): Response
 }
 
 /** Runs the code blocks in docs/src/content/docs/guides/extend-the-gateway.md, and returns the features that they define. */

@@ -112,3 +112,16 @@ test('a gateway with the example features still serves models as before', async 
   assert.equal(await (await chat({})).json(), chatResponse())
   assert.is((await (await chat({ stream: true })).text()).includes('[DONE]'), chatEvents().join('').includes('[DONE]'))
 })
+
+test('the clock example streams until the client disconnects', async () => {
+  const { streamTime } = await readExamples()
+  const { send, records } = await openExtended([
+    { name: 'clock', areas: [{ path: '/clock', routes: [{ method: 'GET', path: '/clock', run: streamTime }] }] },
+  ])
+  const response = await send('GET', '/clock')
+  const reader = response.body?.getReader()
+  const { value } = (await reader?.read()) ?? {}
+  assert.match(new TextDecoder().decode(value), /^data: \d{4}-/)
+  await reader?.cancel()
+  assert.is(records[0]?.end, 'aborted')
+})

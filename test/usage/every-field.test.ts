@@ -23,7 +23,10 @@ const modelRequest: Required<Omit<StoredRequest, 'chargedUsd'>> = {
   ...{ keyId: 'k', groupId: 'g', account: 'a', tokenId: 't', metadata: { team: 'x' }, tags: ['beta'], user: 'u' },
   ...{ endpoint: '/v1/chat/completions', format: 'openai-chat', model: 'best', target, streamed: true },
   attempts: [attempt],
-  skipped: [{ ...target, skipped: 'rate-limit' }, { entry: 'other', skipped: 'when.tools' }],
+  skipped: [
+    { ...target, skipped: 'rate-limit' },
+    { entry: 'other', skipped: 'when.tools' },
+  ],
   ...{ firstByteMs: 5, durationMs: 30, status: 200, end: 'cut', error: 'UPSTREAM_CUT', reason: 'The stream broke.' },
   warnings: ['dropped: seed'],
   guards: [{ name: 'words', stage: 'request', verdict: 'change', category: 'x', isWatched: true, parts: 1, ms: 2 }],

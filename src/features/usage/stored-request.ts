@@ -88,7 +88,7 @@ export function createStoredRequest(log: RequestLog, ending: RequestEnding & { d
 
 /** Returns the reason without parser messages, because they may quote the request body. */
 const getReason = ({ error, reason }: RequestEnding) =>
-  error === 'INVALID_JSON' ? 'The request body is not valid JSON.' : reason
+  error === 'INVALID_JSON' ? 'The request body is not a valid JSON object.' : reason
 
 /** Creates the record of a skipped target or entry. */
 export function createStoredSkip(step: Exclude<StepRecord, AttemptRecord>): StoredSkip {
