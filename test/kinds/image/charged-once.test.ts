@@ -1,5 +1,6 @@
 import { fakeUpstream, getBody, json, never, type Respond } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
+import { fakeClock } from '../../support/clock.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { png } from './images.ts'
 
@@ -83,16 +84,33 @@ test('a 400 ends the request even if the combo retries ambiguous failures', asyn
   assert.equal([status, providers], [400, ['one']])
 })
 
-test("a slow attempt isn't hedged", async () => {
-  const upstream = fakeUpstream(async () => good())
-  const { post, clock } = await openWorld({
+test("a slow image request isn't hedged", async () => {
+  const clock = fakeClock()
+  let isSlow = false
+  const upstream = fakeUpstream(async () => {
+    if (isSlow) return never()
+    await clock.sleep(20)
+    return good()
+  })
+  const { post } = await openWorld({
     fetch: upstream,
+    clock,
     connections: ['one', 'two'],
     combos: { pool: { models: ['one/a', 'two/b'], kind: 'image', hedge: true } },
   })
-  for (let times = 0; times < 30; times++) await post('/v1/images/generations', { model: 'pool', prompt: 'a walk' })
-  const slow = fakeUpstream(never)
-  assert.is(slow.calls.length, 0)
-  await clock.advance(60_000)
+  const send = async (init: object = {}) => {
+    const response = post('/v1/images/generations', { model: 'pool', prompt: 'a walk' }, init)
+    while (upstream.open === 0) await clock.advance(0)
+    await clock.advance(20)
+    return response
+  }
+  for (let times = 0; times < 30; times++) await send()
+  isSlow = true
+  const controller = new AbortController()
+  const slow = send({ signal: controller.signal })
+  while (upstream.open === 0) await clock.advance(0)
+  await clock.advance(30_000)
   assert.equal(new Set(upstream.providers), new Set(['one']))
+  controller.abort()
+  assert.is((await slow).status, 499)
 })
