@@ -59,7 +59,7 @@ test('the gateway recognizes its own origin with and without the default port', 
   assert.is(await create(session, { ...json, host: 'admin.example', origin: 'https://admin.example:444' }), 403)
 })
 
-test('behind a proxy, uses publicOrigin instead of Host', async () => {
+test('behind a proxy, the gateway uses publicOrigin instead of Host', async () => {
   const { send } = openManagement({ management: session, publicOrigin: 'https://admin.example' })
   const status = async (origin: string) =>
     (await send('POST', '/api/keys', { headers: { ...json, host: 'internal:8080', origin }, body })).status
@@ -68,12 +68,12 @@ test('behind a proxy, uses publicOrigin instead of Host', async () => {
     assert.is(await status(origin), 403, origin)
 })
 
-test('treats an unknown origin as cross-origin, regardless of the host', async () => {
+test('an unknown origin is treated as cross-origin, regardless of the host', async () => {
   assert.is(await create(session, { ...json, host: 'null', origin: 'null' }), 403)
   for (const host of ['a b', '']) assert.is(await create(session, { ...json, host, origin: 'null' }), 400, host)
 })
 
-test('without a Host header, uses the host of the URL', async () => {
+test("without a Host header, the gateway compares the origin to the URL's host", async () => {
   const { send } = openManagement({ management: session })
   const status = async (origin: string) =>
     (await send('POST', '/api/keys', { headers: { ...json, origin }, body })).status
@@ -136,7 +136,7 @@ test('a DELETE needs the right origin, but no content type', async () => {
   }
 })
 
-test('calls the authorize function before checking the origin, so a rejected caller learns nothing else', async () => {
+test('authorize is called before the origin check, so a rejected caller learns nothing else', async () => {
   const headers = { 'sec-fetch-site': 'cross-site', 'content-type': 'text/plain' }
   assert.is(await create({ authorize: () => false }, headers), 401)
 })
@@ -205,7 +205,7 @@ for (const host of noHosts) {
   })
 }
 
-test('explains how to allow a rejected host', async () => {
+test('the error for a rejected host explains how to allow it', async () => {
   const { send } = openManagement({ management: open })
   const { body } = await send('GET', '/api/keys', { headers: { host: 'box.lan', 'sec-fetch-site': 'none' } })
   assert.is(

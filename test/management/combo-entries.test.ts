@@ -105,7 +105,7 @@ for (const [entry, error] of refusals) {
   })
 }
 
-test("in process, rejects weights that JSON can't represent, and treats undefined as absent", async () => {
+test("gateway.api rejects weights that JSON can't represent, and treats undefined as absent", async () => {
   const { api } = openManagement().gateway
   for (const weight of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
     const created = api.combos.create({ name: 'a', models: [{ model: 'x', weight }] })
@@ -117,7 +117,7 @@ test("in process, rejects weights that JSON can't represent, and treats undefine
   assert.equal(Object.keys(models[0] ?? {}), ['model'])
 })
 
-test('in process, returns a deep copy', async () => {
+test('gateway.api returns a deep copy of a combo', async () => {
   const { api } = openManagement().gateway
   const sent = { model: 'x', weight: 2 }
   const created = await api.combos.create({ name: 'a', models: [sent] })
@@ -129,7 +129,7 @@ test('in process, returns a deep copy', async () => {
   assert.equal((await api.combos.get(created.id)).models, [{ model: 'x', weight: 2 }])
 })
 
-test('detects cycles through entry objects and through names', async () => {
+test('combo cycles are detected through entry objects and through names', async () => {
   const { expectError, expect } = openManagement()
   const cycle = (way: string) =>
     `"models[1]" must not lead back to the combo itself (${way}). Remove it or use another model`

@@ -67,7 +67,7 @@ test('a combo update validates the body, name format, name uniqueness, and ID, i
   await expectError(400, taken, ['PUT', '/api/combos/nobody', { name: 'b' }])
 })
 
-test('an empty name is treated as absent', async () => {
+test('an empty combo name is treated as absent', async () => {
   const { expect, a } = await openWithCombos()
   const changed = await expect(200, 'PUT', `/api/combos/${a.id}`, { name: '', models: ['z'] })
   assert.is(changed.name, 'a')

@@ -76,7 +76,7 @@ const refusals: Array<[body: object, error: string]> = [
   [{ name: 'a', model: ['x'] }, 'Unknown field "model". Did you mean "models"?'],
 ]
 for (const [body, error] of refusals) {
-  test(`rejects creating ${JSON.stringify(body).slice(0, 50)}: ${error.slice(0, 60)}`, async () => {
+  test(`rejects creating the combo ${JSON.stringify(body).slice(0, 50)}: ${error.slice(0, 60)}`, async () => {
     const { expectError, expect } = openManagement()
     await expectError(400, error, ['POST', '/api/combos', body])
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
@@ -84,21 +84,21 @@ for (const [body, error] of refusals) {
 }
 
 for (const name of ['a', 'A-Z_0.9', '...', '-', '__proto__', 'constructor', 'a'.repeat(512)]) {
-  test(`accepts the name "${name.slice(0, 20)}"`, async () => {
+  test(`accepts the combo name "${name.slice(0, 20)}"`, async () => {
     const { expect } = openManagement()
     const { id } = await expect(201, 'POST', '/api/combos', { name, models: ['x'] })
     assert.is((await expect(200, 'GET', `/api/combos/${id}`)).name, name)
   })
 }
 
-test('rejects a taken name; names are case-sensitive', async () => {
+test("a combo's name must be unique, and is case-sensitive", async () => {
   const { expect, expectError } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['x'] })
   await expectError(400, 'Combo name already exists', ['POST', '/api/combos', { name: 'smart', models: ['y'] }])
   await expect(201, 'POST', '/api/combos', { name: 'Smart', models: ['x'] })
 })
 
-test("trims model names, which don't have to exist yet and can be repeated", async () => {
+test("a combo's model names are trimmed, and don't have to exist or be unique", async () => {
   const { expect } = openManagement()
   const combo = await expect(201, 'POST', '/api/combos', { name: 'a', models: [' later/model ', 'x', 'x'] })
   assert.equal(combo.models, ['later/model', 'x', 'x'])
@@ -171,7 +171,7 @@ test("creates and updates a combo whose models don't resolve, with a warning eac
   assert.equal((await combos.put({ name: 'a' })).warnings, [full, openai])
 })
 
-test("lists ten of the models that don't resolve, and counts the remaining ones", async () => {
+test("a combo's warning lists ten of its unresolved models, and counts the rest", async () => {
   const { combos } = openManagement().gateway.api
   const models = Array.from({ length: 30 }, (_, index) => `nothing-${index}`)
   const { warnings = [] } = await combos.create({ name: 'a', models })

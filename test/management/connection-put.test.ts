@@ -29,7 +29,7 @@ for (const [change, changed] of [
   [{ providerSpecificData: {} }, { providerSpecificData: {} }],
   [{ providerSpecificData: null }, { providerSpecificData: undefined }],
 ] as Array<[change: object, changed: Record<string, unknown>]>) {
-  test(`${JSON.stringify(change)} changes only the given fields`, async () => {
+  test(`a connection update with ${JSON.stringify(change)} changes only the given fields`, async () => {
     const { expect, connection, path } = await openWithConnection()
     const expected = JSON.parse(JSON.stringify({ ...connection, ...changed, updatedAt: later }))
     assert.equal(await expect(200, 'PUT', path, change), expected)
@@ -100,7 +100,7 @@ test('a deleted connection returns a 404 and is no longer listed', async () => {
   assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [] })
 })
 
-test('an unknown id returns a 404, even if it contains special characters', async () => {
+test('an unknown connection ID returns a 404, even if it contains special characters', async () => {
   const { expectError } = openManagement()
   for (const id of ['nobody', '..%2Fsettings', '%F0%9F%98%80', 'x'.repeat(3_000)]) {
     await expectError(404, 'Connection not found', ['GET', `/api/connections/${id}`])

@@ -102,7 +102,7 @@ test('sends the complete key to the provider, without surrounding whitespace', a
   assert.equal(seen, [`Bearer ${KEY}`])
 })
 
-test('neither the storage nor any response contains the key', async () => {
+test("neither the storage nor the lists of connections and models contain a provider's key", async () => {
   const { expect, storage, send } = openManagement()
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: KEY })
   await expect(200, 'PUT', `/api/connections/${id}`, { name: 'b' })
@@ -193,7 +193,7 @@ const refusals: Array<[body: Record<string, unknown>, error: string]> = [
   ],
 ]
 for (const [body, error] of refusals) {
-  test(`rejects creating ${JSON.stringify(body).slice(0, 70)}: ${error.slice(0, 50)}`, async () => {
+  test(`rejects creating the connection ${JSON.stringify(body).slice(0, 70)}: ${error.slice(0, 50)}`, async () => {
     const { expectError, expect } = openManagement()
     await expectError(400, error, ['POST', '/api/connections', body])
     assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [] })

@@ -108,7 +108,7 @@ test('rejects deleting a group that has keys, and rejects keys in an unknown gro
   await expect(200, 'DELETE', `/api/groups/${id}`)
 })
 
-test('the client can manage groups', async () => {
+test('the management client can manage groups', async () => {
   const { gateway } = await openWorld()
   const { groups, keys } = createClient({ baseUrl: 'http://gateway.test', token, fetch: gateway.fetch })
   const { id } = await groups.create({ name: 'a' })

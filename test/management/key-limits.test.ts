@@ -34,7 +34,7 @@ test("sets, returns, replaces, and removes a key's permissions and limits", asyn
   assert.equal(Object.keys(Object(await showKey())), ['id', 'name', 'key', 'isActive', 'createdAt'])
 })
 
-test('put sets permissions and limits, and writes nothing if the put is repeated', async () => {
+test("a put sets a key's permissions and limits, and writes nothing if repeated", async () => {
   const { gateway, storage } = openManagement()
   const getVersions = async () => (await storage.list('keys/')).map(({ version }) => version)
   const put = { id: 'app', name: 'app', limits, models: ['fast'] }
@@ -98,7 +98,7 @@ const rejected: [given: object, error: string][] = [
   [{ group: 5 }, '"group" must be a string'],
 ]
 
-test('rejects invalid permissions and limits with an error that identifies the field, and changes nothing', async () => {
+test('rejects invalid key permissions and limits, names the field, and changes nothing', async () => {
   const { expect, expectError } = openManagement()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', ...fields })
   const before = await expect(200, 'GET', '/api/keys')

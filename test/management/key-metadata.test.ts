@@ -49,7 +49,7 @@ const rejected: [metadata: unknown, error: string][] = [
   ['ml', '"metadata" must be an object'],
 ]
 
-test('rejects metadata that exceeds the limits, and changes nothing', async () => {
+test('rejects key metadata that exceeds the limits, and changes nothing', async () => {
   const { expect, expectError } = openManagement()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', metadata })
   for (const [input, error] of rejected) {
@@ -67,7 +67,7 @@ test('rejects metadata that exceeds the limits, and changes nothing', async () =
   assert.equal((await expect(200, 'GET', '/api/keys')).keys[0]?.metadata, most)
 })
 
-test('puts metadata, and writes nothing if the put is repeated', async () => {
+test('puts key metadata, and writes nothing if the put is repeated', async () => {
   const { gateway, storage } = openManagement()
   const { keys } = gateway.api
   const getVersions = async () => (await storage.list('keys/')).map(({ version }) => version)
@@ -82,7 +82,7 @@ test('puts metadata, and writes nothing if the put is repeated', async () => {
   assert.is((await keys.put({ id: 'new', name: 'new', metadata: null })).key.metadata, undefined)
 })
 
-test('the client can set metadata', async () => {
+test('the management client can set key metadata', async () => {
   const { gateway } = openManagement()
   const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch as typeof fetch })
   const created = await client.keys.create({ name: 'a', metadata })
@@ -92,7 +92,7 @@ test('the client can set metadata', async () => {
   assert.not.ok('metadata' in (await client.keys.update(created.id, { metadata: null })).key)
 })
 
-test('the OpenAPI document describes metadata', async () => {
+test('the OpenAPI document describes key metadata', async () => {
   const { gateway } = openManagement()
   const { components } = await gateway.api.openapi()
   for (const name of ['ApiKey', 'NewApiKey', 'KeysCreateInput', 'KeysUpdateInput']) {
@@ -126,7 +126,7 @@ const damages: [stored: unknown, problem: string, shown: object | undefined][] =
 ]
 
 for (const [stored, problem, kept] of damages)
-  test(`reports metadata stored as ${JSON.stringify(stored)}, and the key works`, async () => {
+  test(`reports key metadata stored as ${JSON.stringify(stored)}, and the key works`, async () => {
     const { api, chat, recorded, place, key, id, storage } = await damageMetadata(stored)
     assert.is((await chat({}, { headers: { 'x-api-key': key } })).status, 200)
     assert.equal((await api.keys.get(id)).key.metadata, kept)

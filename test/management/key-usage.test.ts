@@ -72,7 +72,7 @@ test('the latest request time is still exact days later, even after requests are
   await gateway.close()
 })
 
-test("without stored usage, still shows each key's usage of its limits", async () => {
+test("each key's usage of its limits is shown even without stored usage", async () => {
   const { busy, send, usageOf: readUsage } = await world({ usage: false })
   await send(busy)
   const { limits, ...spent } = (await readUsage(busy.id)).get(busy.id) ?? { limits: [] }

@@ -72,7 +72,7 @@ const badChanges: Array<[body: unknown, error: string]> = [
   [{ isActive: false, constructor: 1 }, `Unknown field "constructor". Known: ${known.update}.`],
 ]
 for (const [body, error] of badChanges) {
-  test(`rejects the change ${JSON.stringify(body)} and leaves the key unchanged: ${error}`, async () => {
+  test(`rejects the key change ${JSON.stringify(body)} and leaves the key unchanged: ${error}`, async () => {
     const { expectError, expect } = openManagement()
     const { id } = await expect(201, 'POST', '/api/keys', { name: 'a' })
     await expectError(400, error, ['PUT', `/api/keys/${id}`, body])
@@ -82,7 +82,7 @@ for (const [body, error] of badChanges) {
   })
 }
 
-test('an unknown id returns a 404, but an empty change returns a 400 first', async () => {
+test('an unknown key ID returns a 404, but an empty change returns a 400 first', async () => {
   const { expectError } = openManagement()
   await expectError(404, 'Key not found', ['GET', '/api/keys/nobody'])
   await expectError(404, 'Key not found', ['PUT', '/api/keys/nobody', { isActive: false }])

@@ -93,7 +93,7 @@ test("the gateway's limits apply to the operator", async () => {
   assert.is((await world.try()).status, 429)
 })
 
-test('only callers with write access can send a request', async () => {
+test('only callers with write access can send an operator request', async () => {
   const world = await open()
   const { key } = await world.api.keys.create({ name: 'k' })
   const input = { path: '/v1/chat/completions', body: { model: 'one/m', messages: [] } }

@@ -66,7 +66,7 @@ const seed = async ({ api }: ReturnType<typeof open>) => {
   await api.settings.update({ requireApiKey: true, cloudUrl: 'https://cloud.example/v1' })
 }
 
-test('repeating the same calls writes nothing and resets nothing', async () => {
+test('repeating the same puts writes nothing and resets nothing', async () => {
   const world = open()
   await seed(world)
   assert.ok(world.written().length > 8)

@@ -59,7 +59,7 @@ test("lists models that don't resolve when a key or a group is created or change
   }
 })
 
-test("lists ten of many models that don't resolve", async () => {
+test("a key's warnings list ten of its many unresolved models", async () => {
   const { expect } = await openWithConnections()
   const models = Array.from({ length: 1_000 }, (_, index) => `nobody/${index}`)
   const { warnings } = await expect(201, 'POST', '/api/keys', { name: 'a', models })

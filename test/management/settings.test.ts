@@ -23,7 +23,7 @@ test('a patch changes the given fields, returns the settings, and persists', asy
   assert.equal(await expect(200, 'GET', '/api/settings'), patched)
 })
 
-test('after requireApiKey is set, rejects the next request without a valid key', async () => {
+test('once requireApiKey is set, the next request without a valid key is rejected', async () => {
   const { expect, send } = openManagement()
   const status = async () => (await send('GET', '/v1/models')).status
   assert.is(await status(), 200)
@@ -111,7 +111,7 @@ test('merges two concurrent settings patches', async () => {
   assert.equal(await expect(200, 'GET', '/api/settings'), both)
 })
 
-test('unreadable or unwritable settings return a 500, and onError receives the cause', async () => {
+test('reading or updating unreadable settings returns a 500, and onError receives the cause', async () => {
   const broken = new Error('disk on fire')
   const errors: unknown[] = []
   const storage = { ...memoryStorage(), get: () => Promise.reject(broken) }

@@ -76,7 +76,7 @@ test('no error contains the enrollment token, even if the response repeats it', 
   assert.match(body.error, /rejected the request: Not …!$/)
 })
 
-test('the identity is encrypted, created once per URL, and never sent to another URL', async () => {
+test('the cloud identity is encrypted, created once per URL, and never sent to another URL', async () => {
   const storage = memoryStorage()
   const secret = 'a-secret-of-more-than-thirty-two-characters'
   const { act, api, proxy } = await open({ storage, secret })
@@ -190,7 +190,7 @@ const refusals = [
   ['NO_SECRET', 502],
 ] as const
 
-test('a rejected key returns a 409 or 502, and other records are still synced', async () => {
+test('a key that the proxy rejects returns a 409 or 502, and other records are synced', async () => {
   for (const [code, status] of refusals) {
     const { act, api, proxy } = await open()
     await act('enable')
@@ -246,7 +246,7 @@ test('if enable fails after sending data, the error says so, and disable removes
   assert.is((await act('disable')).status, 409)
 })
 
-test("an enable that can't be verified succeeds, and the result explains why", async () => {
+test("a cloud enable that can't be verified succeeds, and the result explains why", async () => {
   const failures = [
     [
       () => Promise.resolve(new Response('no', { status: 401 })),
@@ -349,7 +349,7 @@ test("with only paused keys, enable can't verify the mirror and creates no key",
   })
 })
 
-test('lists and revokes sessions', async () => {
+test('lists and revokes cloud sessions', async () => {
   const { act, expect, api, proxy, expectError } = await open()
   await act('enable')
   const { sessions } = await api.cloud.sessions.list()

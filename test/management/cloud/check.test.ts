@@ -48,7 +48,7 @@ for (const [name, { respond, status, message }] of Object.entries(faults)) {
   })
 }
 
-test('another protocol version gets a 502 that explains what to do', async () => {
+test('a proxy with another protocol version causes a 502 that explains what to do', async () => {
   const { expectError } = await open(async () => Response.json({ service: 'signalbox-cloud', protocol: 2 }))
   const error = `The cloud proxy at ${CLOUD} uses a protocol version other than 1. Run the same release on both sides.`
   await expectError(502, error, ['POST', '/api/sync/cloud', { action: 'check' }])
@@ -115,7 +115,7 @@ test('the status of a gateway without a mirror reports that there is none', asyn
   assert.is(proxy.calls.length, 0)
 })
 
-test('attributes conflicts that an earlier build stored with the side "home" to the gateway', async () => {
+test('a conflict side that an earlier build stored as "home" is shown as the gateway', async () => {
   const storage = memoryStorage()
   const conflict = { collection: 'keys', id: 'k1', at: '2026-01-01T00:00:00.000Z' }
   await storage.set('cloud/mirror', JSON.stringify({ conflicts: [{ ...conflict, kept: 'home' }] }))
