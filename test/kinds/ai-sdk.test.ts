@@ -98,7 +98,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.match(upstream.calls.at(-1)?.body ?? '', '"imageSize":"2K"')
   })
 
-  test('a mask is rejected without an image, or if the model would change all of it', async () => {
+  test('a mask is rejected without an image, or for a model that changes the entire image', async () => {
     const { models, upstream, post } = await images()
     const reason = await ai
       .generateImage({
@@ -287,7 +287,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.not.match(new TextDecoder().decode(upstream.calls[0]?.init.body as Uint8Array), /verbose_json/)
   })
 
-  test('the file size limit applies to the decoded bytes, not to the base64 text', async () => {
+  test('the audio size limit applies to the decoded bytes, not to the base64 text', async () => {
     const fits = await sounds(hearingVendors, { maxAudioBytes: wav.length })
     const requestOptions = { audio: wav, maxRetries: 0 }
     await ai.transcribe({ ...requestOptions, model: fits.models.transcription('openai/m') })

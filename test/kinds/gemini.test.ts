@@ -77,7 +77,7 @@ test("image options map to other vendors' fields, or are dropped with a warning"
   assert.is((await post(`/v1beta/models/${imageVendors.xai.model}:generateContent`, body, strict)).status, 400)
 })
 
-test("a combo mixes Google's image models with others and falls back to the next target", async () => {
+test("a combo of Google's and other image models falls back to the next target", async () => {
   const models = [imageVendors.google.model, imageVendors.xai.model]
   const { gateway, recorded } = await openImages({
     combos: { pictures: { models, kind: 'image' } },
@@ -103,7 +103,7 @@ test('a failure that may have incurred a cost ends the request', async () => {
   assert.is(upstream.calls.length, 1)
 })
 
-test('malformed requests return a 400 without a provider call', async () => {
+test('malformed Gemini image requests return a 400 without a provider call', async () => {
   const { post, upstream, recorded } = await openImages()
   const values: unknown[] = [null, 0, 'x', [], [null], [{}], {}, { parts: 7 }, [{ parts: [{ inlineData: 7 }] }]]
   const config = { responseModalities: ['IMAGE'] }

@@ -14,11 +14,11 @@ function read(chunks: Iterable<Uint8Array>): SseEvent[] {
   return events
 }
 
-test('frames have the standard CRC-32 checksum', () => {
+test('event stream frames have the standard CRC-32 checksum', () => {
   assert.is(crc32(encodeUtf8('123456789')), 0xcbf43926)
 })
 
-test('the parser returns the same frames wherever the bytes are split', () => {
+test('the event stream parser returns the same frames wherever the bytes are split', () => {
   const bytes = concatBytes(converseFrames())
   const full = read([bytes])
   assert.is(full.length, 7)
@@ -28,7 +28,7 @@ test('the parser returns the same frames wherever the bytes are split', () => {
   assert.equal(read(Array.from(bytes, (byte) => Uint8Array.of(byte))), full)
 })
 
-test('parses exceptions and errors by name', () => {
+test('event stream exceptions and errors are parsed by name', () => {
   const error = { ':message-type': 'error', ':error-code': 'throttlingException', ':error-message': 'slow' }
   assert.equal(read([exceptionFrame('modelStreamErrorException', 'broken'), frame(error, '')]), [
     { event: 'modelStreamErrorException', data: '{"message":"broken"}' },
@@ -36,7 +36,7 @@ test('parses exceptions and errors by name', () => {
   ])
 })
 
-test('a frame can have headers of every type', () => {
+test('an event stream frame can have headers of every type', () => {
   const name = [1, 0x61]
   const values = [[0], [1], [2, 9], [3, 0, 9], [4, 0, 0, 0, 9], [5, ...Array(8).fill(9)], [6, 0, 2, 9, 9]]
   const extra = [
@@ -49,12 +49,12 @@ test('a frame can have headers of every type', () => {
   assert.equal(read([bytes]), [{ event: 'x', data: '{}' }])
 })
 
-test('an incomplete frame at the end is ignored', () => {
+test('an incomplete event stream frame at the end is ignored', () => {
   const bytes = concatBytes(converseFrames())
   assert.is(read([bytes.subarray(0, -1)]).length, 6)
 })
 
-test('a corrupted frame is rejected', () => {
+test('a corrupted event stream frame is rejected', () => {
   const [bytes = new Uint8Array()] = converseFrames()
   for (let index = 0; index < bytes.length; index++) {
     const wrong = bytes.slice()
@@ -63,7 +63,7 @@ test('a corrupted frame is rejected', () => {
   }
 })
 
-test('a frame with headers that extend past its end is rejected', () => {
+test('an event stream frame with headers that extend past its end is rejected', () => {
   for (const headers of [
     [5, 0x61],
     [1, 0x61, 7, 0xff, 0xff, 1],
@@ -73,7 +73,7 @@ test('a frame with headers that extend past its end is rejected', () => {
     assert.throws(() => read([toFrame(headers, encodeUtf8('{}'))]), /corrupt event stream/, String(headers))
 })
 
-test('a frame larger than 16 MiB is rejected before it is buffered', () => {
+test('an event stream frame over 16 MiB is rejected before it is buffered', () => {
   const prelude = new Uint8Array(12)
   const view = new DataView(prelude.buffer)
   view.setUint32(0, 0xf0000000)

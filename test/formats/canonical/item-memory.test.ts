@@ -5,7 +5,7 @@ const test = suite('items remembered for references')
 
 const item = (id: string, text = '') => ({ id, type: 'message', text })
 
-test('an item is found only by its owner and ID', () => {
+test('a remembered item is found only by its owner and ID', () => {
   const memory = createItemMemory()
   memory.store('k', 'msg_1', JSON.stringify(item('msg_1')))
   assert.equal(memory.find('k', 'msg_1'), item('msg_1'))
@@ -20,7 +20,7 @@ test('an item is found only by its owner and ID', () => {
   }
 })
 
-test('beyond 10,000 items, the oldest are evicted first', () => {
+test('beyond 10,000 remembered items, the oldest are evicted first', () => {
   const memory = createItemMemory()
   for (let index = 0; index < 10_005; index++) memory.store('k', `msg_${index}`, '{}')
   assert.is(memory.has('k', 'msg_4'), false)
@@ -28,7 +28,7 @@ test('beyond 10,000 items, the oldest are evicted first', () => {
   assert.is(memory.has('k', 'msg_10004'), true)
 })
 
-test('the memory stores at most 16 MiB, and no item over 1 MiB', () => {
+test('the item memory stores at most 16 MiB, and no item over 1 MiB', () => {
   const memory = createItemMemory()
   memory.store('k', 'msg_large', JSON.stringify(item('msg_large', 'x'.repeat(1024 * 1024))))
   assert.is(memory.has('k', 'msg_large'), false)
@@ -40,7 +40,7 @@ test('the memory stores at most 16 MiB, and no item over 1 MiB', () => {
   assert.equal(kept.slice(4).includes(false), false)
 })
 
-test('an item that is stored twice counts once', () => {
+test('an item stored in the memory twice counts once', () => {
   const memory = createItemMemory()
   const json = JSON.stringify(item('msg_1', 'x'.repeat(1_000_000)))
   memory.store('k', 'msg_0', '{}')

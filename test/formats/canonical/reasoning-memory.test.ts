@@ -65,7 +65,7 @@ test('reasoning in a stream is stored just like in a non-streaming response', ()
   assert.equal(memory.recall('k', turn(call('c1'))), turn(createReasoning('one'), call('c1')))
 })
 
-test('nothing is stored from a truncated stream', () => {
+test('no reasoning is stored from a truncated stream', () => {
   const memory = createReasoningMemory()
   const listen = memory.storeFromStream(K, () => {})
   listen({ type: 'part-start', key: 0, candidate: 0, part: call('c1', { state: state('x') }) })
@@ -117,7 +117,7 @@ test("reasoning without state isn't stored", () => {
   assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
 })
 
-test('the memory evicts the oldest entries first and skips very large entries', () => {
+test('the reasoning memory evicts the oldest entries first and skips very large entries', () => {
   const memory = createReasoningMemory()
   for (let index = 0; index <= 10_000; index++) memory.store(K, [call(`c${index}`, { state: state('x') })])
   const getState = (id: string) => {
@@ -144,7 +144,7 @@ test('a text phase before a call is restored only for the provider that sent it'
     assert.equal(memory.recall('k', bare, other), bare)
 })
 
-test('the phase is stored from a stream, even if the client also sends reasoning', () => {
+test('a text phase is stored from a stream, even if the client also sends reasoning', () => {
   const memory = createReasoningMemory()
   const listen = memory.storeFromStream({ ...K, origin: openai('a') }, () => {})
   for (const [key, part] of [{ ...comment, text: '' }, call('c1', { arguments: '' })].entries()) {

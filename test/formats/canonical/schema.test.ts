@@ -108,9 +108,9 @@ const unchanged: Record<string, JsonObject> = {
 }
 
 for (const [name, input] of Object.entries(unchanged))
-  test(`the conversion leaves ${name} unchanged`, () => assert.is(flattenSchema(input), undefined))
+  test(`the schema conversion leaves ${name} unchanged`, () => assert.is(flattenSchema(input), undefined))
 
-test('names of inherited properties are treated like any other name', () => {
+test("a schema's properties can have the names of built-in object properties", () => {
   const { schema } =
     flattenSchema({ allOf: [JSON.parse('{"properties":{"__proto__":{"type":"string"},"toString":{}}}')] }) ?? {}
   assert.is(JSON.stringify(schema?.properties), '{"__proto__":{"type":"string"},"toString":{}}')

@@ -149,7 +149,7 @@ test('token inputs are split by token count, and an oversized input gets its own
   )
 })
 
-test('short inputs are sent in a single call', async () => {
+test('short embedding inputs are sent in a single call', async () => {
   const { post, sent } = await open('mistral', ({ input }) => ({
     data: input.map((_, index) => ({ index, embedding: [1] })),
   }))

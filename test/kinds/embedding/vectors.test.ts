@@ -102,7 +102,7 @@ test('a split request makes at most four concurrent calls and gets the unsplit r
   }
 })
 
-test('a failing part aborts the other calls, and the next target gets the full request', async () => {
+test('a failing call of a split request aborts the others, and the next target is tried', async () => {
   const upstream = fakeUpstream(({ body, provider, signal }, i) => {
     const sent: { texts?: string[]; input?: string[] } = JSON.parse(body)
     if (provider === 'one')

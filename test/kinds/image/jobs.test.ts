@@ -13,7 +13,7 @@ const ready = (sample = SAMPLE) => json({ id: 'j', status: 'Ready', result: { sa
 const isPoll = ({ url }: Call) => url.pathname === '/v1/get_result'
 const isSample = ({ url }: Call) => url.href === SAMPLE
 
-test('the job is polled at the URL that the vendor returned, with the API key', async () => {
+test('an image job is polled at the URL that the vendor returned, with the API key', async () => {
   const { send, upstream } = await openImages()
   const response = await send(model, {})
   assert.is(response.status, 200)
@@ -78,7 +78,7 @@ test('a job with an unknown state or an unreadable response counts as still runn
   assert.is(index, 6)
 })
 
-test('a job that never ends is abandoned after five minutes', async () => {
+test('an image job that never ends is abandoned after five minutes', async () => {
   const { send, upstream, clock } = await openImages({
     respond: (call) => (isPoll(call) ? json({ status: 'Pending' }) : undefined),
   })

@@ -108,7 +108,7 @@ test(`none of ${times} random image requests causes a gateway error`, async () =
   assert.equal(recorded.errors, [])
 })
 
-test('an upload over its limit returns a 413 that names the option', async () => {
+test('an image upload over its limit returns a 413 that names the option', async () => {
   const { send, upstream } = await openImages({ limits: { maxImageBytes: 2_000 } })
   const response = await send('openai/gpt-image-2', { image: dataUrl('A'.repeat(4_000)) }, { path: 'edits' })
   assert.is(response.status, 413)

@@ -96,14 +96,14 @@ for (const [label, address, reply] of [
     assert.equal(recorded.errors, [])
   })
 
-test('a gateway without media downloads rejects URLs', async () => {
+test('a gateway without media downloads rejects image URLs', async () => {
   const { send, upstream } = await openImages({ ...served(), fetchMedia: false })
   const response = await send(imageVendors.openai.model, { image: ADDRESS }, { path: 'edits' })
   assert.equal([response.status, upstream.calls.length], [400, 0])
   assert.match(await response.text(), /Send the image itself/)
 })
 
-test('a client disconnect aborts the download', async () => {
+test('a client disconnect aborts an image download', async () => {
   const controller = new AbortController()
   const { send, upstream } = await openImages({
     respond(call) {

@@ -97,7 +97,7 @@ const lost: Record<VendorName, Partial<Record<string, string[]>>> = {
   tei: { 'Cohere v2': ['max_tokens_per_doc', 'priority'], 'Cohere v1': ['max_chunks_per_doc'] },
 }
 
-test('every vendor has a fake', () => {
+test('every rerank vendor has a fake', () => {
   const untested = vendors.map(({ name }) => name).filter((name) => !Object.hasOwn(rerankVendors, name))
   assert.equal(untested, [], 'Add each to test/kinds/support/rerank-vendors.ts.')
 })

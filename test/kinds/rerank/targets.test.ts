@@ -41,7 +41,7 @@ test('a request that one vendor rejects is a client error, without a fallback', 
   assert.is(upstream.calls.length, 1)
 })
 
-test('an invalid response falls back to the next target', async () => {
+test('an invalid rerank response falls back to the next target', async () => {
   const wrong: unknown[] = [
     {},
     { data: [] },
@@ -68,7 +68,7 @@ test('an invalid response falls back to the next target', async () => {
   }
 })
 
-test('an error that is a list is reported without a message', async () => {
+test('a vendor error that is a list is reported without a message', async () => {
   const { send } = await openVendors({ fetch: openVoyage(() => json({ error: [{ text: 'no' }] })) })
   assert.match(await (await send(getModel('voyage'), '/v2/rerank', body)).text(), /an error without a message/)
 })

@@ -187,14 +187,14 @@ test('a rejected voice, format, or length falls back to the next target', async 
   }
 })
 
-test("a format that OpenAI doesn't support is replaced", async () => {
+test("a speech format that OpenAI doesn't support is replaced", async () => {
   const { post, upstream } = await open(createResponse)
   const response = await post(AT, { ...requestOptions, model: 'openai/voice-model', response_format: 'ogg' })
   assert.is(response.headers.get('x-signalbox-warning'), 'replaced:response_format')
   assert.is(JSON.parse(upstream.calls[0]?.body ?? '').response_format, 'mp3')
 })
 
-test('only the voice changes in a passed-through request', async () => {
+test('only the voice changes in a passed-through speech request', async () => {
   const connections = [{ provider: 'openai', providerSpecificData: { voices: { alloy: 'verse' } } }]
   const { post, upstream } = await open(createResponse, { connections })
   await post(AT, '{"input":"Hi", "voice":"alloy","model":"openai/voice-model","speed":1.0}')
@@ -233,7 +233,7 @@ test('detects audio that is shorter than its declared length', async () => {
   await assertRejects((await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' })).arrayBuffer())
 })
 
-test('an event stream truncated at any byte never ends normally', async () => {
+test('a speech event stream truncated at any byte never ends normally', async () => {
   for (const provider of ['mistral', 'openai', 'google']) {
     const body = { ...requestOptions, model: `${provider}/voice-model`, response_format: 'pcm', stream_format: 'sse' }
     const full = encodeUtf8(soundVendors[provider]?.events?.(new Uint8Array([1, 2, 3, 4])) ?? '')
@@ -348,7 +348,7 @@ for (const provider of Object.keys(soundVendors))
       assert.equal([units, costUsd, costSource], [{ character: 7 }, 3.5, 'counted'])
     })
 
-test('writes and parses audio headers', () => {
+test('audio durations are read from WAV and MP3 headers', () => {
   assert.is(getDuration(concatBytes([writeWavHeader(24_000, 9_600), new Uint8Array(9_600)])), 0.2)
   assert.is(getDuration(concatBytes([writeWavHeader(24_000), new Uint8Array(9_600)])), 0.2)
   assert.is(Math.round((getDuration(samples.mp3) ?? 0) * 1_000), 26)

@@ -107,7 +107,7 @@ for (const provider of Object.keys(hearingVendors))
     assert.equal(recorded.errors, [])
   })
 
-test('words are returned with their timestamps', async () => {
+test('transcribed words are returned with their timestamps', async () => {
   for (const provider of ['deepgram', 'elevenlabs', 'mistral', 'groq', 'openrouter']) {
     const { send } = await open()
     const fields = { model: `${provider}/m`, response_format: 'verbose_json', 'timestamp_granularities[]': 'word' }
@@ -116,7 +116,7 @@ test('words are returned with their timestamps', async () => {
   }
 })
 
-test('unsupported fields are reported, and rejected in strict mode', async () => {
+test('unsupported transcription fields are reported, and rejected in strict mode', async () => {
   const { send } = await open()
   const fields = { model: 'deepgram/m', temperature: '0.5', prompt: 'A long story. And its end.', include: 'logprobs' }
   const response = await send(fields)
@@ -131,7 +131,7 @@ test('a comma-separated prompt becomes Deepgram key terms', async () => {
   assert.is(upstream.calls[0]?.url.searchParams.get('language'), 'de')
 })
 
-test('an upload is resent to each target with a different boundary', async () => {
+test('an audio upload is resent to each target with a different boundary', async () => {
   const boundaries: (string | null)[] = []
   const models = ['openai/m', 'groq/m', 'elevenlabs/m']
   const { send, recorded } = await open(
@@ -172,7 +172,7 @@ const handMade = () =>
     encodeUtf8('\r\n--x--\r\n'),
   ])
 
-test('an upload arrives unchanged, however it is split into chunks', async () => {
+test('an audio upload arrives unchanged, however it is split into chunks', async () => {
   const { sendBytes, upstream } = await open()
   const random = createRandom(35)
   const full = handMade()
@@ -218,7 +218,7 @@ function withFile(name: string, value: string): string {
   return `${partText('model', 'deepgram/m')}${partText(name, value)}${partText('file"; filename="a.wav', 'x')}--x--\r\n`
 }
 
-test('malformed uploads are rejected with the reason and reach no provider', async () => {
+test('malformed audio uploads are rejected with the reason and reach no provider', async () => {
   const { sendBytes, upstream, recorded } = await open()
   for (const [label, [body, type = 'multipart/form-data; boundary=x']] of Object.entries(broken)) {
     const response = await sendBytes(body, { headers: { 'content-type': type } })
@@ -228,7 +228,7 @@ test('malformed uploads are rejected with the reason and reach no provider', asy
   assert.equal([upstream.calls.length, recorded.errors.length], [0, 0])
 })
 
-test('an upload over its limit gets a 413 that names the option', async () => {
+test('an audio upload over its limit gets a 413 that names the option', async () => {
   const { send, upstream } = await open(respond, { limits: { maxAudioBytes: 5_000 } })
   const response = await send({ model: 'openai/m' })
   assert.is(response.status, 413)
@@ -308,7 +308,7 @@ test('an abort cancels the vendor call, and an abort during the upload prevents 
   assert.equal([(await uploading).status, upstream.calls.length], [499, 1])
 })
 
-test('a truncated event stream never ends normally', async () => {
+test('a truncated transcript stream never ends normally', async () => {
   for (const provider of ['openai', 'mistral']) {
     const full = encodeUtf8(await getStream(provider))
     let reply = full

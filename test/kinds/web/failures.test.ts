@@ -96,7 +96,7 @@ for (const [path, body, calls] of requests) {
   })
 }
 
-test("doesn't follow a vendor's redirect with the key", async () => {
+test("a search vendor's redirect isn't followed", async () => {
   const web = await openWeb({
     respond: () => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }),
   })
@@ -155,7 +155,7 @@ const dates: Array<[given: string, read: string | undefined]> = [
   ['Foo 3, 2025', undefined],
 ]
 
-test('parses dates in every format, and omits invalid ones', async () => {
+test('search result dates are parsed in every format, and invalid ones are omitted', async () => {
   const organic = dates.map(([date], index) => ({ title: date, link: `https://${index}.example/`, snippet: 's', date }))
   const web = await openWeb({ respond: () => Response.json({ organic, credits: 1 }) })
   const response = await web.post('/v1/search', { model: 'serper', query: 'q', max_results: 50 })

@@ -221,7 +221,7 @@ for (const [provider, answerOf] of Object.entries(statuses)) {
 const isFrom = (provider: string, url: URL) => url.host.includes(provider)
 const other = (provider: string) => (provider === 'exa' ? 'tavily/fetch' : 'exa/fetch')
 
-test("reports the pages in a list that couldn't be read", async () => {
+test("pages in a list that couldn't be read are reported", async () => {
   const bad = 'https://found.example/bad'
   const web = await openWeb({
     respond({ url, body }) {
@@ -261,7 +261,7 @@ test('a list of one unreadable page falls back to the next target', async () => 
   }
 })
 
-test('reports pages that a vendor omits from a list', async () => {
+test('pages in a list that the vendor omits are reported', async () => {
   const web = await openWeb({ respond: () => Response.json({ results: [{ url: PAGE, raw_content: 'Whole' }] }) })
   const response = await web.post('/v1/web/fetch', { model: 'tavily', urls: [PAGE, 'https://found.example/b'] })
   const { failed } = await response.json()

@@ -154,7 +154,7 @@ for (const [provider, expected] of Object.entries(cases)) {
 }
 
 /** Other gateways' names for the same fields. */
-test("accepts other gateways' field names as synonyms", async () => {
+test("a search request can use other gateways' field names", async () => {
   const web = await openWeb()
   await web.post('/v1/search', {
     ...{ search_tool_name: 'serper/search', query: 'cats', language: 'pt-BR', time_range: 'day' },

@@ -222,7 +222,7 @@ test("an error becomes the stream's last event", () => {
   assert.equal(write([{ type: 'start' }, text(0), delta(0, 'a'), { type: 'error', error }]).at(-1), body)
 })
 
-test('keep-alives are ping events', () => {
+test('Messages keep-alives are ping events', () => {
   const writer = messagesTranslator.createWriter(contexts(messagesTranslator).write(), () => {})
   assert.is(writer.keepAlive(), 'event: ping\ndata: {"type": "ping"}\n\n')
 })

@@ -170,7 +170,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
 }
 
 for (const [name, [model, request, body, warnings = []]] of Object.entries(cases)) {
-  test(`the writer handles ${name}`, () => {
+  test(`a Messages request becomes a Converse request: ${name}`, () => {
     const result = writeRequest(model, request)
     assert.equal(result.body, body)
     assert.equal(result.warnings, warnings)

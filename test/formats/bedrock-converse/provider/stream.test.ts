@@ -22,8 +22,8 @@ function getTypes(...content: ReadonlyArray<readonly [event: string, payload: ob
   return events.map(({ type }) => type)
 }
 
-test('a restarted message ends with an error and never completes the truncated call', () =>
+test("a restarted Converse message ends with an error and doesn't complete the truncated call", () =>
   assert.equal(getTypes(start, call, piece, start, call, stop), ['start', 'part-start', 'part-delta', 'error']))
 
-test('a repeated start before any block has no effect', () =>
+test('a repeated Converse message start before any block has no effect', () =>
   assert.equal(getTypes(start, start, call, piece, stop), ['start', 'part-start', 'part-delta', 'part-end', 'end']))

@@ -119,7 +119,7 @@ thinking('a forced call disables effort-based reasoning', () => {
   assert.equal(warnings, ['dropped:reasoning'])
 })
 
-thinking('budget-based reasoning stays on, and the call is no longer forced', () => {
+thinking('budget-based reasoning stays on, and a forced tool choice becomes automatic', () => {
   const { request, warnings } = prepare(
     { toolChoice: forced.toolChoice, tools: [f], options: { reasoning: { budget: 2_048 } } },
     { traits: refusing },

@@ -100,7 +100,7 @@ for (const [label, body, message] of [
 ] as [string, JsonObject, RegExp][])
   options(`rejects ${label} with an error that contains its path`, () => assert.throws(() => parse(body), message))
 
-options('the model, streaming, and the stream format come from the path', () => {
+options("a Gemini request's model, streaming, and stream format come from its path", () => {
   const {
     model: name,
     stream,

@@ -150,7 +150,7 @@ writing('writes images, audio, and logprobs', () => {
   assert.equal(candidates[0].logprobsResult, { chosenCandidates: [{ token: 'a', logProbability: -1 }] })
 })
 
-writing('keeps truncated arguments', () => {
+writing('truncated call arguments are kept as `_raw`', () => {
   assert.equal(getParts([{ type: 'tool-call', id: 'c', name: 'f', arguments: '{"path":"/tm' }]), [
     { functionCall: { id: 'c', name: 'f', args: { _raw: '{"path":"/tm' } } },
   ])

@@ -158,7 +158,7 @@ test('writes an error as the last chunk', () => {
   ])
 })
 
-test('keep-alives are blank lines, because clients mistake comments for chunks', () => {
+test('Gemini keep-alives are blank lines, because clients mistake comments for chunks', () => {
   assert.is(write([]).writer.keepAlive(), '\n\n')
   assert.is(write([]).writer.contentType, 'text/event-stream')
 })

@@ -174,7 +174,7 @@ test('an error ends the stream without `[DONE]`, even as the first event', () =>
   assert.is(write([{ type: 'error', error }]).events.length, 1)
 })
 
-test('keep-alives are comments', () => {
+test('Chat Completions keep-alives are comments', () => {
   const { write: context } = contexts(chatTranslator)
   assert.match(chatTranslator.createWriter(context(), () => {}).keepAlive(), /^: .*\n\n$/)
 })

@@ -66,7 +66,7 @@ for (const [name, [fields, expected]] of Object.entries(options))
     assert.equal(warnings, [])
   })
 
-test('parses the output format', () => {
+test("parses a Responses request's output format", () => {
   const schema = { type: 'object', properties: {} }
   assert.is(parse({ text: { format: { type: 'text' } } }).output, undefined)
   assert.equal(parse({ text: { format: { type: 'json_object' } } }).output, { type: 'json' })

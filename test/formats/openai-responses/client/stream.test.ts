@@ -201,7 +201,7 @@ test('an error becomes an error event and ends the response', async () => {
   assert.ok(received instanceof Error && received.message.includes('busy'))
 })
 
-test('an error can be the first event', () => {
+test('a Responses stream can start with an error', () => {
   const error = { kind: 'context-overflow', status: 400, message: 'too long' } as const
   const recorded = payloads(written([{ type: 'error', error }]))
   assert.equal(
@@ -211,7 +211,7 @@ test('an error can be the first event', () => {
   assert.is(recorded[0]?.code, 'context_length_exceeded')
 })
 
-test('keep-alives are comments', () => {
+test('Responses keep-alives are comments', () => {
   const { write } = contexts(responsesTranslator)
   assert.is(responsesTranslator.createWriter(write(), () => {}).keepAlive(), ': keep-alive\n\n')
 })

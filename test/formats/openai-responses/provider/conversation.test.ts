@@ -69,7 +69,7 @@ test('tool results become text or parts, and plain text for providers that only 
   assert.equal(getItems(...free), [{ type: 'custom_tool_call_output', call_id: 'c1', output: 'a' }])
 })
 
-test('supports each type of file, and rejects other types', () => {
+test("a Responses request supports each file source, but not another vendor's file IDs", () => {
   const user = (part: object) => [{ role: 'user', content: [part] }] as Turn[]
   const getPart = (part: object) => {
     const [item] = write({ turns: user(part) }).body.input as { content: unknown[] }[]

@@ -79,7 +79,7 @@ test('system and developer messages keep their roles and positions', () => {
   )
 })
 
-test('a tool always sets `strict`', () => {
+test('a function in a Responses request always sets `strict`', () => {
   const tools = [{ type: 'function', name: 'f' } as const]
   const wire = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }
   assert.equal(write({ tools }).body.tools, [{ ...wire, strict: false }])
@@ -89,7 +89,7 @@ test('a tool always sets `strict`', () => {
   assert.equal(write({ tools }, { traits: { strictTools: false } }).body.tools, [{ ...wire, strict: false }])
 })
 
-test('supports free-form tools, web search, and tool choices', () => {
+test('a Responses request supports free-form tools, web search, and tool choices', () => {
   const grammar = { syntax: 'lark', definition: 'start: "a"' } as const
   const location = { city: 'Bern' }
   const { tools, tool_choice } = write({
@@ -121,7 +121,7 @@ test('supports free-form tools, web search, and tool choices', () => {
   )
 })
 
-test('supports options, output formats, and reasoning', () => {
+test('a Responses request supports options, output formats, and reasoning', () => {
   const schema = { type: 'object' }
   const { body, warnings } = write({
     output: { type: 'json-schema', schema },
