@@ -86,7 +86,7 @@ for (const [way, open] of Object.entries(ways))
       assert.is(Object((await streamed.providerMetadata)?.signalbox).target, 'one/m')
     })
 
-    test('the gateway creates embeddings and reranks', async () => {
+    test('the gateway creates embeddings and reranks documents', async () => {
       const { signalbox } = await openSignalbox(
         fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatResponse())),
       )

@@ -44,7 +44,7 @@ async function listRecords(api: Management) {
   }
 }
 
-test('the file and the code produce the same records from the same content', async ({ folder }) => {
+test('a config file and configuration in code produce the same records', async ({ folder }) => {
   const { data } = openData()
   await applyConfig(await readConfigFile(await write(folder, 'same.json', JSON.stringify(CONFIG)), {}), data)
   const gateway = createGateway({ ...CONFIG, storage: memoryStorage(), logger: false })
@@ -133,7 +133,7 @@ const mistakes: ReadonlyArray<[says: string, config: object]> = [
 ]
 
 for (const [expected, config] of mistakes) {
-  test(`the file and the code cause the same error: ${expected}`, async ({ folder }) => {
+  test(`a config file and configuration in code cause the same error: ${expected}`, async ({ folder }) => {
     let message = ''
     assert.throws(
       () => createGateway({ ...config, logger: false }),

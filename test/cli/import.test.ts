@@ -245,7 +245,7 @@ for (const kind of ['db.json', 'db/data.sqlite'] as const) {
   })
 }
 
-test('explains what is wrong with a file or the arguments, without quoting the file', async ({ folder }) => {
+test('an import explains what is wrong with the file or arguments, without quoting the file', async ({ folder }) => {
   const broken = await writeImported(folder, '.json', '{"targets": [{"api_key": "sk-canary" "x"}]}')
   const list = await writeImported(folder, '.yaml', '- sk-canary')
   const good = await writeImported(folder, '.yaml', LITELLM)

@@ -79,7 +79,7 @@ test('init writes commented-out config examples that are valid when uncommented'
   assert.equal(validator.validate(parseYaml(await read(folder, 'signalbox.yaml'))).errors, [])
 })
 
-test("references the package's JSON Schema in the first line of the config file", async ({ folder }) => {
+test("init references the package's JSON Schema in the config file's first line", async ({ folder }) => {
   await init(folder)
   const [first] = (await read(folder, 'signalbox.yaml')).split('\n')
   const path = './node_modules/signalbox/dist/config.schema.json'
@@ -121,7 +121,7 @@ test('init adds only variables that are missing from the .env file', async ({ fo
   assert.equal(await readdir(folder), ['.env'])
 })
 
-test("with --cloud-proxy, creates only a cloud proxy's secrets", async ({ folder }) => {
+test("init --cloud-proxy creates only a cloud proxy's secrets", async ({ folder }) => {
   const { out } = await init(folder, '--cloud-proxy')
   assert.is(out, 'Created .env (added SIGNALBOX_SECRET, SIGNALBOX_ENROLLMENT_TOKEN)\n')
   assert.equal(await readdir(folder), ['.env'])
@@ -132,7 +132,7 @@ for (const [line, now] of [
   ['export ADMIN_TOKEN=x', 'SIGNALBOX_ADMIN_TOKEN'],
   ['SCRAPE_TOKEN=x', 'SIGNALBOX_METRICS_TOKEN'],
 ] as const)
-  test(`reports a renamed variable's new name: ${line}`, async ({ folder }) => {
+  test(`init reports a renamed variable's new name: ${line}`, async ({ folder }) => {
     await writeFile(join(folder, '.env'), `${line}\n`)
     const { code, out, err } = await init(folder)
     const [, former] = /(\w+)=/.exec(line) ?? []

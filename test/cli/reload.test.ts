@@ -92,7 +92,7 @@ test('applies a changed config module, and keeps the previous configuration if i
   }
 })
 
-test('a connection in the module replaces the one from an environment variable until it is removed', async ({
+test('a connection in the config module replaces one from an environment variable until it is removed', async ({
   folder,
 }) => {
   const path = join(folder, 'variables.mjs')
@@ -140,7 +140,7 @@ test('a gateway without a config file has no reload function', async ({ folder }
   await running.stop({ graceMs: 0 })
 })
 
-test('SIGHUP reloads the module', async ({ folder }) => {
+test('SIGHUP reloads a config module', async ({ folder }) => {
   const path = join(folder, 'signalled.mjs')
   await writeFile(join(folder, 'name.txt'), 'first')
   await writeFile(
@@ -159,7 +159,7 @@ test('SIGHUP reloads the module', async ({ folder }) => {
   assert.equal(await command.stop(), { code: 0, signal: null })
 })
 
-test('SIGHUP reloads a YAML file', async ({ folder }) => {
+test('SIGHUP reloads a YAML config file', async ({ folder }) => {
   const path = join(folder, 'signalled.yaml')
   await writeFile(path, 'aliases: { quick: openai/gpt-5-mini }')
   const command = signalbox(['--data', join(folder, 'yaml-data'), '--config', path])

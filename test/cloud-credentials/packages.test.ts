@@ -248,7 +248,7 @@ export const sources = [
 ]
 `
 
-test("the options accept objects from the vendors' packages", async () => {
+test("credential options accept objects from the cloud vendors' packages", async () => {
   const root = join(import.meta.dirname, '../..')
   const location = join(import.meta.dirname, `node_modules/.cache/types-${process.pid}`)
   await mkdir(location, { recursive: true })

@@ -71,7 +71,7 @@ test('Vertex AI calls share a GoogleAuth token, and renew it a minute before it 
   assert.equal([tokens, getLastAuthorization()], [2, 'Bearer ya29.token-2'])
 })
 
-test('a new client is created if the provider rejects its token', async () => {
+test('a new cloud client is created if the provider rejects its token', async () => {
   let clients = 0
   const create = () => `token-of-client-${++clients}`
   const google = googleCredentials({
@@ -153,7 +153,7 @@ const CONVERSE = {
   usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
 }
 
-test('the connection is skipped if the vendor has no credential', async () => {
+test('a connection is skipped if its cloud vendor has no credential', async () => {
   const apiKey = azureCredentials({ credential: () => ({ getToken: async () => null }) })
   const { send, calls, errors } = open({ azure: { apiKey, providerSpecificData: { resource: 'r1' } } })
   const response = await send('azure/gpt-5.5')

@@ -50,7 +50,7 @@ const getError = (promise: Promise<unknown>) =>
     (error: unknown) => (isGatewayError(error) ? `${error.status} ${error.code}` : String(error)),
   )
 
-test("a connection's key may be a provider alias, as in the API and the config file", async () => {
+test('a connection in code can be named by a provider alias', async () => {
   const { api } = open({ connections: { gemini: { apiKey: 'key-in-code' } }, combos: {}, aliases: {}, models: {} })
   const { connections } = await api.connections.list()
   assert.equal(
@@ -145,7 +145,7 @@ test('discovering the models of a connection in code fails without calling the s
   assert.equal(calls, [])
 })
 
-test('over HTTP, the 409 explains what to change', async () => {
+test('over HTTP, a change to a record defined in code gets a 409 that explains where to change it', async () => {
   const { gateway } = open({ management: { token: 'a-token-of-at-least-32-characters' } })
   const response = await gateway.fetch('http://gateway/api/combos/fast', {
     method: 'DELETE',

@@ -101,7 +101,7 @@ test("the next target is tried if the renewed credential is also rejected or has
   }
 })
 
-test('the connection is skipped if its credential function returns nothing', async () => {
+test('a connection is skipped if its credential function returns nothing', async () => {
   const { send, calls, errors } = open(() => undefined)
   assert.is((await send('both')).status, 200)
   assert.equal(
@@ -166,7 +166,7 @@ test("one account's rejected credential doesn't put the target in cooldown for o
   assert.equal(calls.at(-1), { host: 'first.test', authorization: 'Bearer the-key-of-alice' })
 })
 
-test('no record, error, header, or log contains the credential', async () => {
+test('no response, record, or error contains the credential from a function', async () => {
   const secret = 'a-very-secret-credential-of-a-vault'
   const { gateway, send, errors, storage } = open(
     () => ({ accessToken: secret }),

@@ -68,7 +68,7 @@ const message = () =>
 const isOpenai = ({ url }: Call) => url.startsWith('https://api.openai.com')
 const unavailable = () => Response.json({ error: { message: 'overloaded' } }, { status: 503 })
 
-test('the first example falls back to the second provider, and requires a key', async () => {
+test('the first code configuration example falls back to its second provider, and requires a key', async () => {
   const { send, calls, gateway } = run(['configure-in-code', 'createGateway({'], {}, (call) =>
     isOpenai(call) ? unavailable() : message(),
   )

@@ -7,7 +7,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('guard verdicts on the dashboard')
 
-test('a verdict shows its category, and whether its guard only watches', () => {
+test('a guard verdict shows its category, and whether its guard only watches', () => {
   assert.is(describeVerdict({ verdict: 'refuse' }, 'word'), 'rejected (word)')
   assert.is(describeVerdict({ verdict: 'refuse', isWatched: true }, 'secret'), 'rejected (secret), not enforced')
   assert.is(describeVerdict({ verdict: 'pass', isWatched: true }), 'passed')

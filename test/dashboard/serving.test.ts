@@ -13,7 +13,7 @@ const gatewayWith = (options: Partial<GatewayOptions> = {}) =>
   createGateway({ storage: memoryStorage(), logger: false, dashboard: dashboard(), ...options })
 
 for (const basePath of ['', '/ai', '/a/b']) {
-  test(`the page is served at "${basePath}/admin/" with relative URLs`, async () => {
+  test(`the dashboard is served at "${basePath}/admin/" with relative URLs`, async () => {
     const gateway = gatewayWith({ basePath })
     const moved = await gateway.fetch(`${ORIGIN}${basePath}/admin`, { redirect: 'manual' })
     assert.is(moved.status, 308)
@@ -35,7 +35,7 @@ for (const basePath of ['', '/ai', '/a/b']) {
   })
 }
 
-test("the content security policy allows only the page's own scripts, and no framing", async () => {
+test("the dashboard's content security policy allows only its own scripts, and no framing", async () => {
   const { headers } = await gatewayWith().fetch(`${ORIGIN}/admin/`)
   const policy = headers.get('content-security-policy') ?? ''
   for (const rule of [
@@ -51,7 +51,7 @@ test("the content security policy allows only the page's own scripts, and no fra
   assert.is(headers.get('referrer-policy'), 'no-referrer')
 })
 
-test('the page can be embedded by the configured origins, and invalid origins are rejected', async () => {
+test('the dashboard can be embedded by the configured origins, and invalid origins are rejected', async () => {
   const framed = gatewayWith({ dashboard: dashboard({ frameAncestors: ['https://admin.example'] }) })
   const { headers } = await framed.fetch(`${ORIGIN}/admin/`)
   assert.match(headers.get('content-security-policy') ?? '', /frame-ancestors https:\/\/admin\.example(;|$)/)
@@ -59,7 +59,7 @@ test('the page can be embedded by the configured origins, and invalid origins ar
     assert.throws(() => dashboard({ frameAncestors: [origin] }), /must be origins/)
 })
 
-test('a cached page gets a 304', async () => {
+test('a cached dashboard page gets a 304', async () => {
   const gateway = gatewayWith()
   const etag = (await gateway.fetch(`${ORIGIN}/admin/`)).headers.get('etag') ?? ''
   const again = await gateway.fetch(`${ORIGIN}/admin/`, { headers: { 'if-none-match': etag } })
@@ -67,7 +67,7 @@ test('a cached page gets a 304', async () => {
   assert.is(await again.text(), '')
 })
 
-test('the page responds only to GET and HEAD', async () => {
+test('the dashboard responds only to GET and HEAD', async () => {
   const gateway = gatewayWith()
   const head = await gateway.fetch(`${ORIGIN}/admin/`, { method: 'HEAD' })
   assert.is(head.status, 200)
@@ -77,7 +77,7 @@ test('the page responds only to GET and HEAD', async () => {
   assert.is(posted.headers.get('allow'), 'GET, HEAD')
 })
 
-test('the page loads without a token, but only on local hostnames if management is unauthenticated', async () => {
+test('the dashboard loads without a token, but only on local hostnames if management is unauthenticated', async () => {
   assert.is((await gatewayWith().fetch(`${ORIGIN}/admin/`)).status, 200)
   const open = gatewayWith({ management: { dangerouslyAllowUnauthenticated: true } })
   const asBrowser = (url: string) =>

@@ -19,7 +19,7 @@ test('the dashboard stays within its size budgets, in total and for the first pa
   assert.ok(first <= BUDGETS.first, `the first page is ${first} bytes`)
 })
 
-test('the first page needs only one script and one style sheet', async () => {
+test("the dashboard's first page needs only one script and one style sheet", async () => {
   const names = [...firstFiles(await pageFiles())].map((name) => name.replace(/.*\./, ''))
   assert.equal(names.sort(), ['', 'css', 'js'])
 })

@@ -62,7 +62,7 @@ test("every comment in front of a code block explains why the block isn't run", 
   )
 })
 
-test('each data block can be parsed', () => {
+test('each data block on a page can be parsed', () => {
   const broken = blocks.flatMap(({ place, language, code }) => {
     try {
       READ[language]?.(code)

@@ -129,7 +129,7 @@ test('the requests on the demo page run as written', async () => {
   }
 })
 
-test('the config file in the guide is applied at startup', async () => {
+test('the example in the config file guide is applied at startup', async () => {
   const [block] = pages
     .filter(({ path }) => path === `${SITE}guides/configure-from-a-file.md`)
     .flatMap(({ blocks }) => blocks.filter(({ language }) => language === 'yaml'))

@@ -39,7 +39,7 @@ test('the list is empty if nothing can be loaded', async () => {
   assert.equal(await getIds({}, ['llm'], { store }), [])
 })
 
-test("a failure isn't cached, so the next listing tries again", async () => {
+test("a loading failure isn't cached, so the next listing tries again", async () => {
   let attempts = 0
   const flaky = {
     all: async () => {

@@ -52,7 +52,7 @@ test('an upstream that sends no headers times out after 5 s, and its call is can
   assert.is(clock.pending(), 0)
 })
 
-test("a lookup's timeout covers headers and body", async () => {
+test("an upstream lookup's timeout covers headers and body", async () => {
   const clock = fakeClock()
   const { state, body } = stalling('[{"id":"m"},')
   const respond = async () => {

@@ -37,7 +37,7 @@ for (const name of ['express', 'express4']) {
     return response.json()
   }
 
-  test('the mount path is stripped for a gateway without a base path', async () => {
+  test('Express strips the mount path for a gateway without a base path', async () => {
     const app = express()
     app.use('/ai', toExpressHandler(echo))
     const { url } = await lab.listen(app)
@@ -97,7 +97,7 @@ for (const name of ['express', 'express4']) {
     assert.equal([encoding, body], [null, '{"a":1}'])
   })
 
-  test('the gateway uses the exact bytes if the host app keeps them', async () => {
+  test("the gateway uses a parsed body's exact bytes if the host app keeps them", async () => {
     const app = express()
     app.use((req, _, next) => {
       const kept = { rawBody: Buffer.from('{"n":12345678901234567890}'), body: { n: 1 } }
@@ -110,7 +110,7 @@ for (const name of ['express', 'express4']) {
     assert.is((await post(`${url}/ai/v1`, '{}')).body, '{"n":12345678901234567890}')
   })
 
-  test("the gateway's limit also applies to a parsed body", async () => {
+  test("the gateway's body limit also applies to a body that Express has parsed", async () => {
     const small = stubGateway(async (exchange) => json(await exchange.body(5).catch((error) => error.code)))
     const app = express()
     app.use(express.json())

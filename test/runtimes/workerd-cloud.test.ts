@@ -113,7 +113,7 @@ for (const [store, options] of Object.entries(stores)) {
   })
   test.after(({ world }) => world?.close())
 
-  test('can be enabled and verified, streams a response, and serves no management paths', async ({ world }) => {
+  test('a cloud proxy can be enabled, streams a response, and serves no management paths', async ({ world }) => {
     const { home, chat, url } = world
     assert.is(
       await home.api.cloud.enable({ enrollmentToken: 'a-wrong-credential-of-forty-characters--' }).catch(getCode),
@@ -133,7 +133,7 @@ for (const [store, options] of Object.entries(stores)) {
     }
   })
 
-  test('replicates records from the gateway, and rejects keys that are paused there', async ({ world }) => {
+  test("a cloud proxy replicates the gateway's records, and rejects keys that are paused there", async ({ world }) => {
     const { home, keyId, chat, models } = world
     await home.api.combos.create({ name: 'fast', models: ['up/m'] })
     await home.api.cloud.sync()
@@ -146,7 +146,7 @@ for (const [store, options] of Object.entries(stores)) {
     assert.is(await models(), 200)
   })
 
-  test('rejects replayed requests, and continues its session after a restart', async ({ world }) => {
+  test('a cloud proxy rejects replayed requests, and continues its session after a restart', async ({ world }) => {
     const { home, sent, restart, models } = world
     await assertReplaysRejected(sent)
     await restart()
@@ -157,7 +157,9 @@ for (const [store, options] of Object.entries(stores)) {
     assert.is(await models(), 200)
   })
 
-  test('deletes the replica with its sessions and keys when it is disabled, and can recreate it', async ({ world }) => {
+  test('a cloud proxy deletes its replica, sessions, and keys when disabled, and can recreate them', async ({
+    world,
+  }) => {
     const { home, sent, models } = world
     assert.equal(await home.api.cloud.disable(), { success: true, conflicts: [] })
     assert.is(await models(), 401)

@@ -75,7 +75,7 @@ test("Postgres storage reports another process's change within 100 ms, or on the
   }
 })
 
-test('with a pool of one connection, the adapter polls, logs one warning, and every call succeeds', async () => {
+test('with a pool of one connection, Postgres storage polls, warns once, and every call succeeds', async () => {
   const single = openPoolAt(server.url, { max: 1 })
   const lines: string[] = []
   const warn = (line: string) => void lines.push(line)
@@ -148,7 +148,7 @@ test('without migrations, the error for a missing table names it and suggests po
   await storage.close?.()
 })
 
-test("close leaves the app's pool open", async () => {
+test("closing Postgres storage leaves the app's pool open", async () => {
   const storage = postgresStorage(pool)
   await storage.set('key', 'value')
   await storage.close?.()
@@ -177,7 +177,7 @@ test("Postgres storage adds an error listener to the app's pool, and removes it 
   await bare.end()
 })
 
-test('invalid options are rejected with an error that explains what to pass', () => {
+test('invalid Postgres storage options are rejected with an error that explains what to pass', () => {
   const makes =
     (...args: unknown[]) =>
     () =>

@@ -61,7 +61,7 @@ test('a call over undici uses the given dispatcher, with the same guarantees', a
   await noneLeft(sockets)
 })
 
-test('close ends all connections, idle or busy', async () => {
+test('closing a Node fetch ends all its connections, idle or busy', async () => {
   const own = createNodeFetch()
   const { url, sockets } = await http((req, res) => (req.url === '/wait' ? res.flushHeaders() : res.end()))
   await getText((await own.raw(call(url)).response).body)

@@ -116,7 +116,7 @@ test('a body that grows past the limit gets a 413 while it arrives, and the conn
   await connection.closed
 })
 
-test('reading stops at the limit, even before there is a response', async () => {
+test('reading a body stops at its limit, even before there is a response', async () => {
   const response = Promise.withResolvers<void>()
   const { port, server } = await serve(async (exchange) => {
     await exchange.body(1_000).catch(() => response.promise)

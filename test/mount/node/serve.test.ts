@@ -125,7 +125,7 @@ test('serveNode sends 100 Continue only once the body is read', async () => {
   await unread.closed
 })
 
-test('close lets in-flight responses finish, rejects new connections, and ends idle ones', async () => {
+test('closing a Node server lets in-flight responses finish, rejects new connections, and ends idle ones', async () => {
   const body = source()
   const server = await serve(() => ({ status: 200, headers: {}, body }))
   const idle = lab.dial(server.port, request('localhost', '/host'))
@@ -143,7 +143,7 @@ test('close lets in-flight responses finish, rejects new connections, and ends i
   await busy.closed
 })
 
-test("close cuts off responses that don't finish in time, and notifies the gateway", async () => {
+test("closing a Node server cuts off responses that don't finish in time, and notifies the gateway", async () => {
   const body = source()
   const server = await serve(() => ({ status: 200, headers: {}, body }))
   const busy = lab.dial(server.port, request('localhost'))

@@ -101,7 +101,7 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     assertRejected(await call(page, 'get', 'key'), 'STORAGE_NEWER_VERSION', /Reload the page/)
   })
 
-  inTabs('a database that belongs to another program is left alone', async () => {
+  inTabs("storage calls on another program's database fail", async () => {
     name = `${name} of another`
     await act(other, 'hold', name, 1, ['theirs'])
     await act(page, 'open', name)

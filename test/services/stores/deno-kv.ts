@@ -36,7 +36,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     await storage.close?.()
   })
 
-  withKv("reports keys that changed between a read and the watch, even if the writer's clock is wrong", async (kv) => {
+  withKv("watch reports keys that changed since the last read, even if the writer's clock is wrong", async (kv) => {
     const [storage, other] = [denoKvStorage(kv), denoKvStorage(kv)]
     await storage.list('')
     const now = Date.now
@@ -112,7 +112,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     assert.match(error.message, /"signalbox".*Check that the database is open/)
   })
 
-  withKv('rejects invalid databases and options', async (kv) => {
+  withKv('denoKvStorage rejects invalid databases and options', async (kv) => {
     assert.throws(() => Reflect.apply(denoKvStorage, undefined, []), /denoKvStorage takes a database/)
     for (const prefix of ['', 'a b', 'p'.repeat(101)]) assert.throws(() => denoKvStorage(kv, { prefix }), /prefix/)
     assert.throws(() => Reflect.apply(denoKvStorage, undefined, [kv, { table: 'a' }]), /table is not an option/)
