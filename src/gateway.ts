@@ -10,7 +10,7 @@ import { createCatalogFeature } from './features/catalog/catalog-feature.ts'
 import { checkGuardRecords, createGuards, listCodeGuards } from './features/guards/guards-feature.ts'
 import { createConcurrencyLimit } from './features/limits/concurrency.ts'
 import type { Ledger } from './features/limits/ledger/ledger.ts'
-import { createLimits } from './features/limits/limits-feature.ts'
+import { createLimitsFeature } from './features/limits/limits-feature.ts'
 import { createListingFeature } from './features/listing/listing-feature.ts'
 import { createHooks } from './features/observe/hooks.ts'
 import { createObservers } from './features/observe/observers.ts'
@@ -111,7 +111,7 @@ export function createGatewayWith(
   const tokens = createLazyTokens({ ...core, options, publicOrigin, accounts: accounts.accounts })
   const access = createAccessFeature(core.catalog)
   const usage = createUsage(core)
-  const limits = createLimits({ ...core, usage: usage?.store })
+  const limits = createLimitsFeature({ ...core, usage: usage?.store })
   const listing = createListingFeature({ ...core, pipeline, access })
   const route = createRouteFeature(options, core)
   const live = createCatalogFeature(core)

@@ -50,7 +50,7 @@ test("a request counts toward its account's and its key's limits, and must fit w
     'requests',
     'day',
   ])
-  assert.is((await other.state(key({ requests: { day: 5 } })))[0]?.used, 1)
+  assert.is((await other.getStates(key({ requests: { day: 5 } })))[0]?.used, 1)
 })
 
 test("account counters aren't synced to the cloud or listed as near their limits", async () => {
@@ -74,7 +74,7 @@ test("account counters aren't synced to the cloud or listed as near their limits
 test('a limit error mentions the account and its plan, without ids', async () => {
   const { one: ledger } = open()
   const wanted = { fixed: { requests: 2 } }
-  const terms = { need: 2, limitsOutput: true, now: 0, headers: {} }
+  const terms = { neededAmount: 2, limitsOutput: true, now: 0, headers: {} }
   const messages = await Promise.all(
     [account(one), { scope: 'group' as const, id: 'pro', limits: one }].map(async (scope) => {
       const refusal = await ledger.reserve([scope], wanted)

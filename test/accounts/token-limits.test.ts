@@ -40,7 +40,13 @@ test('a single-request token is accepted once, on two instances with 50 concurre
   const rejected = await one.reserve([token('t')], { fixed: { requests: 1 } })
   assert.equal(getReason(rejected), ['used-up', 'run', 'requests', 'total'])
   if (rejected.kind !== 'rejected') assert.unreachable()
-  const terms = { need: 1, limitsOutput: false, now: 0, headers: {}, holders: { key: undefined, group: undefined } }
+  const terms = {
+    neededAmount: 1,
+    limitsOutput: false,
+    now: 0,
+    headers: {},
+    holders: { key: undefined, group: undefined },
+  }
   const { message } = createLimitError(rejected as LimitRejection, terms)
   assert.match(message, /This token can make 1 request in total and has made 1/)
   assertReserved(await one.reserve([token('u')], { fixed: { requests: 1 } }))

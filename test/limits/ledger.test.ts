@@ -48,9 +48,9 @@ test('limit states include the used, reserved, and remaining amounts, and when t
     },
     { ...rest, unit: 'parallel', window: null, limit: 2, used: 0, reserved: 1, remaining: 1, resetsAt: null },
   ] as LimitState[]
-  assert.equal(await one.state(scope), states)
-  assert.equal(await other.state(scope), states)
-  assert.equal((await one.state(gateway({ requests: { total: 5 } })))[0], {
+  assert.equal(await one.getStates(scope), states)
+  assert.equal(await other.getStates(scope), states)
+  assert.equal((await one.getStates(gateway({ requests: { total: 5 } })))[0], {
     ...{ scope: 'gateway', unit: 'requests', window: 'total', limit: 5 },
     ...{ used: 0, reserved: 0, unsettled: 0, remaining: 5, resetsAt: null },
   })
@@ -107,7 +107,7 @@ test('a reservation gets as much output as the tightest limit allows, but at lea
     [0, 2_000],
   )
   await one.waitForWrites()
-  assert.equal(getTotals((await Promise.all(scopes.map((scope) => one.state(scope)))).flat()), [
+  assert.equal(getTotals((await Promise.all(scopes.map((scope) => one.getStates(scope)))).flat()), [
     { used: 0, reserved: 3_000, unsettled: 0, remaining: 2_000 },
     { used: 0, reserved: 0.03, unsettled: 0, remaining: 0 },
   ])
@@ -124,7 +124,7 @@ test('a request is reserved in all scopes or none', async () => {
   const scopes = [key({ tokens: { day: 100 } }), group({ tokens: { day: 50 } }), gateway({ tokens: { day: 200 } })]
   assert.equal(getReason(await one.reserve(scopes, { fixed: { tokens: 60 } })), ['too-large', 'group', 'tokens', 'day'])
   await one.waitForWrites()
-  for (const scope of scopes) assert.is((await one.state(scope))[0]?.reserved, 0)
+  for (const scope of scopes) assert.is((await one.getStates(scope))[0]?.reserved, 0)
 })
 
 test("if two concurrent requests don't both fit, exactly one passes, across instances", async () => {
@@ -149,7 +149,7 @@ test('tokens and USD can be settled before requests and concurrency, each only o
   reservation.settle({ tokens: 20 }, ['tokens', 'usd'])
   reservation.settle({ tokens: 20 }, ['tokens', 'usd'])
   assert.equal(
-    getTotals(await one.state(scope)).map(({ used, reserved }) => [used, reserved]),
+    getTotals(await one.getStates(scope)).map(({ used, reserved }) => [used, reserved]),
     [
       [0, 1],
       [20, 0],
@@ -159,7 +159,7 @@ test('tokens and USD can be settled before requests and concurrency, each only o
   reservation.settle({ requests: 1, tokens: 99 })
   reservation.settle({ requests: 1 })
   assert.equal(
-    getTotals(await one.state(scope)).map(({ used, reserved }) => [used, reserved]),
+    getTotals(await one.getStates(scope)).map(({ used, reserved }) => [used, reserved]),
     [
       [1, 0],
       [20, 0],
@@ -174,9 +174,9 @@ test('a reservation is extended if the limits allow, and otherwise left unchange
   const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
   assert.is(await reservation.extend({ tokens: 40 }), undefined)
   assert.equal(getReason(await reservation.extend({ tokens: 20 })), ['held', 'key', 'tokens', 'day'])
-  assert.is((await one.state(scope))[0]?.reserved, 90)
+  assert.is((await one.getStates(scope))[0]?.reserved, 90)
   reservation.settle({ tokens: 70 })
-  assert.equal(getTotals(await one.state(scope)), [{ used: 70, reserved: 0, unsettled: 0, remaining: 30 }])
+  assert.equal(getTotals(await one.getStates(scope)), [{ used: 70, reserved: 0, unsettled: 0, remaining: 30 }])
 })
 
 test('a settlement counts in the windows of its reservation, but not in later ones', async () => {
@@ -185,12 +185,12 @@ test('a settlement counts in the windows of its reservation, but not in later on
   const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
   await world.pass(11 * 60_000) // past midnight
   assert.equal(
-    getTotals(await one.state(scope)).map(({ reserved }) => reserved),
+    getTotals(await one.getStates(scope)).map(({ reserved }) => reserved),
     [0, 0, 80],
   )
   reservation.settle({ tokens: 30 })
   assert.equal(
-    getTotals(await one.state(scope)).map(({ used }) => used),
+    getTotals(await one.getStates(scope)).map(({ used }) => used),
     [0, 0, 30],
   )
 })
@@ -230,9 +230,9 @@ test('a reset clears the counters, but in-flight requests stay reserved', async 
   assertReserved(await one.reserve([scope], { fixed: { tokens: 50 } })).settle({ tokens: 50 })
   const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 30 } }))
   await other.reset(scope)
-  assert.equal(getTotals(await one.state(scope)), [{ used: 0, reserved: 30, unsettled: 0, remaining: 70 }])
+  assert.equal(getTotals(await one.getStates(scope)), [{ used: 0, reserved: 30, unsettled: 0, remaining: 70 }])
   reservation.settle({ tokens: 10 })
-  assert.equal(getTotals(await one.state(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 90 }])
+  assert.equal(getTotals(await one.getStates(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 90 }])
 })
 
 test('a reset repairs the effects of a clock that was ahead', async () => {
@@ -240,9 +240,9 @@ test('a reset repairs the effects of a clock that was ahead', async () => {
   const scope = key({ requests: { day: 1 } })
   a.offset = 365 * 86_400_000
   assertReserved(await one.reserve([scope], { fixed: { requests: 1 } })).settle({ requests: 1 })
-  assert.is((await other.state(scope))[0]?.resetsAt, '2027-03-19T00:00:00.000Z')
+  assert.is((await other.getStates(scope))[0]?.resetsAt, '2027-03-19T00:00:00.000Z')
   await other.reset(scope)
-  assert.is((await other.state(scope))[0]?.resetsAt, '2026-03-19T00:00:00.000Z')
+  assert.is((await other.getStates(scope))[0]?.resetsAt, '2026-03-19T00:00:00.000Z')
   assert.is((await other.reserve([scope], { fixed: { requests: 1 } })).kind, 'reserved')
 })
 
@@ -264,7 +264,7 @@ test('a damaged account causes an error until it is reset, instead of counting a
     const scope = key({ requests: { day: 1 } })
     await world.storage.set('limits/key/one', text)
     assert.is(await getCode(one.reserve([scope], { fixed: { requests: 1 } })), '500 RECORD_DAMAGED')
-    assert.is(await getCode(one.state(scope)), '500 RECORD_DAMAGED')
+    assert.is(await getCode(one.getStates(scope)), '500 RECORD_DAMAGED')
     assert.is(await getCode(one.settleLost(scope, 'spent')), '500 RECORD_DAMAGED')
     assert.is((await world.storage.get('limits/key/one'))?.value, text)
     await one.reset(scope)
@@ -278,12 +278,12 @@ test('while the storage is unavailable, reservations are rejected with a 503 and
   const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
   world.faults = 1
   assert.is(await getCode(one.reserve([scope], { fixed: { tokens: 1 } })), '503 STORAGE_UNAVAILABLE')
-  assert.is(await getCode(one.state(scope)), '503 STORAGE_UNAVAILABLE')
+  assert.is(await getCode(one.getStates(scope)), '503 STORAGE_UNAVAILABLE')
   reservation.settle({ tokens: 20 })
   await world.pass(10_000)
   assert.is(world.errors.length, 1)
   await world.recover()
-  assert.equal(getTotals(await one.state(scope)), [{ used: 20, reserved: 0, unsettled: 0, remaining: 80 }])
+  assert.equal(getTotals(await one.getStates(scope)), [{ used: 20, reserved: 0, unsettled: 0, remaining: 80 }])
 })
 
 test('close writes pending changes', async () => {
@@ -292,7 +292,7 @@ test('close writes pending changes', async () => {
   const held = await Promise.all(Array.from({ length: 9 }, () => one.reserve([scope], { fixed: { tokens: 10 } })))
   for (const item of held) assertReserved(item).settle({ tokens: 3 })
   await one.close()
-  assert.equal(getTotals(await other.state(scope)), [{ used: 27, reserved: 0, unsettled: 0, remaining: 73 }])
+  assert.equal(getTotals(await other.getStates(scope)), [{ used: 27, reserved: 0, unsettled: 0, remaining: 73 }])
 })
 
 test('a reservation needs one write if nobody else has written, and none if nothing is limited', async () => {
@@ -323,9 +323,9 @@ test('dollar amounts are summed to the nano-dollar and rounded up', async () => 
   const scope = key({ usd: { day: 0.3 } })
   for (let count = 0; count < 3; count++)
     assertReserved(await one.reserve([scope], { fixed: { usd: 0.1 } })).settle({ usd: 0.1 })
-  assert.equal(getTotals(await one.state(scope)), [{ used: 0.3, reserved: 0, unsettled: 0, remaining: 0 }])
+  assert.equal(getTotals(await one.getStates(scope)), [{ used: 0.3, reserved: 0, unsettled: 0, remaining: 0 }])
   const small = key({ usd: { day: 1 } }, 'small')
   for (let count = 0; count < 10; count++)
     assertReserved(await one.reserve([small], { fixed: { usd: 1e-10 } })).settle({ usd: 1e-10 })
-  assert.is((await one.state(small))[0]?.used, 1e-8)
+  assert.is((await one.getStates(small))[0]?.used, 1e-8)
 })

@@ -10,12 +10,12 @@ test("a crashed instance's reservations become unsettled, free their concurrency
     assertReserved(await one.reserve([scope], { fixed: { tokens: 80, parallel: 1 } }))
     await world.pass(30_000) // the instance is still running
     assert.equal(
-      getTotals(await other.state(scope)).map(({ reserved }) => reserved),
+      getTotals(await other.getStates(scope)).map(({ reserved }) => reserved),
       [80, 1],
     )
     world.crash(a)
     await world.pass(60_000)
-    assert.equal(getTotals(await other.state(scope)), [
+    assert.equal(getTotals(await other.getStates(scope)), [
       { used: 0, reserved: 0, unsettled: 80, remaining: 20 },
       { used: 0, reserved: 0, unsettled: 0, remaining: 1 },
     ])
@@ -27,8 +27,8 @@ test("a crashed instance's reservations become unsettled, free their concurrency
     ])
     await other.settleLost(scope, as)
     const used = as === 'spent' ? 80 : 0
-    assert.equal(getTotals(await other.state(scope))[0], { used, reserved: 0, unsettled: 0, remaining: 100 - used })
-    assert.equal(getTotals(await world.start().ledger.state(scope))[0]?.used, used)
+    assert.equal(getTotals(await other.getStates(scope))[0], { used, reserved: 0, unsettled: 0, remaining: 100 - used })
+    assert.equal(getTotals(await world.start().ledger.getStates(scope))[0]?.used, used)
   }
 })
 
@@ -43,7 +43,7 @@ test('a settlement by an instance that was declared lost counts only once', asyn
     a.isFrozen = false
     reservation.settle({ tokens: 50 })
     await one.waitForWrites()
-    assert.equal(getTotals(await other.state(scope)), [{ used: 50, reserved: 0, unsettled: 0, remaining: 50 }])
+    assert.equal(getTotals(await other.getStates(scope)), [{ used: 50, reserved: 0, unsettled: 0, remaining: 50 }])
   }
 })
 
@@ -68,7 +68,7 @@ test("an account's record stays small over thousands of short-lived instances", 
   }
   const [record] = await world.storage.list('limits/')
   assert.ok(Number(record?.value.length) < 3_000, `${record?.value.length} characters`)
-  assert.is((await world.start().ledger.state(scope))[0]?.used, 2_000)
+  assert.is((await world.start().ledger.getStates(scope))[0]?.used, 2_000)
 })
 
 test('reservations of many crashed instances are combined, and stay unsettled until an administrator settles them', async () => {
@@ -82,14 +82,14 @@ test('reservations of many crashed instances are combined, and stay unsettled un
   }
   const { ledger } = world.start()
   assert.equal(
-    getTotals(await ledger.state(scope)).map(({ unsettled }) => unsettled),
+    getTotals(await ledger.getStates(scope)).map(({ unsettled }) => unsettled),
     [0, 200, 200],
   )
   const [record] = await world.storage.list('limits/')
   assert.ok(Number(record?.value.length) < 4_000, `${record?.value.length} characters`)
   await ledger.settleLost(scope, 'spent')
   assert.equal(
-    getTotals(await ledger.state(scope)).map(({ used, unsettled }) => [used, unsettled]),
+    getTotals(await ledger.getStates(scope)).map(({ used, unsettled }) => [used, unsettled]),
     [
       [0, 0],
       [200, 0],

@@ -22,7 +22,7 @@ function openSide() {
       return accounts
     },
     async used(scope: LimitedScope) {
-      return (await ledger.state(scope)).map(({ used }) => used)
+      return (await ledger.getStates(scope)).map(({ used }) => used)
     },
   }
 }
@@ -53,7 +53,7 @@ test("each side's usage counts once on both sides, even if it is reported repeat
   assert.equal(getReason(await cloud.ledger.reserve([scope], requestOptions)), ['too-large', 'key', 'tokens', 'hour'])
   await cloud.spend(scope, 25)
   await exchange(home, cloud)
-  assert.equal(getTotals(await home.ledger.state(scope))[0], { used: 100, reserved: 0, unsettled: 0, remaining: 0 })
+  assert.equal(getTotals(await home.ledger.getStates(scope))[0], { used: 100, reserved: 0, unsettled: 0, remaining: 0 })
   assert.equal(getReason(await home.ledger.reserve([scope], { fixed: { tokens: 1 } })), [
     'used-up',
     'key',
@@ -75,7 +75,7 @@ test('a repeated or outdated message has no effect, even in another process', as
   for (const account of [...(await cloud.output()), ...early]) await other.applySpending('m', account)
   assert.equal(await home.world.storage.list(''), stored)
   assert.equal(
-    (await other.state(scope)).map(({ used }) => used),
+    (await other.getStates(scope)).map(({ used }) => used),
     [30, 30],
   )
 })
@@ -177,7 +177,7 @@ test('a record from before replicas were tracked is readable, and keeps counting
   const other = home.world.start().ledger
   for (const account of await cloud.output()) await other.applySpending('m', account)
   assert.equal(
-    (await other.state(scope)).map(({ used }) => used),
+    (await other.getStates(scope)).map(({ used }) => used),
     [10, 10],
   )
 })

@@ -33,11 +33,11 @@ test('a single process counts exactly, even if reads return the state before its
     assertReserved(await send()).settle({ requests: 1 })
     await ledger.waitForWrites()
   }
-  await ledger.state(scope)
+  await ledger.getStates(scope)
   isLate = true
   for (let count = 4; count < 10; count++) {
     assertReserved(await send()).settle({ requests: 1 })
     await ledger.waitForWrites()
   }
-  assert.equal(getTotals(await ledger.state(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 0 }])
+  assert.equal(getTotals(await ledger.getStates(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 0 }])
 })

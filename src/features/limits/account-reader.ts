@@ -83,7 +83,7 @@ export const createAccountReaders = (options: AccountReaderDependencies) => ({
 })
 
 async function readAccount(caller: Caller, { ledger, settings }: AccountReaderDependencies): Promise<Account> {
-  const states = await Promise.all(listLimitedScopes(caller, settings).map((scope) => ledger.state(scope)))
+  const states = await Promise.all(listLimitedScopes(caller, settings).map((scope) => ledger.getStates(scope)))
   const limits = states.flat()
   const { key, account } = caller
   const accountInfo = account && { id: account.id, name: account.name ?? null, plan: account.plan?.name ?? null }
@@ -149,8 +149,8 @@ async function readOpenRouterCredits(caller: Caller, options: AccountReaderDepen
   const spender = findSpender(caller)
   const [{ limits }, spent] = await Promise.all([readAccount(caller, options), readSpending(spender, options)])
   const budget = findTightestLimit(limits, 'usd')
-  const used = budget ? budget.used + budget.unsettled : spent.total
-  return { data: { total_credits: budget?.limit ?? null, total_usage: used } }
+  const usedUsd = budget ? budget.used + budget.unsettled : spent.total
+  return { data: { total_credits: budget?.limit ?? null, total_usage: usedUsd } }
 }
 
 /** USD by window; `null` means unknown. */
@@ -169,8 +169,8 @@ async function readSpending(spender: Spender, options: AccountReaderDependencies
   const { ledger } = options
   if (!limits) return readRecordedSpending(spender, options)
   const spent: SpendingByWindow = { day: 0, week: 0, month: 0, total: 0 }
-  const all = { usd: { day: 1, week: 1, month: 1, total: 1 } }
-  for (const { window, used } of await ledger.state({ scope, id, limits: all }))
+  const allWindowLimits = { usd: { day: 1, week: 1, month: 1, total: 1 } }
+  for (const { window, used } of await ledger.getStates({ scope, id, limits: allWindowLimits }))
     if (window && window in spent) Object.assign(spent, { [window]: used })
   return spent
 }
@@ -182,19 +182,19 @@ async function readRecordedSpending(
 ): Promise<SpendingByWindow> {
   if (!usage || scope !== 'key') return { day: null, week: null, month: null, total: null }
   const minute = toMinute(clock.now())
-  const nano = { day: 0, week: 0, month: 0, total: 0 }
+  const nanoByWindow = { day: 0, week: 0, month: 0, total: 0 }
   const windows = (['day', 'week', 'month', 'total'] as const).map(
     (window) => [window, getWindowStart(window, minute) * 60_000] as const,
   )
   const reader = await usage.getReader()
   await reader.sumUsage({ keyId: id }, { from: 0, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ sums }, startMs) => {
-    for (const [window, start] of windows) if (startMs >= start) nano[window] += sums.nano
+    for (const [window, start] of windows) if (startMs >= start) nanoByWindow[window] += sums.nano
   })
   return {
-    day: fromNanoUsd(nano.day),
-    week: fromNanoUsd(nano.week),
-    month: fromNanoUsd(nano.month),
-    total: fromNanoUsd(nano.total),
+    day: fromNanoUsd(nanoByWindow.day),
+    week: fromNanoUsd(nanoByWindow.week),
+    month: fromNanoUsd(nanoByWindow.month),
+    total: fromNanoUsd(nanoByWindow.total),
   }
 }
 

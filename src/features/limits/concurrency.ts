@@ -4,12 +4,12 @@ import type { InFlight } from '../../lib/in-flight.ts'
 
 /** Creates the feature that rejects requests while `maxParallelRequests` others are in flight. Returns `undefined` if no limit is set. */
 export function createConcurrencyLimit({ inFlight, limits }: ConcurrencyDependencies): BuiltInFeature | undefined {
-  const max = limits.maxParallelRequests
-  if (!Number.isFinite(max)) return undefined
+  const maxRequests = limits.maxParallelRequests
+  if (!Number.isFinite(maxRequests)) return undefined
   return {
     name: 'concurrency',
     aroundRequest(_, next) {
-      if (inFlight.size > max) throw gatewayError('TOO_BUSY', { headers: { 'retry-after': '1' } })
+      if (inFlight.size > maxRequests) throw gatewayError('TOO_BUSY', { headers: { 'retry-after': '1' } })
       return next()
     },
   }

@@ -17,7 +17,7 @@ import { describeMissingPrice } from './price-advice.ts'
 /** Enforces limits on requests. */
 export interface Gate {
   /** Serves a request if its limits allow it. */
-  around(request: RouteRequest, settings: StoredSettings, next: () => Promise<Reply>): Promise<Reply>
+  aroundRequest(request: RouteRequest, settings: StoredSettings, next: () => Promise<Reply>): Promise<Reply>
   /** Reads the counters that a request from this caller needs, if they aren't in memory. Never throws. */
   prepare(caller: LimitedCaller): void
   /** Creates a preview of whether and why limits would reject a request from this caller, without sending it. */
@@ -41,16 +41,16 @@ const WARNING_PERIOD_MS = 60 * 60 * 1_000
 const MAX_WARNINGS = 1_000
 
 export function createGate({ ledger, clock, catalog, logger }: GateDependencies): Gate {
-  const warned = createExpiringMap<true>({ clock, ttlMs: WARNING_PERIOD_MS, maxSize: MAX_WARNINGS })
+  const warnedTargets = createExpiringMap<true>({ clock, ttlMs: WARNING_PERIOD_MS, maxSize: MAX_WARNINGS })
   function warnAboutPrice(target: RouteTarget): void {
     const name = `${target.connection.id} ${target.model}`
-    if (warned.get(name)) return
-    warned.set(name, true)
+    if (warnedTargets.get(name)) return
+    warnedTargets.set(name, true)
     logger.warn(describeMissingPrice(catalog, target))
   }
 
   return {
-    async around(request, rules, next) {
+    async aroundRequest(request, rules, next) {
       const { caller } = request
       const scopes = listLimitedScopes(caller, rules)
       if (scopes.length === 0) return next()

@@ -111,19 +111,19 @@ export class GatedRequest {
     const { rules, warnAboutPrice } = this.#options
     const isPriced = this.#limitedUsageUnits.has('usd')
     if (isPriced && !worstCase.usd && rules.whenPriceUnknown !== 'allow') warnAboutPrice(attempt.target)
-    const requested = estimateRequestedAmounts(attempt, worstCase, { isPriced, rules })
+    const requestedAmounts = estimateRequestedAmounts(attempt, worstCase, { isPriced, rules })
     if (isPriced) {
       const { request, target } = attempt
       attempt.beforeCall(({ findSurcharge }) =>
         requireKnownPrice(target, findSurcharge(findPricedTier(request, target)), rules),
       )
     }
-    if (isFirst) Object.assign(requested.fixed, REQUEST_AMOUNTS)
-    const reservation = await this.#reserve(requested).catch((error) => attempt.failRequest(error))
+    if (isFirst) Object.assign(requestedAmounts.fixed, REQUEST_AMOUNTS)
+    const reservation = await this.#reserve(requestedAmounts).catch((error) => attempt.failRequest(error))
     if (!reservation) return
     if (reservation.kind === 'rejected') {
       const { unit } = reservation.limit
-      const error = this.#createLimitError(reservation, getMinimumAmount(unit, requested))
+      const error = this.#createLimitError(reservation, getMinimumAmount(unit, requestedAmounts))
       if (unit === 'requests' || unit === 'parallel') attempt.failRequest(error)
       throw error
     }
@@ -131,9 +131,9 @@ export class GatedRequest {
     this.#limits = reservation.limits
     this.#releasedTokens = 0
     const { outputTokens = worstCase.outputTokens } = reservation
-    const usdPerToken = requested.output?.usdPerToken ?? 0
-    const reservedUsd = (requested.fixed.usd ?? 0) + outputTokens * usdPerToken
-    let reservedTokens = (requested.fixed.tokens ?? 0) + outputTokens
+    const usdPerToken = requestedAmounts.output?.usdPerToken ?? 0
+    const reservedUsd = (requestedAmounts.fixed.usd ?? 0) + outputTokens * usdPerToken
+    let reservedTokens = (requestedAmounts.fixed.tokens ?? 0) + outputTokens
     attempt.onSettled((record) => {
       const spent = sumSpending([record])
       if (record.usage && record.costUsd === undefined) spent.usd = reservedUsd // the price of some usage is unknown
@@ -142,42 +142,42 @@ export class GatedRequest {
     })
     if (outputTokens < worstCase.outputTokens) attempt.limitOutput(Math.floor(outputTokens / worstCase.choices))
 
-    let output = outputTokens
+    let reservedOutput = outputTokens
     attempt.allowOutput({
-      tokens: output,
-      extend: async (text) => {
-        const least = Math.max(1, Math.ceil(text) - output)
+      tokens: reservedOutput,
+      extend: async (textTokens) => {
+        const minTokens = Math.max(1, Math.ceil(textTokens) - reservedOutput)
         const extension = await this.#reserveMoreOutput(reservation, {
-          least,
+          minTokens,
           usdPerToken,
-          allowsLess: text <= getMaxStreamSize(outputTokens),
+          allowsLess: textTokens <= getMaxStreamSize(outputTokens),
         })
-        output += extension
+        reservedOutput += extension
         reservedTokens += extension
-        return output
+        return reservedOutput
       },
     })
     let coveredUsage = { tokens: 0, usd: 0 } // usage of the attempt's earlier calls; reserved again, so the next call has the full worst case available
     attempt.beforeFollowUp(async (spending) => {
       if (!spending) return
       const spent = sumSpending([spending])
-      const extra = { tokens: spent.tokens - coveredUsage.tokens, usd: spent.usd - coveredUsage.usd }
+      const extraUsage = { tokens: spent.tokens - coveredUsage.tokens, usd: spent.usd - coveredUsage.usd }
       coveredUsage = spent
-      if (extra.tokens <= 0 && extra.usd <= 0) return
-      const rejection = await this.#extend(reservation, extra)
+      if (extraUsage.tokens <= 0 && extraUsage.usd <= 0) return
+      const rejection = await this.#extend(reservation, extraUsage)
       if (rejection) throw createCutOffError(rejection.limit, this.#options.holders)
-      reservedTokens += extra.tokens
+      reservedTokens += extraUsage.tokens
     })
   }
 
   /**
-   * Reserves at least `least` more output tokens for a stream, and up to `EXTRA_OUTPUT_TOKENS` if the limits allow it. Because the estimate may be
+   * Reserves at least `minTokens` more output tokens for a stream, and up to `EXTRA_OUTPUT_TOKENS` if the limits allow it. Because the estimate may be
    * too high, a stream gets some tokens even if none remain. All streams together exceed a limit by at most `SLACK_TOKENS`. Throws the error for the
    * client.
    */
   async #reserveMoreOutput(
     reservation: Reservation,
-    { least: minTokens, usdPerToken, allowsLess }: { least: number; usdPerToken: number; allowsLess: boolean },
+    { minTokens, usdPerToken, allowsLess }: { minTokens: number; usdPerToken: number; allowsLess: boolean },
   ): Promise<number> {
     const toAmounts = (tokens: number) => ({ tokens, usd: tokens * usdPerToken })
     let extraTokens = Math.max(minTokens, EXTRA_OUTPUT_TOKENS)
@@ -197,9 +197,13 @@ export class GatedRequest {
   /**
    * Reserves more for an in-flight attempt. Reservations may exceed the limits by at most `slack`. Resolves to the rejection if that isn't enough.
    */
-  async #extend(reservation: Reservation, by: UsedAmounts, slack?: UsedAmounts): Promise<LimitRejection | undefined> {
+  async #extend(
+    reservation: Reservation,
+    extraAmounts: UsedAmounts,
+    slack?: UsedAmounts,
+  ): Promise<LimitRejection | undefined> {
     try {
-      return await reservation.extend(by, slack)
+      return await reservation.extend(extraAmounts, slack)
     } catch (error) {
       if (!isGatewayError(error, 'STORAGE_UNAVAILABLE') || this.#rejectsWithoutStorage()) throw error
       return undefined
@@ -223,10 +227,10 @@ export class GatedRequest {
   }
 
   /** Makes a reservation. Resolves to `undefined` if storage is unavailable and the settings allow the request anyway. */
-  async #reserve(requested: RequestedAmounts): Promise<Reservation | LimitRejection | undefined> {
+  async #reserve(requestedAmounts: RequestedAmounts): Promise<Reservation | LimitRejection | undefined> {
     const { ledger, scopes } = this.#options
     try {
-      return await ledger.reserve(scopes, requested)
+      return await ledger.reserve(scopes, requestedAmounts)
     } catch (error) {
       if (!isGatewayError(error, 'STORAGE_UNAVAILABLE') || this.#rejectsWithoutStorage()) throw error
       this.#requestReservation ??= 'not-stored'
@@ -238,16 +242,16 @@ export class GatedRequest {
   #rejectsWithoutStorage(): boolean {
     const { scopes, rules } = this.#options
     return ALL_UNITS.some((unit) => {
-      const verdict = rules.onStorageUnavailable?.[unit] ?? UNAVAILABLE_DEFAULTS[unit]
-      return verdict === 'refuse' && isLimited(unit, scopes)
+      const action = rules.onStorageUnavailable?.[unit] ?? UNAVAILABLE_DEFAULTS[unit]
+      return action === 'refuse' && isLimited(unit, scopes)
     })
   }
 
-  #createLimitError(rejection: LimitRejection, need: number): GatewayError {
+  #createLimitError(rejection: LimitRejection, neededAmount: number): GatewayError {
     const { holders, clock } = this.#options
     const limitsOutput = this.#request.route.limitsOutput === true
     const headers = this.#createHeaders([rejection.limit])
-    return createLimitError(rejection, { need, limitsOutput, holders, now: clock.now(), headers })
+    return createLimitError(rejection, { neededAmount, limitsOutput, holders, now: clock.now(), headers })
   }
 
   /** Settles the request when it ends. Counts one request if any attempt was allowed, and the usage of attempts that reserved nothing. */

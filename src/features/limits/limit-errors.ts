@@ -13,7 +13,7 @@ export interface Holders {
 /** Details of a rejected request, for its error. */
 interface RejectedRequest {
   /** The amount needed in the limit's unit, such as tokens or US dollars. */
-  need: number
+  neededAmount: number
   /** Whether the request can lower its maximum output. */
   limitsOutput: boolean
   holders: Holders
@@ -26,21 +26,21 @@ interface RejectedRequest {
 /** Creates the error for a request that exceeds a limit. */
 export function createLimitError(
   { limit, why }: LimitRejection,
-  { need, limitsOutput, holders, now, headers }: RejectedRequest,
+  { neededAmount, limitsOutput, holders, now, headers }: RejectedRequest,
 ): GatewayError {
   const isUsageLimit = limit.unit === 'tokens' || limit.unit === 'usd'
-  if (isUsageLimit && why === 'too-large' && !canFitLater(limit, need)) {
+  if (isUsageLimit && why === 'too-large' && !canFitLater(limit, neededAmount)) {
     const message = [
-      describeTooLarge(limit, need, holders),
+      describeTooLarge(limit, neededAmount, holders),
       limitsOutput ? SHORTEN_ADVICE : SPLIT_ADVICE,
-      need > limit.limit ? '' : formatReset(limit),
+      neededAmount > limit.limit ? '' : formatReset(limit),
     ]
     return gatewayError('REQUEST_TOO_EXPENSIVE', {
       message: joinSentences(message),
       headers: { ...headers, ...NO_RETRY_HEADERS },
     })
   }
-  if (isUsageLimit && why === 'used-up' && !isShort(limit.window)) {
+  if (isUsageLimit && why === 'used-up' && !isShortWindow(limit.window)) {
     const message = joinSentences([describeState(limit, holders), formatReset(limit), HIGHER_LIMIT_ADVICE])
     return gatewayError('BUDGET_EXCEEDED', { message, headers: { ...headers, ...NO_RETRY_HEADERS } })
   }
@@ -53,7 +53,8 @@ export function createLimitError(
   }
   const seconds =
     limit.resetsAt === null ? undefined : Math.max(1, Math.ceil((Date.parse(limit.resetsAt) - now) / 1_000))
-  const explanation = why === 'too-large' ? describeTooLarge(limit, need, holders) : describeState(limit, holders)
+  const explanation =
+    why === 'too-large' ? describeTooLarge(limit, neededAmount, holders) : describeState(limit, holders)
   return gatewayError('RATE_LIMIT_EXCEEDED', {
     message: joinSentences([
       explanation,
@@ -63,7 +64,7 @@ export function createLimitError(
     headers: {
       ...headers,
       ...(seconds !== undefined && { 'retry-after': String(seconds) }),
-      ...((seconds ?? Number.POSITIVE_INFINITY) > TOO_LONG_S && NO_RETRY_HEADERS),
+      ...((seconds ?? Number.POSITIVE_INFINITY) > MAX_RETRY_AFTER_S && NO_RETRY_HEADERS),
     },
   })
 }
@@ -72,18 +73,19 @@ export function createLimitError(
  * The longest wait, in seconds, for which clients may retry automatically. With a longer `retry-after`, OpenAI's clients would retry immediately, and
  * Anthropic's would wait that long. `x-should-retry: false` prevents both.
  */
-const TOO_LONG_S = 60
+const MAX_RETRY_AFTER_S = 60
 const NO_RETRY_HEADERS = { 'x-should-retry': 'false' }
 
 /** Returns whether the window is short enough for a client to wait for its end. */
-const isShort = (window: LimitWindow | null) => window === 'minute' || window === 'hour'
+const isShortWindow = (window: LimitWindow | null) => window === 'minute' || window === 'hour'
 
-const canFitLater = ({ window, limit }: LimitState, need: number) => isShort(window) && need <= limit
+const canFitLater = ({ window, limit }: LimitState, neededAmount: number) =>
+  isShortWindow(window) && neededAmount <= limit
 
 /** Creates the error for an in-flight request that needs more than a limit has left. */
 export function createCutOffError(limit: LimitState, holders: Holders): GatewayError {
   const explanation = `The response was cut off because it used up the rest of a limit: ${lowerFirst(describeHolder(limit, holders))} can use ${formatUnits(limit.limit, limit.unit)} ${WINDOW_WORDS[limit.window ?? 'total']}.`
-  const code = isShort(limit.window) ? 'RATE_LIMIT_EXCEEDED' : 'BUDGET_EXCEEDED'
+  const code = isShortWindow(limit.window) ? 'RATE_LIMIT_EXCEEDED' : 'BUDGET_EXCEEDED'
   return gatewayError(code, {
     message: joinSentences([explanation, formatReset(limit), HIGHER_LIMIT_ADVICE]),
     headers: NO_RETRY_HEADERS,
@@ -120,16 +122,16 @@ function describeState(limit: LimitState, holders: Holders): string {
     reserved > 0
       ? `; in-flight requests have reserved ${unit === 'requests' ? reserved : formatUnits(reserved, unit)}`
       : ''
-  const may = `${formatUnits(limit.limit, unit)} ${WINDOW_WORDS[limit.window ?? 'total']}`
+  const limitText = `${formatUnits(limit.limit, unit)} ${WINDOW_WORDS[limit.window ?? 'total']}`
   return unit === 'requests'
-    ? `${holderText} can make ${may} and has made ${spent}${reservedText}.`
-    : `${holderText} can use ${may} and has used ${spent}${reservedText}.`
+    ? `${holderText} can make ${limitText} and has made ${spent}${reservedText}.`
+    : `${holderText} can use ${limitText} and has used ${spent}${reservedText}.`
 }
 
-function describeTooLarge(limit: LimitState, need: number, holders: Holders): string {
+function describeTooLarge(limit: LimitState, neededAmount: number, holders: Holders): string {
   const { unit, remaining, window } = limit
   const limitText = `${formatUnits(limit.limit, unit)} ${WINDOW_WORDS[window ?? 'total']}`
-  return `The request could use up to ${formatUnits(need, unit)}, more than the ${formatUnits(remaining, unit)} left: ${lowerFirst(describeHolder(limit, holders))} can use ${limitText}.`
+  return `The request could use up to ${formatUnits(neededAmount, unit)}, more than the ${formatUnits(remaining, unit)} left: ${lowerFirst(describeHolder(limit, holders))} can use ${limitText}.`
 }
 
 function describeHolder({ scope }: LimitState, { key, group, plan }: Holders): string {

@@ -49,27 +49,27 @@ export function createLimitHeaders(
   limits: readonly LimitState[],
   { format, now }: { format: ClientFormat; now: number },
 ): Record<string, string> {
-  const form = headerStyles[format]
+  const style = headerStyles[format]
   const headers: Record<string, string> = {}
-  if (!form) return headers
+  if (!style) return headers
   for (const unit of HEADER_UNITS) {
-    const scarcest = findTightestLimit(limits, unit)
-    if (!scarcest) continue
-    const { limit, remaining, resetsAt } = scarcest
-    const names = form[unit]
+    const tightest = findTightestLimit(limits, unit)
+    if (!tightest) continue
+    const { limit, remaining, resetsAt } = tightest
+    const names = style[unit]
     headers[names.limit] = String(limit)
     headers[names.remaining] = String(remaining)
-    if (resetsAt !== null) headers[names.reset] = form.formatReset(resetsAt, now)
+    if (resetsAt !== null) headers[names.reset] = style.formatReset(resetsAt, now)
   }
   return headers
 }
 
 /** Finds the unit's limit with the smallest remaining share. */
 export function findTightestLimit(limits: readonly LimitState[], unit: LimitUnit): LimitState | undefined {
-  let scarcest: LimitState | undefined
+  let tightest: LimitState | undefined
   for (const limit of limits)
-    if (limit.unit === unit && (!scarcest || getRemainingShare(limit) < getRemainingShare(scarcest))) scarcest = limit
-  return scarcest
+    if (limit.unit === unit && (!tightest || getRemainingShare(limit) < getRemainingShare(tightest))) tightest = limit
+  return tightest
 }
 
 const getRemainingShare = ({ remaining, limit }: LimitState) => remaining / limit

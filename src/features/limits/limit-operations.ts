@@ -60,8 +60,8 @@ interface Holder {
 
 export function createLimitOperations({ store, ledger, accounts }: LimitDependencies) {
   async function readStates(scopes: readonly LimitedScope[]): Promise<LimitStates> {
-    const opened = await ledger()
-    return { limits: (await Promise.all(scopes.map((scope) => opened.state(scope)))).flat() }
+    const openedLedger = await ledger()
+    return { limits: (await Promise.all(scopes.map((scope) => openedLedger.getStates(scope)))).flat() }
   }
 
   const listGatewayScopes = async () => listScope('gateway', { id: '', ...(await store.settings.read()) })
@@ -91,9 +91,9 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
   }
 
   /** Validates the input, then looks up the resource and settles its lost reservations. */
-  async function settle(input: unknown, find: () => Promise<ScopeName>): Promise<{ success: true }> {
+  async function settle(input: unknown, findScope: () => Promise<ScopeName>): Promise<{ success: true }> {
     const { as = 'spent' } = parseInput(limitInputs.settle, input ?? {})
-    await (await ledger()).settleLost(await find(), as)
+    await (await ledger()).settleLost(await findScope(), as)
     return { success: true }
   }
 

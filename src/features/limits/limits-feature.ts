@@ -38,7 +38,7 @@ export interface LimitsFeature extends BuiltInFeature {
   preview(caller: Caller): Promise<RejectionPreview>
 }
 
-export function createLimits(deps: LimitsDependencies): LimitsFeature {
+export function createLimitsFeature(deps: LimitsDependencies): LimitsFeature {
   const { store, clock, catalog, logger, usage, random, startTimer, nextTurn, onError } = deps
   const { read: readSettings } = store.settings
   let openLedger: Ledger | undefined
@@ -55,28 +55,29 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
   let openGate: Gate | undefined
   async function enforce(
     request: RouteRequest,
-    reading: Promise<StoredSettings>,
+    settingsPromise: Promise<StoredSettings>,
     next: () => Promise<Reply>,
   ): Promise<Reply> {
     const { hasTimeout, scope } = request.log.client
-    const settings = getSettledValue(reading) ?? (await (hasTimeout ? scope.race(reading) : reading))
+    const settings =
+      getSettledValue(settingsPromise) ?? (await (hasTimeout ? scope.race(settingsPromise) : settingsPromise))
     if (!hasLimits(request.caller, settings)) return next()
     openGate ??= await scope.race(gate())
-    return openGate.around(request, settings, next)
+    return openGate.aroundRequest(request, settings, next)
   }
 
   return {
     name: 'limits',
     aroundRequest(request, next) {
-      const reading = readSettings()
-      const settings = getSettledValue(reading)
-      return settings && !hasLimits(request.caller, settings) ? next() : enforce(request, reading, next)
+      const settingsPromise = readSettings()
+      const settings = getSettledValue(settingsPromise)
+      return settings && !hasLimits(request.caller, settings) ? next() : enforce(request, settingsPromise, next)
     },
     ledger,
     prepareAccount(account) {
       if ((account.limits ?? account.plan?.limits) === undefined) return
       void gate().then(
-        (opened) => opened.prepare({ key: undefined, account }),
+        (openedGate) => openedGate.prepare({ key: undefined, account }),
         () => {}, // the request loads it again and reports the failure
       )
     },

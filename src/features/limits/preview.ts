@@ -43,8 +43,8 @@ export function createPreview({
 
   function toError(rejection: LimitRejection, requested: RequestedAmounts, limitsOutput: boolean): GatewayError {
     if (rejection.why === 'used-up') return createUsedUpError(rejection.limit)
-    const need = getMinimumAmount(rejection.limit.unit, requested)
-    return createLimitError(rejection, { need, limitsOutput, holders, now: clock.now(), headers: {} })
+    const neededAmount = getMinimumAmount(rejection.limit.unit, requested)
+    return createLimitError(rejection, { neededAmount, limitsOutput, holders, now: clock.now(), headers: {} })
   }
 
   return async (request, target) => {
@@ -52,19 +52,19 @@ export function createPreview({
     const bodyError = hasUsageLimits || isRestricted ? checkBody(call) : undefined
     if (bodyError) return { error: bodyError, rejectsRequest: true }
     try {
-      const requested = hasUsageLimits
+      const requestedAmounts = hasUsageLimits
         ? estimateRequestedAmounts({ request, target }, getWorstCase(request, target), { isPriced, rules })
         : { fixed: {} }
       if (isPriced) {
         const pricedTier = findPricedTier(request, target)
         requireKnownPrice(target, findBodySurcharge(call.body, { pricedTier }), rules)
       }
-      Object.assign(requested.fixed, REQUEST_AMOUNTS)
-      const rejection = await ledger.preview(scopes, requested)
+      Object.assign(requestedAmounts.fixed, REQUEST_AMOUNTS)
+      const rejection = await ledger.preview(scopes, requestedAmounts)
       if (!rejection) return undefined
       const { unit } = rejection.limit
       return {
-        error: toError(rejection, requested, call.endpoint.limitsOutput === true),
+        error: toError(rejection, requestedAmounts, call.endpoint.limitsOutput === true),
         rejectsRequest: unit === 'requests' || unit === 'parallel',
       }
     } catch (error) {

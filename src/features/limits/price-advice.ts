@@ -7,14 +7,14 @@ import type { Catalog, Kind, Price } from '../../types.ts'
 export function describeMissingPrice(catalog: Catalog, target: RouteTarget): string {
   const { provider, model, connection } = target
   const { asOf, isLive } = getDefinition(catalog, provider) ?? {}
-  const example = examples[getCatalogModel(catalog, target)?.type ?? 'llm'] ?? EXAMPLE_PRICE
+  const example = examplePrices[getCatalogModel(catalog, target)?.type ?? 'llm'] ?? EXAMPLE_PRICE
   const prices = { ...connection.prices, [model]: example }
-  const call =
+  const exampleCall =
     connection.source === 'code'
       ? `add prices: ${toLiteral({ [model]: example })} to the connection "${connection.id}" in code`
       : `gateway.api.connections.update(${toLiteral(connection.id)}, { prices: ${toLiteral(prices)} })`
   const unit = example === EXAMPLE_PRICE ? 'USD per million tokens' : 'USD'
-  return `No price of "${provider}/${model}": ${call} (${unit}).${asOf ? ` The catalog is of ${asOf}.${isLive ? '' : REFRESH_ADVICE}` : ''}`
+  return `No price of "${provider}/${model}": ${exampleCall} (${unit}).${asOf ? ` The catalog is of ${asOf}.${isLive ? '' : REFRESH_ADVICE}` : ''}`
 }
 
 const REFRESH_ADVICE = " To keep it current: catalog: { refresh: 'models.dev' }."
@@ -22,7 +22,7 @@ const REFRESH_ADVICE = " To keep it current: catalog: { refresh: 'models.dev' }.
 const EXAMPLE_PRICE: Price = { input: 3, output: 15 }
 
 /** Example prices for the kinds that aren't billed by token. */
-const examples: Partial<Record<Kind, Price>> = {
+const examplePrices: Partial<Record<Kind, Price>> = {
   image: { image: 0.04 },
   tts: { character: 0.000015 },
   stt: { minute: 0.006 },

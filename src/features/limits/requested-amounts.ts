@@ -25,11 +25,11 @@ export function estimateRequestedAmounts(
   if (isPriced && !usd && rules.whenPriceUnknown !== 'allow') throw createUnknownPriceError(getTargetName(target))
   const fixed: Amounts = { tokens: inputTokens }
   if (isPriced) fixed.usd = usd?.fixed ?? 0
-  const isFirm = isOutputRequested || !call.endpoint.limitsOutput
-  const least = isFirm ? outputTokens : Math.min(outputTokens, MIN_OUTPUT * choices)
+  const isOutputFixed = isOutputRequested || !call.endpoint.limitsOutput
+  const minTokens = isOutputFixed ? outputTokens : Math.min(outputTokens, MIN_OUTPUT * choices)
   return {
     fixed,
-    output: { tokens: outputTokens, minTokens: least, usdPerToken: isPriced ? (usd?.perOutputToken ?? 0) : 0 },
+    output: { tokens: outputTokens, minTokens, usdPerToken: isPriced ? (usd?.perOutputToken ?? 0) : 0 },
   }
 }
 
@@ -45,8 +45,8 @@ export function requireKnownPrice(
 /** Returns the minimum amount of a unit that a request needs. */
 export function getMinimumAmount(unit: LimitUnit, { fixed, output }: RequestedAmounts): number {
   if (unit !== 'tokens' && unit !== 'usd') return 1
-  const { minTokens: least = 0, usdPerToken = 0 } = output ?? {}
-  return (fixed[unit] ?? 0) + least * (unit === 'tokens' ? 1 : usdPerToken)
+  const { minTokens = 0, usdPerToken = 0 } = output ?? {}
+  return (fixed[unit] ?? 0) + minTokens * (unit === 'tokens' ? 1 : usdPerToken)
 }
 
 export const isLimited = (unit: LimitUnit, scopes: readonly LimitedScope[]): boolean =>

@@ -289,7 +289,7 @@ export class History {
   }
 
   #states(): Promise<LimitState[]> {
-    return this.#on.ledger.state({ scope: 'key', id: this.keyId, limits: ALL })
+    return this.#on.ledger.getStates({ scope: 'key', id: this.keyId, limits: ALL })
   }
 
   #checkParallel(): void {

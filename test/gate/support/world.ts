@@ -144,7 +144,7 @@ export async function openGate(options: GateOptions = {}): Promise<GateWorld> {
       nextTurn: () => Promise.resolve(),
       onError: (error) => void errors.push(error),
     })
-    return ledger.state({ scope, id, limits: of })
+    return ledger.getStates({ scope, id, limits: of })
   }
   return {
     gateway,

@@ -91,7 +91,7 @@ async function getPassed(child: Child): Promise<number> {
 /** Returns the counters as seen by a process that starts now, or whose clock is ahead by `later` ms. */
 async function getCounters(location: string, { later = 0 } = {}) {
   const states = await withLedger(location, { later }, (ledger) =>
-    ledger.state({ ...SHARED, limits: { requests: { total: BUDGET } } }),
+    ledger.getStates({ ...SHARED, limits: { requests: { total: BUDGET } } }),
   )
   const [{ used, reserved, unsettled, remaining } = { used: 0, reserved: 0, unsettled: 0, remaining: 0 }] = states
   return { used, reserved, unsettled, remaining }

@@ -290,7 +290,7 @@ class Run {
   async #checkRefused(instance: Instance, scopes: LimitedScope[], amounts: Full, refusal: LimitRejection) {
     const isSure = scopes.every((scope) => !this.#more.has(getName(scope)))
     if (instance.hasCrashed || !isSure || (refusal.limit.unit === 'parallel' && this.#isParallelLoose)) return
-    const states = (await Promise.all(scopes.map((scope) => instance.ledger.state(scope)))).flat()
+    const states = (await Promise.all(scopes.map((scope) => instance.ledger.getStates(scope)))).flat()
     const { scope, unit, window, resetsAt } = refusal.limit
     const now = states.find((state) => state.scope === scope && state.unit === unit && state.window === window)
     if (now?.resetsAt !== resetsAt) return
@@ -315,7 +315,7 @@ class Run {
     if ((await promise) !== 'extended') return
     const added = toFull({ tokens: held.open.has('tokens') ? by.tokens : 0, usd: held.open.has('usd') ? by.usd : 0 })
     for (const unit of UNITS) held.reserved[unit] += added[unit]
-    const states = (await Promise.all(held.scopes.map((scope) => held.instance.ledger.state(scope)))).flat()
+    const states = (await Promise.all(held.scopes.map((scope) => held.instance.ledger.getStates(scope)))).flat()
     const minutes = new Map(held.scopes.map((scope) => [getName(scope), getMinute(states, scope)]))
     const isCurrent = held.scopes.every((scope) => minutes.get(getName(scope)) === held.minutes.get(getName(scope)))
     const limits = held.scopes.map((scope) => this.#scopes.find((item) => getName(item) === getName(scope)) ?? scope)
@@ -359,7 +359,7 @@ class Run {
   /** Watches an account for long enough to detect all lost instances. */
   async #watch(scope: LimitedScope): Promise<void> {
     await this.#world.recover()
-    await this.#anyone().ledger.state(scope)
+    await this.#anyone().ledger.getStates(scope)
     await this.#world.pass(61_000)
   }
 
@@ -370,7 +370,7 @@ class Run {
       for (const scope of this.#scopes) {
         const account = getName(scope)
         if (this.#less.has(account)) continue
-        const states = await ledger.state(scope)
+        const states = await ledger.getStates(scope)
         const expected = [...this.#model.limits([scope], new Map([[account, getMinute(states, scope)]]))]
         assert.is(states.length, expected.length)
         states.forEach((state, index) => {

@@ -94,18 +94,18 @@ export const isEmptyEntry = (entry: InstanceEntry): boolean => entry.parallel ==
 export const getUsedIndex = (window: number, unit: number): number => window * UNIT_COUNT + unit
 
 /** Moves used amounts from one minute to a later one. Windows that have ended get 0. */
-export function rollUsed(used: readonly number[], from: Minute, minute: Minute): number[] {
-  const next = used.slice()
-  if (minute === from) return next
-  const previousStarts = getWindowStarts(from)
+export function rollUsed(used: readonly number[], previousMinute: Minute, minute: Minute): number[] {
+  const rolled = used.slice()
+  if (minute === previousMinute) return rolled
+  const previousStarts = getWindowStarts(previousMinute)
   getWindowStarts(minute).forEach((start, window) => {
-    if (start !== previousStarts[window]) next.fill(0, getUsedIndex(window, 0), getUsedIndex(window + 1, 0))
+    if (start !== previousStarts[window]) rolled.fill(0, getUsedIndex(window, 0), getUsedIndex(window + 1, 0))
   })
-  return next
+  return rolled
 }
 
 /** Adds a slot's usage to each window at `minute` that contains the slot, or subtracts it. */
-export function countSlot(used: number[], minute: Minute, slot: MinuteSlot, by: 1 | -1 = 1): void {
+export function countSlot(used: number[], minute: Minute, slot: MinuteSlot, sign: 1 | -1 = 1): void {
   if (isEmptySlot(slot)) return
   const starts = getWindowStarts(minute)
   for (let window = 0; window < starts.length; window++) {
@@ -113,7 +113,7 @@ export function countSlot(used: number[], minute: Minute, slot: MinuteSlot, by: 
     for (let unit = 0; unit < UNIT_COUNT; unit++) {
       const index = getUsedIndex(window, unit)
       const amount = slot[unit + 1] ?? 0
-      used[index] = by === 1 ? addClamped(used[index] ?? 0, amount) : subtractClamped(used[index] ?? 0, amount)
+      used[index] = sign === 1 ? addClamped(used[index] ?? 0, amount) : subtractClamped(used[index] ?? 0, amount)
     }
   }
 }
@@ -134,31 +134,31 @@ export const createSlot = (minute: Minute, { requests, tokens, usd }: IntegerAmo
 const isEmptySlot = (slot: MinuteSlot): boolean => slot[1] + slot[2] + slot[3] === 0
 
 /** Adds a slot, merging it with any slot of the same minute. */
-export function addSlot(slots: readonly MinuteSlot[], added: MinuteSlot): readonly MinuteSlot[] {
-  if (isEmptySlot(added)) return slots
-  const same = slots.find((slot) => slot[0] === added[0])
-  if (!same) return [...slots, added]
+export function addSlot(slots: readonly MinuteSlot[], addedSlot: MinuteSlot): readonly MinuteSlot[] {
+  if (isEmptySlot(addedSlot)) return slots
+  const matchingSlot = slots.find((slot) => slot[0] === addedSlot[0])
+  if (!matchingSlot) return [...slots, addedSlot]
   const sum: MinuteSlot = [
-    added[0],
-    addClamped(same[1], added[1]),
-    addClamped(same[2], added[2]),
-    addClamped(same[3], added[3]),
+    addedSlot[0],
+    addClamped(matchingSlot[1], addedSlot[1]),
+    addClamped(matchingSlot[2], addedSlot[2]),
+    addClamped(matchingSlot[3], addedSlot[3]),
   ]
-  return slots.length === 1 ? [sum] : slots.map((slot) => (slot === same ? sum : slot))
+  return slots.length === 1 ? [sum] : slots.map((slot) => (slot === matchingSlot ? sum : slot))
 }
 
 /** Subtracts a slot. */
-export function subtractSlot(slots: readonly MinuteSlot[], removed: MinuteSlot): readonly MinuteSlot[] {
-  const same = slots.find((slot) => slot[0] === removed[0])
-  if (!same) return slots
-  const rest: MinuteSlot = [
-    removed[0],
-    subtractClamped(same[1], removed[1]),
-    subtractClamped(same[2], removed[2]),
-    subtractClamped(same[3], removed[3]),
+export function subtractSlot(slots: readonly MinuteSlot[], removedSlot: MinuteSlot): readonly MinuteSlot[] {
+  const matchingSlot = slots.find((slot) => slot[0] === removedSlot[0])
+  if (!matchingSlot) return slots
+  const difference: MinuteSlot = [
+    removedSlot[0],
+    subtractClamped(matchingSlot[1], removedSlot[1]),
+    subtractClamped(matchingSlot[2], removedSlot[2]),
+    subtractClamped(matchingSlot[3], removedSlot[3]),
   ]
-  const others = slots.length === 1 ? [] : slots.filter((slot) => slot !== same)
-  return isEmptySlot(rest) ? others : [...others, rest]
+  const otherSlots = slots.length === 1 ? [] : slots.filter((slot) => slot !== matchingSlot)
+  return isEmptySlot(difference) ? otherSlots : [...otherSlots, difference]
 }
 
 const LOST_KINDS: readonly LostKind[] = ['open', 'spent', 'unspent']
@@ -178,7 +178,7 @@ export function encodeBook({ minute, used, gone, entries, epoch, number, otherSi
       pending,
     ],
   )
-  const other = otherSide && [otherSide.side, otherSide.number, otherSide.used]
+  const encodedOtherSide = otherSide && [otherSide.side, otherSide.number, otherSide.used]
   return JSON.stringify({
     v: BOOK_VERSION,
     minute,
@@ -187,7 +187,7 @@ export function encodeBook({ minute, used, gone, entries, epoch, number, otherSi
     entries: encodedEntries,
     epoch,
     number,
-    elsewhere: other,
+    elsewhere: encodedOtherSide,
   })
 }
 
@@ -204,7 +204,13 @@ export function decodeBook(key: string, text: string): Book {
     const parsedEntries = Array.isArray(entries) ? entries.map(readEntry) : [undefined]
     const otherSide = elsewhere === undefined ? undefined : readOtherSide(elsewhere)
     const isValid = isCount(epoch) && isCount(number) && isDefined(otherSide) === isDefined(elsewhere)
-    if (isValid && isCount(minute) && isCounts(used, COUNTER_COUNT) && isSlots(gone) && parsedEntries.every(isDefined))
+    if (
+      isValid &&
+      isCount(minute) &&
+      areCounts(used, COUNTER_COUNT) &&
+      areSlots(gone) &&
+      parsedEntries.every(isDefined)
+    )
       return { minute, used, gone, entries: new Map(parsedEntries), epoch, number, otherSide }
   }
   throw gatewayError('RECORD_DAMAGED', {
@@ -216,26 +222,26 @@ export function decodeBook(key: string, text: string): Book {
 function readOtherSide(value: unknown): OtherSideUsage | undefined {
   if (!Array.isArray(value)) return undefined
   const [side, number, used]: unknown[] = value
-  return typeof side === 'string' && isCount(number) && isCounts(used, COUNTER_COUNT)
+  return typeof side === 'string' && isCount(number) && areCounts(used, COUNTER_COUNT)
     ? { side, number, used }
     : undefined
 }
 
 function readEntry(value: unknown): [id: string, entry: InstanceEntry] | undefined {
   if (!Array.isArray(value)) return undefined
-  const [id, beat, sequence, lost, parallel, held, pendingParallel, pending]: unknown[] = value
-  const lostAs = typeof lost === 'number' ? LOST_KINDS[lost] : undefined
+  const [id, beat, sequence, lostIndex, parallel, held, pendingParallel, pending]: unknown[] = value
+  const lostAs = typeof lostIndex === 'number' ? LOST_KINDS[lostIndex] : undefined
   if (typeof id !== 'string' || !isCount(beat) || !isCount(sequence) || !lostAs) return undefined
-  if (!isCount(parallel) || !isSlots(held) || !isCount(pendingParallel) || !isSlots(pending)) return undefined
+  if (!isCount(parallel) || !areSlots(held) || !isCount(pendingParallel) || !areSlots(pending)) return undefined
   return [id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]
 }
 
 const isDefined = <T>(value: T | undefined): value is T => value !== undefined
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
-const isCounts = (value: unknown, length: number): value is number[] =>
+const areCounts = (value: unknown, length: number): value is number[] =>
   Array.isArray(value) && value.length === length && value.every(isCount)
-const isSlots = (value: unknown): value is MinuteSlot[] =>
-  Array.isArray(value) && value.every((slot) => isCounts(slot, UNIT_COUNT + 1))
+const areSlots = (value: unknown): value is MinuteSlot[] =>
+  Array.isArray(value) && value.every((slot) => areCounts(slot, UNIT_COUNT + 1))
 
 /** Merges two books after a non-atomic storage returned the state before the last write. Preserves the counts from both. */
 export function mergeBooks(stored: Book, local: Book): Book {
@@ -245,10 +251,10 @@ export function mergeBooks(stored: Book, local: Book): Book {
     Math.max(value, localUsed[index] ?? 0),
   )
   const { gone, entries } = stored
-  const later = stored.number < local.number ? local : stored
-  const otherSide = later.otherSide && {
-    ...later.otherSide,
-    used: rollUsed(later.otherSide.used, later.minute, minute),
+  const newerBook = stored.number < local.number ? local : stored
+  const otherSide = newerBook.otherSide && {
+    ...newerBook.otherSide,
+    used: rollUsed(newerBook.otherSide.used, newerBook.minute, minute),
   }
   const epoch = Math.max(stored.epoch, local.epoch)
   return { minute, used, gone, entries, epoch, number: Math.max(stored.number, local.number), otherSide }

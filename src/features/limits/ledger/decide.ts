@@ -43,8 +43,8 @@ const rulesByLimits = new WeakMap<UsageLimits, readonly SingleLimit[]>()
  * modified.
  */
 export function listSingleLimits(limits: UsageLimits): readonly SingleLimit[] {
-  const cached = rulesByLimits.get(limits)
-  if (cached) return cached
+  const cachedRules = rulesByLimits.get(limits)
+  if (cachedRules) return cachedRules
   const rules: SingleLimit[] = COUNTED_UNITS.flatMap((unit, unitIndex) =>
     WINDOWS.flatMap((window, windowIndex) => {
       const limit = limits[unit]?.[window]
@@ -87,15 +87,15 @@ function getTally({ book, isLost, mayBeAlive }: ScopeView, { windowIndex, unitIn
   for (const [id, entry] of book.entries) {
     const { parallel, held, pendingParallel, pending, lostAs } = entry
     if (lostAs !== 'open' || (parallel === 0 && held.length === 0)) continue
-    const isHeld = !isLost(id)
+    const isReserved = !isLost(id)
     if (unitIndex < 0) {
-      if (!isHeld) continue
+      if (!isReserved) continue
       tally.reserved = addClamped(tally.reserved, parallel)
       tally.pending = addClamped(tally.pending, pendingParallel)
     } else {
-      const cause = isHeld ? 'reserved' : 'unsettled'
-      tally[cause] = addClamped(tally[cause], sumSlots(held, start, unitIndex))
-      if (isHeld || mayBeAlive(id)) tally.pending = addClamped(tally.pending, sumSlots(pending, start, unitIndex))
+      const category = isReserved ? 'reserved' : 'unsettled'
+      tally[category] = addClamped(tally[category], sumSlots(held, start, unitIndex))
+      if (isReserved || mayBeAlive(id)) tally.pending = addClamped(tally.pending, sumSlots(pending, start, unitIndex))
     }
   }
   return tally
@@ -107,10 +107,11 @@ function sumSlots(slots: readonly MinuteSlot[], start: Minute, unit: number): nu
   return sum
 }
 
-const getCommitted = ({ used, unsettled, reserved }: Tally): number => addClamped(addClamped(used, unsettled), reserved)
+const getCommittedAmount = ({ used, unsettled, reserved }: Tally): number =>
+  addClamped(addClamped(used, unsettled), reserved)
 
 function getLimitState({ scope, id }: ScopeName, rule: SingleLimit, tally: Tally, minute: Minute): LimitState {
-  const { unit, window, limit, maxAmount: most } = rule
+  const { unit, window, limit, maxAmount } = rule
   const convert = unit === 'usd' ? fromNanoUsd : identity
   return {
     scope,
@@ -121,7 +122,7 @@ function getLimitState({ scope, id }: ScopeName, rule: SingleLimit, tally: Tally
     used: convert(tally.used),
     reserved: convert(tally.reserved),
     unsettled: convert(tally.unsettled),
-    remaining: convert(subtractClamped(most, getCommitted(tally))),
+    remaining: convert(subtractClamped(maxAmount, getCommittedAmount(tally))),
     resetsAt: window && formatWindowEnd(window, minute),
   }
 }
@@ -152,11 +153,11 @@ export type Decision =
 export function decide(request: HoldRequest, view: ScopeView): Decision {
   const { limits, fixed, output } = request
   const { minute } = view.book
-  const heldAt = request.minute ?? minute
+  const heldMinute = request.minute ?? minute
   const rules = listSingleLimits(limits)
   const tallies = rules.map((rule) => getTally(view, rule))
   const appliesTo = ({ windowIndex }: SingleLimit) =>
-    windowIndex < 0 || heldAt >= (getWindowStarts(minute)[windowIndex] ?? 0)
+    windowIndex < 0 || heldMinute >= (getWindowStarts(minute)[windowIndex] ?? 0)
 
   let tokens = output?.tokens ?? 0
   if (output)
@@ -173,15 +174,15 @@ export function decide(request: HoldRequest, view: ScopeView): Decision {
     const tally = tallies[index]
     if (!tally || !appliesTo(rule)) return
     const amount = requested[rule.unit]
-    const free = rule.maxAmount - getCommitted(tally)
-    if (amount === 0 || amount <= free) return
-    if (amount > free + tally.pending) isBlocked = false
-    const found: LimitRejection = {
+    const available = rule.maxAmount - getCommittedAmount(tally)
+    if (amount === 0 || amount <= available) return
+    if (amount > available + tally.pending) isBlocked = false
+    const newRejection: LimitRejection = {
       kind: 'rejected',
       why: explainRejection(rule, tally, amount),
       limit: getLimitState(request.name, rule, tally, minute),
     }
-    rejection = rejection ? pickStricterRejection(rejection, found) : found
+    rejection = rejection ? pickStricterRejection(rejection, newRejection) : newRejection
   })
   if (rejection) return isBlocked ? { kind: 'blocked', rejection } : rejection
 
@@ -197,23 +198,23 @@ const NO_TALLY: Tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
 
 /** Returns how many output tokens a limit allows. The result is negative if not even the fixed part fits. */
 function getFittingOutput(
-  { unit, maxAmount: most }: SingleLimit,
+  { unit, maxAmount }: SingleLimit,
   tally: Tally,
   fixed: IntegerAmounts,
   output: RequestedOutput,
 ): number {
-  const room = most - getCommitted(tally) - fixed[unit]
-  if (unit === 'tokens') return room
+  const available = maxAmount - getCommittedAmount(tally) - fixed[unit]
+  if (unit === 'tokens') return available
   if (unit !== 'usd' || output.usdPerToken <= 0) return Number.POSITIVE_INFINITY
-  let tokens = Math.min(output.tokens, Math.floor(fromNanoUsd(room) / output.usdPerToken) + 1) // one more, because the division may round down
-  while (tokens > 0 && toNano(tokens * output.usdPerToken) > room) tokens--
+  let tokens = Math.min(output.tokens, Math.floor(fromNanoUsd(available) / output.usdPerToken) + 1) // one more, because the division may round down
+  while (tokens > 0 && toNano(tokens * output.usdPerToken) > available) tokens--
   return tokens
 }
 
 /** Returns why an amount doesn't fit within a limit. */
-function explainRejection({ unit, maxAmount: most }: SingleLimit, tally: Tally, amount: number): LimitRejection['why'] {
-  const available = most - tally.used - tally.unsettled
-  if (unit === 'parallel') return amount > most ? 'too-large' : 'held'
+function explainRejection({ unit, maxAmount }: SingleLimit, tally: Tally, amount: number): LimitRejection['why'] {
+  const available = maxAmount - tally.used - tally.unsettled
+  if (unit === 'parallel') return amount > maxAmount ? 'too-large' : 'held'
   if (available <= 0) return 'used-up'
   return amount > available ? 'too-large' : 'held'
 }

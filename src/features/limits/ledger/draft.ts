@@ -52,7 +52,7 @@ export type CounterOperation =
       /** Whether the reservation is released if another scope rejects the request. */
       isPending: boolean
       /** When to stop waiting for pending requests that block the operation, in epoch ms. 0 means not to wait. */
-      until: number
+      deadline: number
       done(outcome: HoldOutcome): void
       fail(error: unknown): void
     }
@@ -76,7 +76,7 @@ interface DraftSource {
   /** The instance's reservations that are known to be in storage. */
   ownEntry: InstanceEntry
   generation: number
-  observation: LostInstanceTracker
+  instanceTracker: LostInstanceTracker
   /** Epoch ms. */
   now: number
 }
@@ -88,57 +88,57 @@ export class Draft {
   /** Whether there is anything to write. */
   isChanged = false
   /** The operations that this write completes. */
-  readonly finished = new Set<CounterOperation>()
+  readonly finishedOperations = new Set<CounterOperation>()
   /** The holds that are blocked and waiting. */
-  readonly waiting = new Set<CounterOperation>()
+  readonly waitingOperations = new Set<CounterOperation>()
   /** Callbacks to run after the draft has been written. */
-  readonly outcomes: Array<() => void> = []
+  readonly outcomeCallbacks: Array<() => void> = []
   readonly #instanceId: string
   readonly #generation: number
   readonly #now: number
-  #own: InstanceEntry
+  #ownEntry: InstanceEntry
 
-  constructor({ book: from, instanceId, ownEntry, generation, observation, now }: DraftSource) {
-    const minute = Math.max(from.minute, toMinute(now)) // windows must not go back when a clock does
-    const used = rollUsed(from.used, from.minute, minute)
-    const { entries, gone } = pruneBook(from, observation, { now, minute })
-    const previous = entries.get(instanceId)
-    if (previous?.lostAs === 'spent') for (const slot of previous.held) countSlot(used, minute, slot, -1) // the instance wasn't lost after all
+  constructor({ book: storedBook, instanceId, ownEntry, generation, instanceTracker, now }: DraftSource) {
+    const minute = Math.max(storedBook.minute, toMinute(now)) // windows must not go back when a clock does
+    const used = rollUsed(storedBook.used, storedBook.minute, minute)
+    const { entries, gone } = pruneBook(storedBook, instanceTracker, { now, minute })
+    const previousEntry = entries.get(instanceId)
+    if (previousEntry?.lostAs === 'spent') for (const slot of previousEntry.held) countSlot(used, minute, slot, -1) // the instance wasn't lost after all
     entries.set(instanceId, ownEntry)
-    const { epoch, number } = from
-    const otherSide = from.otherSide && {
-      ...from.otherSide,
-      used: rollUsed(from.otherSide.used, from.minute, minute),
+    const { epoch, number } = storedBook
+    const otherSide = storedBook.otherSide && {
+      ...storedBook.otherSide,
+      used: rollUsed(storedBook.otherSide.used, storedBook.minute, minute),
     }
     this.book = { minute, used, gone, entries, epoch, number: Math.max(number + 1, Math.floor(now)), otherSide }
     this.view = {
       book: this.book,
-      isLost: (id) => observation.isLost(id, now),
-      mayBeAlive: (id) => observation.getWatchedMs(id, now) < LOST_MS,
+      isLost: (id) => instanceTracker.isLost(id, now),
+      mayBeAlive: (id) => instanceTracker.getWatchedMs(id, now) < LOST_MS,
     }
-    this.#own = ownEntry
+    this.#ownEntry = ownEntry
     this.#instanceId = instanceId
     this.#generation = generation
     this.#now = now
   }
 
   /** This instance's reservations. */
-  get own(): InstanceEntry {
-    return this.#own
+  get ownEntry(): InstanceEntry {
+    return this.#ownEntry
   }
 
-  set own(entry: InstanceEntry) {
-    this.#own = entry
+  set ownEntry(entry: InstanceEntry) {
+    this.#ownEntry = entry
     this.book.entries.set(this.#instanceId, entry)
   }
 
   /** Applies an operation. A hold that should wait stays unfinished. */
   apply(operation: CounterOperation): void {
-    if (operation.kind === 'hold') this.#hold(operation)
+    if (operation.kind === 'hold') this.#applyHold(operation)
     else {
-      this.finished.add(operation)
-      if (operation.kind === 'change') this.#change(operation.change)
-      else this.outcomes.push(operation.run(this))
+      this.finishedOperations.add(operation)
+      if (operation.kind === 'change') this.#applyChange(operation.change)
+      else this.outcomeCallbacks.push(operation.run(this))
     }
   }
 
@@ -163,68 +163,73 @@ export class Draft {
     const { book } = this
     if (epoch < book.epoch) return
     if (epoch > book.epoch) this.resetCounters(epoch)
-    const previous = book.otherSide
-    const isSame = previous?.side === side
-    if (isSame && number <= previous.number) return
-    const latest = Math.max(book.minute, minute) // windows must not go back
-    const rolled = rollUsed(used, minute, latest)
-    if (isSame && latest === book.minute && rolled.every((value, index) => value === previous.used[index])) return
-    const nextUsed = previous && !isSame ? addUsed(book.used, previous.used) : book.used
-    book.used = rollUsed(nextUsed, book.minute, latest)
-    book.minute = latest
-    book.otherSide = { side, number, used: rolled }
+    const previousUsage = book.otherSide
+    const isSameSide = previousUsage?.side === side
+    if (isSameSide && number <= previousUsage.number) return
+    const latestMinute = Math.max(book.minute, minute) // windows must not go back
+    const rolledUsed = rollUsed(used, minute, latestMinute)
+    if (
+      isSameSide &&
+      latestMinute === book.minute &&
+      rolledUsed.every((value, index) => value === previousUsage.used[index])
+    )
+      return
+    const nextUsed = previousUsage && !isSameSide ? addUsed(book.used, previousUsage.used) : book.used
+    book.used = rollUsed(nextUsed, book.minute, latestMinute)
+    book.minute = latestMinute
+    book.otherSide = { side, number, used: rolledUsed }
     this.isChanged = true
   }
 
   /** Ends the reservations of lost instances. Keeps their entries for a while, in case the instances come back. */
   settleLost(as: 'spent' | 'unspent'): void {
     const { book, view } = this
-    const goneInstances = [...book.gone]
+    const lostSlots = [...book.gone]
     for (const [id, entry] of book.entries) {
       if (entry.lostAs !== 'open' || isEmptyEntry(entry) || !view.isLost(id)) continue
-      goneInstances.push(...entry.held)
+      lostSlots.push(...entry.held)
       book.entries.set(id, { ...entry, lostAs: as })
       this.isChanged = true
     }
-    if (as === 'spent') for (const slot of goneInstances) countSlot(book.used, book.minute, slot)
+    if (as === 'spent') for (const slot of lostSlots) countSlot(book.used, book.minute, slot)
     if (book.gone.length > 0) this.isChanged = true
     book.gone = []
   }
 
-  #change(change: CounterChange): void {
+  #applyChange(change: CounterChange): void {
     if (change.generation !== this.#generation) return
-    const { minute, released: freed, decided, spent } = change
-    const entry = this.#own
+    const { minute, released, decided, spent } = change
+    const entry = this.#ownEntry
     const isPending = decided !== NO_AMOUNTS
     countSlot(this.book.used, this.book.minute, createSlot(minute, spent))
     this.isChanged = true
-    this.own = {
+    this.ownEntry = {
       ...entry,
-      parallel: subtractClamped(entry.parallel, freed.parallel),
-      held: subtractSlot(entry.held, createSlot(minute, freed)),
+      parallel: subtractClamped(entry.parallel, released.parallel),
+      held: subtractSlot(entry.held, createSlot(minute, released)),
       pendingParallel: subtractClamped(entry.pendingParallel, decided.parallel),
       pending: isPending ? subtractSlot(entry.pending, createSlot(minute, decided)) : entry.pending,
     }
   }
 
-  #hold(hold: Hold): void {
+  #applyHold(hold: Hold): void {
     const decision = decide(hold.request, this.view)
-    if (decision.kind === 'blocked' && hold.until > this.#now) {
-      this.waiting.add(hold)
+    if (decision.kind === 'blocked' && hold.deadline > this.#now) {
+      this.waitingOperations.add(hold)
       return
     }
-    this.finished.add(hold)
+    this.finishedOperations.add(hold)
     switch (decision.kind) {
       case 'fits':
         this.#grant(hold, decision)
         return
       case 'blocked': {
-        const outcome = hold.until === 0 ? ({ kind: 'blocked' } as const) : decision.rejection
-        this.outcomes.push(() => hold.done(outcome))
+        const outcome = hold.deadline === 0 ? ({ kind: 'blocked' } as const) : decision.rejection
+        this.outcomeCallbacks.push(() => hold.done(outcome))
         return
       }
       case 'rejected':
-        this.outcomes.push(() => hold.done(decision))
+        this.outcomeCallbacks.push(() => hold.done(decision))
         return
       default:
         assertNever(decision)
@@ -238,15 +243,15 @@ export class Draft {
     const minute = request.minute ?? this.book.minute
     const grant: Grant = { kind: 'granted', minute, amounts, outputTokens, limits, generation: this.#generation }
     const slot = createSlot(minute, amounts)
-    const entry = this.#own
+    const entry = this.#ownEntry
     this.isChanged = true
-    this.own = {
+    this.ownEntry = {
       ...entry,
       parallel: entry.parallel + amounts.parallel,
       held: addSlot(entry.held, slot),
       pendingParallel: entry.pendingParallel + (isPending ? amounts.parallel : 0),
       pending: isPending ? addSlot(entry.pending, slot) : entry.pending,
     }
-    this.outcomes.push(() => done(grant))
+    this.outcomeCallbacks.push(() => done(grant))
   }
 }

@@ -12,7 +12,7 @@ export interface ScopeHold {
 }
 
 /** The reservation in one scope and the limits it was checked against. */
-export interface HeldPart {
+export interface ConfirmedHold {
   counters: ScopeCounters
   limits: UsageLimits
   grant: Grant
@@ -23,60 +23,61 @@ export interface HeldPart {
  * are pending until all scopes have decided. Until then, other requests wait if only a pending reservation would cause them to be rejected. A request
  * waits for a scope only while it has no reservation in later ones, so requests can't deadlock.
  */
-export async function holdAll(holds: readonly ScopeHold[]): Promise<HeldPart[] | LimitRejection> {
-  const [only] = holds
-  if (only && holds.length === 1) {
-    const outcome = await only.counters.hold(only.requested, { isPending: false, waits: true })
+export async function holdAll(holds: readonly ScopeHold[]): Promise<ConfirmedHold[] | LimitRejection> {
+  const [onlyHold] = holds
+  if (onlyHold && holds.length === 1) {
+    const outcome = await onlyHold.counters.hold(onlyHold.requested, { isPending: false, waits: true })
     return outcome.kind === 'granted'
-      ? [{ counters: only.counters, limits: only.requested.limits, grant: outcome }]
+      ? [{ counters: onlyHold.counters, limits: onlyHold.requested.limits, grant: outcome }]
       : pickRejection([outcome])
   }
   const grants = new Map<ScopeHold, Grant>()
-  const undo = (which: readonly ScopeHold[]) => {
-    for (const hold of which) {
+  const undoHolds = (holdsToUndo: readonly ScopeHold[]) => {
+    for (const hold of holdsToUndo) {
       const grant = grants.get(hold)
-      if (grant) hold.counters.change({ ...grant, released: grant.amounts, decided: grant.amounts, spent: NO_AMOUNTS })
+      if (grant)
+        hold.counters.enqueueChange({ ...grant, released: grant.amounts, decided: grant.amounts, spent: NO_AMOUNTS })
       grants.delete(hold)
     }
   }
-  const requestHolds = async (which: readonly ScopeHold[], waits: boolean): Promise<HoldOutcome[]> => {
-    const settled = await Promise.allSettled(
-      which.map(async (hold) => {
+  const requestHolds = async (holdsToRequest: readonly ScopeHold[], waits: boolean): Promise<HoldOutcome[]> => {
+    const results = await Promise.allSettled(
+      holdsToRequest.map(async (hold) => {
         const outcome = await hold.counters.hold(hold.requested, { isPending: true, waits })
         if (outcome.kind === 'granted') grants.set(hold, outcome)
         return outcome
       }),
     )
-    const failed = settled.find((result) => result.status === 'rejected')
-    if (failed) throw failed.reason
-    return settled.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+    const failedResult = results.find((result) => result.status === 'rejected')
+    if (failedResult) throw failedResult.reason
+    return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
   }
   try {
-    for (let pending = holds; ; pending = holds.filter((hold) => !grants.has(hold))) {
-      const outcomes = await requestHolds(pending, false)
+    for (let pendingHolds = holds; ; pendingHolds = holds.filter((hold) => !grants.has(hold))) {
+      const outcomes = await requestHolds(pendingHolds, false)
       if (outcomes.some(({ kind }) => kind === 'rejected')) return pickRejection(outcomes)
-      const blocking = pending[outcomes.findIndex(({ kind }) => kind === 'blocked')]
-      if (!blocking) return listConfirmed(holds, grants)
-      undo(holds.slice(holds.indexOf(blocking)))
-      const [outcome] = await requestHolds([blocking], true)
+      const blockingHold = pendingHolds[outcomes.findIndex(({ kind }) => kind === 'blocked')]
+      if (!blockingHold) return listConfirmed(holds, grants)
+      undoHolds(holds.slice(holds.indexOf(blockingHold)))
+      const [outcome] = await requestHolds([blockingHold], true)
       if (outcome?.kind !== 'granted') return pickRejection(outcome ? [outcome] : [])
     }
   } finally {
-    undo(holds) // no-op once all holds are confirmed
+    undoHolds(holds) // no-op once all holds are confirmed
   }
 }
 
 /** Picks the rejection to report if several scopes reject a request. */
 function pickRejection(outcomes: readonly HoldOutcome[]): LimitRejection {
   const rejections = outcomes.filter((outcome) => outcome.kind === 'rejected')
-  const [first] = rejections
-  if (!first) throw new TypeError('A scope on hold neither granted nor rejected the request.')
-  return rejections.reduce(pickStricterRejection, first)
+  const [firstRejection] = rejections
+  if (!firstRejection) throw new TypeError('A scope on hold neither granted nor rejected the request.')
+  return rejections.reduce(pickStricterRejection, firstRejection)
 }
 
 /** Confirms the reservations in all scopes, so they are no longer pending. Reduces the output to what fits within every scope. Clears `grants`. */
-function listConfirmed(holds: readonly ScopeHold[], grants: Map<ScopeHold, Grant>): HeldPart[] {
-  const output = Math.min(
+function listConfirmed(holds: readonly ScopeHold[], grants: Map<ScopeHold, Grant>): ConfirmedHold[] {
+  const outputTokens = Math.min(
     ...Array.from(grants.values(), ({ outputTokens }) => outputTokens ?? Number.POSITIVE_INFINITY),
   )
   return holds.flatMap((hold) => {
@@ -84,15 +85,15 @@ function listConfirmed(holds: readonly ScopeHold[], grants: Map<ScopeHold, Grant
     const grant = grants.get(hold)
     if (!grant) return []
     grants.delete(hold)
-    const excess = getExcess(grant, requested, output)
-    counters.change({ ...grant, released: excess, decided: grant.amounts, spent: NO_AMOUNTS })
+    const excess = getExcess(grant, requested, outputTokens)
+    counters.enqueueChange({ ...grant, released: excess, decided: grant.amounts, spent: NO_AMOUNTS })
     if (excess === NO_AMOUNTS) return { counters, limits: requested.limits, grant }
     const limits = grant.limits.map((state) => {
       const released = state.unit === 'usd' ? fromNanoUsd(excess.usd) : excess[state.unit]
       return { ...state, reserved: state.reserved - released, remaining: state.remaining + released }
     })
-    const amounts = addOutput(requested.fixed, requested.output, output)
-    return { counters, limits: requested.limits, grant: { ...grant, amounts, outputTokens: output, limits } }
+    const amounts = addOutput(requested.fixed, requested.output, outputTokens)
+    return { counters, limits: requested.limits, grant: { ...grant, amounts, outputTokens, limits } }
   })
 }
 
@@ -102,6 +103,10 @@ function getExcess(
   tokens: number,
 ) {
   if (!output || grant.outputTokens === undefined || grant.outputTokens <= tokens) return NO_AMOUNTS
-  const total = addOutput(fixed, output, tokens)
-  return { ...NO_AMOUNTS, tokens: grant.amounts.tokens - total.tokens, usd: grant.amounts.usd - total.usd }
+  const neededAmounts = addOutput(fixed, output, tokens)
+  return {
+    ...NO_AMOUNTS,
+    tokens: grant.amounts.tokens - neededAmounts.tokens,
+    usd: grant.amounts.usd - neededAmounts.usd,
+  }
 }

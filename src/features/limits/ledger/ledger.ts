@@ -11,7 +11,7 @@ import {
   toIntegerAmounts,
 } from './amounts.ts'
 import { type LimitRejection, listSingleLimits, pickStricterRejection, type ScopeName } from './decide.ts'
-import { type HeldPart, holdAll, type ScopeHold } from './hold-all.ts'
+import { type ConfirmedHold, holdAll, type ScopeHold } from './hold-all.ts'
 import { findNearLimits } from './near-limits.ts'
 import { HEARTBEAT_MS, ScopeCounters, type ScopeCountersDependencies } from './scope-counters.ts'
 import { listSpending, type ScopeSpending, type SpendingPage } from './scope-spending.ts'
@@ -43,7 +43,7 @@ export interface Reservation {
    * Reserves more, in the same windows as before. If that doesn't fit, resolves to a rejection and keeps the earlier reservation. Rejects with the
    * same errors as `reserve`. `slack` is how far reservations and usage together may exceed each limit.
    */
-  extend(by: Amounts, slack?: Amounts): Promise<LimitRejection | undefined>
+  extend(extraAmounts: Amounts, slack?: Amounts): Promise<LimitRejection | undefined>
   /**
    * Counts the amounts spent in `units` (default: all units that aren't settled yet) and releases the rest of the reservation. Each unit settles
    * once; later calls do nothing. Writes in the background; see `Ledger.waitForWrites`. Never throws.
@@ -64,7 +64,7 @@ export interface Ledger {
   /** Returns why `reserve` would currently reject, without reserving anything. Rejects with the same errors as `reserve`. */
   preview(scopes: readonly LimitedScope[], requested: RequestedAmounts): Promise<LimitRejection | undefined>
   /** Returns the current state of a scope's limits. Rejects with the same errors as `reserve`. */
-  state(scope: LimitedScope): Promise<LimitState[]>
+  getStates(scope: LimitedScope): Promise<LimitState[]>
   /** Resets the counters, even if they are damaged. In-flight requests stay reserved. */
   reset(scope: ScopeName): Promise<void>
   /**
@@ -100,7 +100,7 @@ export type LedgerOptions = Omit<ScopeCountersDependencies, 'instanceId'>
 /** Maximum number of scopes to keep in memory, unless more are in use. */
 const MAX_SCOPES = 10_000
 /** Scopes used within this time, in ms, are dropped last. */
-const RECENT_MS = 60_000
+const RECENT_USE_MS = 60_000
 /** The order in which requests wait for scopes. */
 const SCOPE_ORDER: readonly LimitScope[] = ['gateway', 'group', 'account', 'key', 'run']
 const LIMIT_UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
@@ -114,7 +114,7 @@ class StoredLedger implements Ledger {
   readonly #counters = new Map<string, ScopeCounters>()
   /** The latest report from the other side of a replica, by scope. Most scopes don't change between syncs, so their reports are skipped. */
   readonly #appliedSpending = new Map<string, string>()
-  #sweepAt = MAX_SCOPES
+  #sweepThreshold = MAX_SCOPES
   #openReservations = 0
   /** When the timer fires, in epoch ms. `undefined` if no timer is set. */
   #nextHeartbeatAt: number | undefined
@@ -127,13 +127,18 @@ class StoredLedger implements Ledger {
 
   async reserve(scopes: readonly LimitedScope[], requested: RequestedAmounts): Promise<Reservation | LimitRejection> {
     const { amounts, holds } = this.#listHolds(scopes, requested)
-    const parts = await holdAll(holds)
-    if (!Array.isArray(parts)) return parts
-    const [first] = parts
-    const outputTokens = first ? first.grant.outputTokens : amounts.output?.tokens
-    const heldAmounts = first?.grant.amounts ?? addOutput(amounts.fixed, amounts.output, outputTokens ?? 0)
+    const confirmedHolds = await holdAll(holds)
+    if (!Array.isArray(confirmedHolds)) return confirmedHolds
+    const [firstHold] = confirmedHolds
+    const outputTokens = firstHold ? firstHold.grant.outputTokens : amounts.output?.tokens
+    const heldAmounts = firstHold?.grant.amounts ?? addOutput(amounts.fixed, amounts.output, outputTokens ?? 0)
     this.#startHeartbeat()
-    return new HeldReservation({ parts, held: heldAmounts, outputTokens, onEnd: () => void this.#openReservations-- })
+    return new HeldReservation({
+      holds: confirmedHolds,
+      heldAmounts,
+      outputTokens,
+      onEnd: () => void this.#openReservations--,
+    })
   }
 
   prepare(scopes: readonly LimitedScope[]): void {
@@ -146,22 +151,22 @@ class StoredLedger implements Ledger {
     const rejections = decisions.flatMap((decision) =>
       decision.kind === 'fits' ? [] : decision.kind === 'blocked' ? decision.rejection : decision,
     )
-    const [first, ...others] = rejections
-    return first && others.reduce(pickStricterRejection, first)
+    const [firstRejection, ...otherRejections] = rejections
+    return firstRejection && otherRejections.reduce(pickStricterRejection, firstRejection)
   }
 
   /** Lists the amounts to reserve in each scope, in the order to wait for the scopes. */
   #listHolds(scopes: readonly LimitedScope[], { fixed, output }: RequestedAmounts) {
     const amounts = { fixed: toIntegerAmounts(fixed), output: output && normalizeOutput(output) }
-    const ordered = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => getScopeOrder(a) - getScopeOrder(b))
+    const orderedScopes = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => getScopeOrder(a) - getScopeOrder(b))
     const holds: ScopeHold[] = []
-    for (const scope of ordered)
+    for (const scope of orderedScopes)
       if (listSingleLimits(scope.limits).length > 0)
         holds.push({ counters: this.#getCounters(scope), requested: { limits: scope.limits, ...amounts } })
     return { amounts, holds }
   }
 
-  async state(scope: LimitedScope): Promise<LimitState[]> {
+  async getStates(scope: LimitedScope): Promise<LimitState[]> {
     return listSingleLimits(scope.limits).length === 0 ? [] : this.#getCounters(scope).getStates(scope.limits)
   }
 
@@ -213,7 +218,7 @@ class StoredLedger implements Ledger {
     const now = this.#deps.clock.now()
     let counters = this.#counters.get(name)
     if (!counters) {
-      if (this.#counters.size >= this.#sweepAt) this.#sweep(now)
+      if (this.#counters.size >= this.#sweepThreshold) this.#sweep(now)
       counters = new ScopeCounters(this.#deps, { scope, id })
       this.#counters.set(name, counters)
     }
@@ -224,12 +229,12 @@ class StoredLedger implements Ledger {
   /** Drops scopes that this process isn't using, starting with those that it hasn't used recently. */
   #sweep(now: number): void {
     for (const [name, counters] of this.#counters)
-      if (counters.isIdle && Math.abs(now - counters.usedAt) > RECENT_MS) this.#counters.delete(name)
+      if (counters.isIdle && Math.abs(now - counters.usedAt) > RECENT_USE_MS) this.#counters.delete(name)
     for (const [name, counters] of this.#counters) {
       if (this.#counters.size <= MAX_SCOPES / 2) break
       if (counters.isIdle) this.#counters.delete(name)
     }
-    this.#sweepAt = Math.max(MAX_SCOPES, 2 * this.#counters.size)
+    this.#sweepThreshold = Math.max(MAX_SCOPES, 2 * this.#counters.size)
   }
 
   /** Starts showing other instances that this one is alive. Stops when no reservation is in flight. */
@@ -258,79 +263,83 @@ const getScopeOrder = ({ scope }: ScopeName) => SCOPE_ORDER.indexOf(scope)
 
 /** Makes the price and the token counts safe for calculations. */
 function normalizeOutput({ tokens, minTokens, usdPerToken }: RequestedOutput): RequestedOutput {
-  const most = roundUp(tokens)
+  const maxTokens = roundUp(tokens)
   const price = Number.isNaN(usdPerToken) ? Number.POSITIVE_INFINITY : Math.max(0, usdPerToken)
-  return { tokens: most, minTokens: Math.min(most, roundUp(minTokens)), usdPerToken: price }
+  return { tokens: maxTokens, minTokens: Math.min(maxTokens, roundUp(minTokens)), usdPerToken: price }
 }
 
 class HeldReservation implements Reservation {
   readonly kind = 'reserved'
   readonly outputTokens: number | undefined
   readonly limits: readonly LimitState[]
-  readonly #parts: readonly HeldPart[]
+  readonly #holds: readonly ConfirmedHold[]
   readonly #openUnits = new Set<LimitUnit>(LIMIT_UNITS)
   readonly #onEnd: () => void
   /** The reserved amounts, which are the same in each scope. */
   #heldAmounts: IntegerAmounts
 
   constructor(options: {
-    parts: readonly HeldPart[]
-    held: IntegerAmounts
+    holds: readonly ConfirmedHold[]
+    heldAmounts: IntegerAmounts
     outputTokens: number | undefined
     /** Called when all units are settled. */
     onEnd(): void
   }) {
-    const [first] = options.parts
-    this.#parts = options.parts
-    this.#heldAmounts = options.held
+    const [firstHold] = options.holds
+    this.#holds = options.holds
+    this.#heldAmounts = options.heldAmounts
     this.#onEnd = options.onEnd
     this.outputTokens = options.outputTokens
     this.limits =
-      first && options.parts.length === 1 ? first.grant.limits : options.parts.flatMap(({ grant }) => grant.limits)
+      firstHold && options.holds.length === 1
+        ? firstHold.grant.limits
+        : options.holds.flatMap(({ grant }) => grant.limits)
   }
 
-  async extend(by: Amounts, slack?: Amounts): Promise<LimitRejection | undefined> {
-    const fixed = pickUnits(toIntegerAmounts(by), this.#openUnits)
-    const holds = this.#parts.map(({ counters, limits, grant: { minute } }) => ({
+  async extend(extraAmounts: Amounts, slack?: Amounts): Promise<LimitRejection | undefined> {
+    const fixed = pickUnits(toIntegerAmounts(extraAmounts), this.#openUnits)
+    const holds = this.#holds.map(({ counters, limits, grant: { minute } }) => ({
       counters,
       requested: { limits: slack ? raiseLimits(limits, slack) : limits, minute, fixed },
     }))
-    const parts = await holdAll(holds)
-    if (!Array.isArray(parts)) return parts
-    const extra = pickUnits(fixed, this.#openUnits)
-    const late = subtract(fixed, extra) // amounts in units that were settled in the meantime
-    this.#heldAmounts = sum(this.#heldAmounts, extra)
-    for (const { counters, grant } of parts)
-      counters.change({ ...grant, released: late, decided: NO_AMOUNTS, spent: NO_AMOUNTS })
+    const extraHolds = await holdAll(holds)
+    if (!Array.isArray(extraHolds)) return extraHolds
+    const openAmounts = pickUnits(fixed, this.#openUnits)
+    const lateAmounts = subtractAmounts(fixed, openAmounts) // amounts in units that were settled in the meantime
+    this.#heldAmounts = addAmounts(this.#heldAmounts, openAmounts)
+    for (const { counters, grant } of extraHolds)
+      counters.enqueueChange({ ...grant, released: lateAmounts, decided: NO_AMOUNTS, spent: NO_AMOUNTS })
     return undefined
   }
 
   settle(spent: Amounts, units: readonly LimitUnit[] = LIMIT_UNITS): void {
-    const settled = new Set(units.filter((unit) => this.#openUnits.delete(unit)))
-    if (settled.size === 0) return
-    const released = pickUnits(this.#heldAmounts, settled)
-    const counted = pickUnits(toIntegerAmounts(spent, released), settled)
-    for (const { counters, grant } of this.#parts)
-      counters.change({ ...grant, released, decided: NO_AMOUNTS, spent: counted })
+    const settledUnits = new Set(units.filter((unit) => this.#openUnits.delete(unit)))
+    if (settledUnits.size === 0) return
+    const released = pickUnits(this.#heldAmounts, settledUnits)
+    const spentAmounts = pickUnits(toIntegerAmounts(spent, released), settledUnits)
+    for (const { counters, grant } of this.#holds)
+      counters.enqueueChange({ ...grant, released, decided: NO_AMOUNTS, spent: spentAmounts })
     if (this.#openUnits.size === 0) this.#onEnd()
   }
 }
 
 /** Returns the token and dollar limits, raised by these amounts. */
-function raiseLimits(limits: UsageLimits, by: Amounts): UsageLimits {
-  const windows = (unit: 'tokens' | 'usd') =>
-    Object.fromEntries(Object.entries(limits[unit] ?? {}).map(([window, most]) => [window, most + (by[unit] ?? 0)]))
-  return { ...limits, tokens: windows('tokens'), usd: windows('usd') }
+function raiseLimits(limits: UsageLimits, extraAmounts: Amounts): UsageLimits {
+  const raiseWindows = (unit: 'tokens' | 'usd') =>
+    Object.fromEntries(
+      Object.entries(limits[unit] ?? {}).map(([window, maxAmount]) => [window, maxAmount + (extraAmounts[unit] ?? 0)]),
+    )
+  return { ...limits, tokens: raiseWindows('tokens'), usd: raiseWindows('usd') }
 }
 
-const mapUnits = (make: (unit: LimitUnit) => number): IntegerAmounts => ({
-  requests: make('requests'),
-  parallel: make('parallel'),
-  tokens: make('tokens'),
-  usd: make('usd'),
+const mapUnits = (getAmount: (unit: LimitUnit) => number): IntegerAmounts => ({
+  requests: getAmount('requests'),
+  parallel: getAmount('parallel'),
+  tokens: getAmount('tokens'),
+  usd: getAmount('usd'),
 })
 
 const pickUnits = (amounts: IntegerAmounts, units: ReadonlySet<LimitUnit>) =>
   mapUnits((unit) => (units.has(unit) ? amounts[unit] : 0))
-const sum = (a: IntegerAmounts, b: IntegerAmounts) => mapUnits((unit) => a[unit] + b[unit])
-const subtract = (a: IntegerAmounts, b: IntegerAmounts) => mapUnits((unit) => a[unit] - b[unit])
+const addAmounts = (a: IntegerAmounts, b: IntegerAmounts) => mapUnits((unit) => a[unit] + b[unit])
+const subtractAmounts = (a: IntegerAmounts, b: IntegerAmounts) => mapUnits((unit) => a[unit] - b[unit])

@@ -24,27 +24,27 @@ export async function findNearLimits(
   getLimits: (scope: ScopeName) => UsageLimits | undefined,
   now: number,
 ): Promise<LimitState[]> {
-  const found: LimitState[] = []
+  const nearLimits: LimitState[] = []
   let after = ACCOUNT_LIMITS_END
-  for (let seen = 0; seen < MAX_SCOPES; seen += PAGE_SIZE) {
+  for (let scannedCount = 0; scannedCount < MAX_SCOPES; scannedCount += PAGE_SIZE) {
     const page = await storage
       .list(LIMITS_PREFIX, { limit: PAGE_SIZE, after })
       .catch(handleStorageError('list', LIMITS_PREFIX))
-    const stored = page.filter(({ key }) => key < TOKENS_START)
-    for (const { key, value } of stored) {
+    const limitRows = page.filter(({ key }) => key < TOKENS_START)
+    for (const { key, value } of limitRows) {
       const name = parseRecordKey(key)
       const limits = name && getLimits(name)
       if (limits)
-        found.push(
+        nearLimits.push(
           ...readNearStates(key, value, { name, limits, now }).filter(
             (state) => getUsedShare(state) >= NEAR_LIMIT_SHARE,
           ),
         )
     }
-    after = stored.at(-1)?.key ?? after
-    if (stored.length < PAGE_SIZE) break
+    after = limitRows.at(-1)?.key ?? after
+    if (limitRows.length < PAGE_SIZE) break
   }
-  return found.sort((a, b) => getUsedShare(b) - getUsedShare(a))
+  return nearLimits.sort((a, b) => getUsedShare(b) - getUsedShare(a))
 }
 
 interface NearLimitOptions {
@@ -57,14 +57,14 @@ function readNearStates(key: string, text: string, { name, limits, now }: NearLi
   try {
     const book = decodeBook(key, text)
     const minute = Math.max(book.minute, toMinute(now))
-    const { used, minute: from, otherSide } = book
-    const current = {
+    const { used, minute: storedMinute, otherSide } = book
+    const currentBook = {
       ...book,
       minute,
-      used: rollUsed(used, from, minute),
-      otherSide: otherSide && { ...otherSide, used: rollUsed(otherSide.used, from, minute) },
+      used: rollUsed(used, storedMinute, minute),
+      otherSide: otherSide && { ...otherSide, used: rollUsed(otherSide.used, storedMinute, minute) },
     }
-    const view = { book: current, isLost: () => false, mayBeAlive: () => true }
+    const view = { book: currentBook, isLost: () => false, mayBeAlive: () => true }
     return getLimitStates(name, limits, view).filter(({ unit }) => unit !== 'parallel')
   } catch (error) {
     if (isGatewayError(error, 'RECORD_DAMAGED')) return []

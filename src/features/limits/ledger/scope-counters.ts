@@ -62,11 +62,11 @@ export class ScopeCounters {
   readonly #deps: ScopeCountersDependencies
   readonly #name: ScopeName
   readonly #key: string
-  readonly #observation: LostInstanceTracker
+  readonly #instanceTracker: LostInstanceTracker
   #queue: CounterOperation[] = []
   /** The queued operations that are blocked and waiting. */
-  #waiting: ReadonlySet<CounterOperation> = new Set()
-  #running: Promise<void> | undefined
+  #waitingOperations: ReadonlySet<CounterOperation> = new Set()
+  #currentRun: Promise<void> | undefined
   #book: Book | undefined
   /** Whether the book must be read before it is used. */
   #isStale = true
@@ -77,7 +77,7 @@ export class ScopeCounters {
   #generation = 0
   #sequence = 0
   /** The sequence number of the last write that is known to have succeeded. */
-  #confirmed = 0
+  #confirmedSequence = 0
   /** Writes whose result is unknown. */
   #unconfirmedWrites: Array<{ sequence: number; draft: Draft }> = []
   #mustWrite = false
@@ -93,12 +93,12 @@ export class ScopeCounters {
     this.#name = name
     this.#key = getCountersKey(name.scope, name.id)
     this.#isPermanent = name.scope !== 'account' && name.scope !== 'run'
-    this.#observation = createLostInstanceTracker(deps.instanceId)
+    this.#instanceTracker = createLostInstanceTracker(deps.instanceId)
   }
 
   /** Whether the counters can be dropped from memory, because this process has no pending operations or reservations in this scope. */
   get isIdle(): boolean {
-    return !this.#running && this.#queue.length === 0 && !this.#mustWrite && isEmptyEntry(this.#ownEntry)
+    return !this.#currentRun && this.#queue.length === 0 && !this.#mustWrite && isEmptyEntry(this.#ownEntry)
   }
 
   /**
@@ -110,14 +110,14 @@ export class ScopeCounters {
     requested: Omit<HoldRequest, 'name'>,
     { isPending, waits }: { isPending: boolean; waits: boolean },
   ): Promise<HoldOutcome> {
-    const until = waits ? this.#deps.clock.now() + MAX_BLOCKED_MS : 0
+    const deadline = waits ? this.#deps.clock.now() + MAX_BLOCKED_MS : 0
     if (this.#name.scope === 'account' && !this.#isPermanent) this.#isPermanent = hasTotal(requested.limits)
     return new Promise((resolve, reject) => {
       let hasFailed = false
       const done = (outcome: HoldOutcome) => {
         if (!hasFailed) return resolve(outcome)
         if (outcome.kind !== 'granted') return // a granted reservation must be released, because the caller was told that the write had failed
-        this.change({
+        this.enqueueChange({
           ...outcome,
           released: outcome.amounts,
           decided: isPending ? outcome.amounts : NO_AMOUNTS,
@@ -128,51 +128,51 @@ export class ScopeCounters {
         hasFailed = true
         reject(error)
       }
-      this.#add({ kind: 'hold', request: { ...requested, name: this.#name }, isPending, until, done, fail })
+      this.#enqueue({ kind: 'hold', request: { ...requested, name: this.#name }, isPending, deadline, done, fail })
     })
   }
 
   /** Changes the reserved or used amounts. Writes the change in the background and retries while storage is unavailable. */
-  change(change: CounterChange): void {
+  enqueueChange(change: CounterChange): void {
     if (isZero(change.released) && isZero(change.decided) && isZero(change.spent)) return
-    this.#add({ kind: 'change', change })
+    this.#enqueue({ kind: 'change', change })
   }
 
   /** Decides on amounts without reserving them. Rejects with the same errors as `hold`. */
   evaluate(requested: Omit<HoldRequest, 'name'>): Promise<Decision> {
-    return this.#enqueue(({ view }) => decide({ ...requested, name: this.#name }, view))
+    return this.#enqueueTask(({ view }) => decide({ ...requested, name: this.#name }, view))
   }
 
   /** Prefetches the counters if they aren't in memory, so the next operation doesn't have to read them. Never throws. */
   prepare(): void {
-    if (this.#isStale && !this.#running) this.#running = this.#readAhead()
+    if (this.#isStale && !this.#currentRun) this.#currentRun = this.#readAhead()
   }
 
   async #readAhead(): Promise<void> {
     const book = await this.#read().catch(() => undefined) // the next operation reads again and reports the failure
     if (book) this.#book = book
-    this.#running = undefined
-    if (this.#queue.length > 0 || this.#mustWrite) this.#start()
+    this.#currentRun = undefined
+    if (this.#queue.length > 0 || this.#mustWrite) this.#startRun()
   }
 
   /** Returns the current state of the limits. Rejects with the same errors as `hold`. */
   getStates(limits: UsageLimits): Promise<LimitState[]> {
-    return this.#enqueue(({ view }) => getLimitStates(this.#name, limits, view))
+    return this.#enqueueTask(({ view }) => getLimitStates(this.#name, limits, view))
   }
 
   /** Resets all counters for the current windows, even if the record is damaged. In-flight requests stay reserved. */
   reset(): Promise<void> {
-    return this.#enqueue((draft) => draft.resetCounters(), { repairs: true })
+    return this.#enqueueTask((draft) => draft.resetCounters(), { repairs: true })
   }
 
   /** Ends the reservations of lost instances, counting either all or none of them as spent. */
   settleLost(as: 'spent' | 'unspent'): Promise<void> {
-    return this.#enqueue((draft) => draft.settleLost(as))
+    return this.#enqueueTask((draft) => draft.settleLost(as))
   }
 
   /** Stores the usage on the other side of a replica. Rejects with the same errors as `hold`. */
   applySpending(side: string, spent: SideSpending): Promise<void> {
-    return this.#enqueue((draft) => draft.applySpending(side, spent))
+    return this.#enqueueTask((draft) => draft.applySpending(side, spent))
   }
 
   /** Removes the counters. In-flight requests are no longer counted. */
@@ -189,43 +189,43 @@ export class ScopeCounters {
   sendHeartbeat(now: number): void {
     if (isEmptyEntry(this.#ownEntry) || Math.abs(now - this.#wroteAt) < HEARTBEAT_MS - 1_000) return
     this.#mustWrite = true
-    this.#start()
+    this.#startRun()
   }
 
   /** Resolves when all pending changes have been written or have failed. */
   async waitForWrites(): Promise<void> {
-    while (this.#running !== undefined) await this.#running
+    while (this.#currentRun !== undefined) await this.#currentRun
   }
 
   /** Writes all pending changes, retrying once on failure, and stops background writes. */
   async close(): Promise<void> {
     await this.waitForWrites()
-    if (this.#queue.length > 0 || this.#mustWrite) this.#start()
+    if (this.#queue.length > 0 || this.#mustWrite) this.#startRun()
     await this.waitForWrites()
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
   }
 
-  #enqueue<T>(work: (draft: Draft) => T, { repairs = false } = {}): Promise<T> {
+  #enqueueTask<T>(work: (draft: Draft) => T, { repairs = false } = {}): Promise<T> {
     return new Promise((resolve, fail) => {
       const run = (draft: Draft) => {
         const result = work(draft)
         return () => resolve(result)
       }
-      this.#add({ kind: 'task', repairs, run, fail })
+      this.#enqueue({ kind: 'task', repairs, run, fail })
     })
   }
 
-  #add(operation: CounterOperation): void {
+  #enqueue(operation: CounterOperation): void {
     this.#queue.push(operation)
-    this.#start()
+    this.#startRun()
   }
 
-  #start(): void {
-    this.#running ??= this.#run()
+  #startRun(): void {
+    this.#currentRun ??= this.#processQueue()
   }
 
-  async #run(): Promise<void> {
+  async #processQueue(): Promise<void> {
     await this.#deps.nextTurn() // all operations that are added in the same turn go into the same write
     let conflicts = 0
     let polls = 0
@@ -237,7 +237,7 @@ export class ScopeCounters {
           this.#retryMs = RETRY_AFTER_MS
           conflicts = 0
           failures = 0
-          if (this.#mustWrite || !this.#queue.every((operation) => this.#waiting.has(operation))) continue
+          if (this.#mustWrite || !this.#queue.every((operation) => this.#waitingOperations.has(operation))) continue
           if (this.#queue.length === 0) break
           this.#isStale = true
           if (++polls > MAX_EAGER_RETRIES) {
@@ -253,7 +253,7 @@ export class ScopeCounters {
         break
       }
     }
-    this.#running = undefined
+    this.#currentRun = undefined
   }
 
   /** Commits the queue. Resolves to whether all operations in the queue were decided and, if necessary, written. */
@@ -266,7 +266,7 @@ export class ScopeCounters {
       instanceId,
       ownEntry: this.#ownEntry,
       generation: this.#generation,
-      observation: this.#observation,
+      instanceTracker: this.#instanceTracker,
       now: clock.now(),
     })
     draft.isChanged = this.#mustWrite
@@ -283,7 +283,7 @@ export class ScopeCounters {
     const { storage, clock, instanceId } = this.#deps
     const sequence = ++this.#sequence
     const now = clock.now()
-    draft.book.entries.set(instanceId, { ...draft.own, beat: Math.floor(now / 1_000), sequence })
+    draft.book.entries.set(instanceId, { ...draft.ownEntry, beat: Math.floor(now / 1_000), sequence })
     this.#unconfirmedWrites.push({ sequence, draft })
     const version = await storage
       .set(this.#key, encodeBook(draft.book), {
@@ -307,21 +307,21 @@ export class ScopeCounters {
     const { storage, clock, instanceId } = this.#deps
     const stored = await storage.get(this.#key).catch(handleStorageError('read', this.#key))
     const now = clock.now()
-    const book = stored ? this.#readText(stored.value) : createBook(toMinute(now))
+    const book = stored ? this.#decodeText(stored.value) : createBook(toMinute(now))
     const entry = book.entries.get(instanceId)
-    const isOld = !storage.atomic && this.#book !== undefined && (entry?.sequence ?? 0) < this.#confirmed
-    const isGone = !stored && this.#version !== null && !isOld
+    const isStaleRead = !storage.atomic && this.#book !== undefined && (entry?.sequence ?? 0) < this.#confirmedSequence
+    const wasDeleted = !stored && this.#version !== null && !isStaleRead
     this.#version = stored?.version ?? null
     this.#isStale = false
-    if (isGone) this.#handleDeletion()
-    this.#observation.observe(book, now)
-    const created = entry && this.#unconfirmedWrites.find(({ sequence }) => sequence === entry.sequence)
-    if (created) this.#confirmWrite(created.sequence, created.draft)
+    if (wasDeleted) this.#handleDeletion()
+    this.#instanceTracker.observe(book, now)
+    const confirmedWrite = entry && this.#unconfirmedWrites.find(({ sequence }) => sequence === entry.sequence)
+    if (confirmedWrite) this.#confirmWrite(confirmedWrite.sequence, confirmedWrite.draft)
     this.#sequence = Math.max(this.#sequence, entry?.sequence ?? 0)
-    return isOld && this.#book ? mergeBooks(book, this.#book) : book
+    return isStaleRead && this.#book ? mergeBooks(book, this.#book) : book
   }
 
-  #readText(text: string): Book {
+  #decodeText(text: string): Book {
     try {
       return decodeBook(this.#key, text)
     } catch (error) {
@@ -341,7 +341,7 @@ export class ScopeCounters {
 
   /** Records that a write succeeded, which means that no earlier write can still take effect. */
   #confirmWrite(sequence: number, draft: Draft): void {
-    this.#confirmed = sequence
+    this.#confirmedSequence = sequence
     this.#unconfirmedWrites = []
     this.#mustWrite = false
     this.#wroteAt = this.#deps.clock.now()
@@ -349,26 +349,26 @@ export class ScopeCounters {
   }
 
   #deliverOutcomes(draft: Draft): void {
-    this.#ownEntry = draft.own
-    const { finished } = draft
-    this.#queue = this.#queue.filter((operation) => !finished.has(operation))
-    this.#waiting = draft.waiting
-    for (const tell of draft.outcomes) tell()
+    this.#ownEntry = draft.ownEntry
+    const { finishedOperations } = draft
+    this.#queue = this.#queue.filter((operation) => !finishedOperations.has(operation))
+    this.#waitingOperations = draft.waitingOperations
+    for (const deliver of draft.outcomeCallbacks) deliver()
   }
 
   /** Fails all operations that callers can repeat. Keeps the changes and retries them later. */
   #failPending(error: unknown): void {
-    const failed =
-      isStorageUnavailable(error) && !isGatewayError(error, 'STORAGE_UNAVAILABLE') ? toUnavailable(error) : error
-    const remaining: CounterOperation[] = []
+    const failure =
+      isStorageUnavailable(error) && !isGatewayError(error, 'STORAGE_UNAVAILABLE') ? toUnavailableError(error) : error
+    const remainingOperations: CounterOperation[] = []
     for (const operation of this.#queue) {
-      if (operation.kind === 'change') remaining.push(operation)
-      else operation.fail(failed)
+      if (operation.kind === 'change') remainingOperations.push(operation)
+      else operation.fail(failure)
     }
-    this.#queue = remaining
+    this.#queue = remainingOperations
     if (this.#unconfirmedWrites.length > 0) this.#mustWrite = true // one of them may still take effect
-    if (remaining.length === 0 && !this.#mustWrite) return
-    if (this.#retryMs === RETRY_AFTER_MS) this.#deps.onError(failed)
+    if (remainingOperations.length === 0 && !this.#mustWrite) return
+    if (this.#retryMs === RETRY_AFTER_MS) this.#deps.onError(failure)
     this.#retryLater(this.#retryMs * (0.5 + this.#deps.random() / 2))
     this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2)
   }
@@ -377,7 +377,7 @@ export class ScopeCounters {
     this.#cancelTimer?.()
     this.#cancelTimer = this.#deps.startTimer(ms, () => {
       this.#cancelTimer = undefined
-      this.#start()
+      this.#startRun()
     })
   }
 
@@ -391,7 +391,7 @@ const hasTotal = ({ requests, tokens, usd }: UsageLimits) =>
 
 const isZero = ({ requests, parallel, tokens, usd }: IntegerAmounts) => requests + parallel + tokens + usd === 0
 
-const toUnavailable = (cause: unknown) =>
+const toUnavailableError = (cause: unknown) =>
   gatewayError('STORAGE_UNAVAILABLE', { cause, data: { what: 'write', isAway: true } })
 
 const createConflictLimitError = () =>

@@ -33,8 +33,8 @@ export async function listSpending(
   side: string,
   { after = ACCOUNT_LIMITS_END, limit }: { after?: string | undefined; limit: number },
 ): Promise<SpendingPage> {
-  const stored = await storage.list(LIMITS_PREFIX, { limit, after }).catch(handleStorageError('list', LIMITS_PREFIX))
-  const scopeRows = stored.filter(({ key }) => key < TOKENS_START)
+  const rows = await storage.list(LIMITS_PREFIX, { limit, after }).catch(handleStorageError('list', LIMITS_PREFIX))
+  const scopeRows = rows.filter(({ key }) => key < TOKENS_START)
   const accounts = scopeRows.flatMap(({ key, value }) => parseSpending(key, value, side) ?? [])
   const next = scopeRows.length < limit ? undefined : scopeRows.at(-1)?.key
   return { accounts, ...(next !== undefined && { next }) }

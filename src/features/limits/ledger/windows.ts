@@ -58,9 +58,9 @@ export function getWindowEnd(window: LimitWindow, minute: Minute): Minute | unde
 }
 
 /** Returns the first minute of the month `later` months after the one with `minute`. */
-function getMonthStart(minute: Minute, later: number): Minute {
+function getMonthStart(minute: Minute, monthOffset: number): Minute {
   const date = new Date(minute * MINUTE_MS)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later) / MINUTE_MS
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + monthOffset) / MINUTE_MS
 }
 
 let lastMinute: Minute = -1
