@@ -1,4 +1,4 @@
-import { messagesTranslator } from '../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import { converseTranslator } from '../../src/protocols/formats/bedrock-converse/converse-translator.ts'
 import { baseTraits } from '../../src/protocols/formats/canonical/base-traits.ts'
 import { geminiTranslator } from '../../src/protocols/formats/gemini/gemini-translator.ts'
@@ -12,7 +12,7 @@ import { assert } from '../support/suite.ts'
 
 const bases: Readonly<Record<ProviderFormat, Traits>> = {
   'openai-chat': chatTranslator.traits,
-  'anthropic-messages': messagesTranslator.traits,
+  'anthropic-messages': anthropicTranslator.traits,
   'openai-responses': baseTraits,
   gemini: geminiTranslator.traits,
   'bedrock-converse': converseTranslator.traits,

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { messagesTranslator } from '../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type Expected, findTraits, hold, SAMPLING } from './expected-traits.ts'
 
@@ -42,7 +42,7 @@ for (const [name, expected] of Object.entries(asChat))
 
 test('an unknown provider gets everything that its format supports', () => {
   const traits = findTraits('anthropic-compatible-x/claude-of-tomorrow')
-  assert.equal(traits.inputs, messagesTranslator.traits.inputs)
+  assert.equal(traits.inputs, anthropicTranslator.traits.inputs)
   assert.equal(traits.reasoning.control, 'adaptive')
 })
 

@@ -1,5 +1,5 @@
 /* The translators for all formats that have both clients and providers. They are loaded together. */
-export { messagesTranslator } from './anthropic-messages/anthropic-translator.ts'
+export { anthropicTranslator } from './anthropic-messages/anthropic-translator.ts'
 export { geminiTranslator } from './gemini/gemini-translator.ts'
 export { chatTranslator } from './openai-chat/chat-translator.ts'
 export { responsesTranslator } from './openai-responses/responses-translator.ts'

@@ -1,11 +1,11 @@
-import { messagesTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import type { CanonicalError, ErrorKind } from '../../../src/protocols/formats/canonical/canonical-errors.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const read = suite("parsing Anthropic's errors")
 
 const parse = (status: number, body: unknown, headers: Record<string, string> = {}) =>
-  messagesTranslator.parseError({ status, body, header: (name) => headers[name], nowMs: 0 })
+  anthropicTranslator.parseError({ status, body, header: (name) => headers[name], nowMs: 0 })
 
 const envelope = (type: string, message: string, details?: object) => ({
   type: 'error',
@@ -66,7 +66,7 @@ for (const [name, [status, body, expected, headers]] of Object.entries(table)) {
 const write = suite("writing errors for Anthropic's clients")
 
 const written = (kind: ErrorKind, fields: Partial<CanonicalError> = {}) =>
-  messagesTranslator.writeError({ kind, status: 400, message: 'm', ...fields })
+  anthropicTranslator.writeError({ kind, status: 400, message: 'm', ...fields })
 
 const kinds: Record<ErrorKind, [status: number, type: string]> = {
   'bad-request': [400, 'invalid_request_error'],

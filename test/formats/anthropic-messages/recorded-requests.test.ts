@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
-import { messagesTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import { prepareRequest } from '../../../src/protocols/formats/canonical/prepare/prepare.ts'
 import type { TargetContext } from '../../../src/protocols/formats/translator.ts'
 import type { Traits } from '../../../src/traits.ts'
@@ -11,16 +11,16 @@ const test = suite('recorded Messages requests')
 
 /** Translates a request to the canonical format and back. */
 function rewrite(request: JsonObject): { body: JsonObject; warnings: string[] } {
-  const { target, warnings } = contexts(messagesTranslator, { traits: getTraits(request) })
+  const { target, warnings } = contexts(anthropicTranslator, { traits: getTraits(request) })
   const context: TargetContext = {
     ...target,
     model: String(request.model),
     origin: { format: 'anthropic-messages', account: 'a' },
   }
-  const parsed = messagesTranslator.parseRequest(request, { warnings })
-  const { supportedOptions } = messagesTranslator
+  const parsed = anthropicTranslator.parseRequest(request, { warnings })
+  const { supportedOptions } = anthropicTranslator
   const { request: prepared } = prepareRequest(parsed, { ...context, supportedOptions })
-  return { body: messagesTranslator.writeRequest(prepared, context).body, warnings: warnings.list() }
+  return { body: anthropicTranslator.writeRequest(prepared, context).body, warnings: warnings.list() }
 }
 
 /** Returns the traits of the requested model. */
@@ -32,7 +32,7 @@ function getTraits({ thinking, output_config }: JsonObject): Partial<Traits> {
     : output_config
       ? 'effort'
       : 'budget'
-  const reasoning = { ...messagesTranslator.traits.reasoning, control } as const
+  const reasoning = { ...anthropicTranslator.traits.reasoning, control } as const
   return { lacks: [], lateSystem: true, prefill: true, reasoning }
 }
 

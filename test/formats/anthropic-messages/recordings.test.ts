@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
 import { createSseParser } from '../../../src/lib/sse.ts'
-import { messagesTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import { unsealState } from '../../../src/protocols/formats/canonical/canonical-state.ts'
 import { translateStream } from '../../../src/protocols/formats/translate-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -14,10 +14,10 @@ const test = suite('recorded Messages exchanges')
 
 /** Translates a stream to the canonical format and back, in small chunks. */
 function translate(bytes: Uint8Array, cuts: readonly number[]): string[] {
-  const { read: readerContext, write } = contexts(messagesTranslator)
+  const { read: readerContext, write } = contexts(anthropicTranslator)
   const events: string[] = []
   const stream = translateStream(
-    { from: messagesTranslator, to: messagesTranslator, readerContext, writerContext: write() },
+    { from: anthropicTranslator, to: anthropicTranslator, readerContext, writerContext: write() },
     (event) => events.push(event),
   )
   let from = 0
@@ -99,8 +99,8 @@ test('a recorded response keeps its meaning when it is parsed and rewritten', ()
   let understood = 0
   for (const { name, url, response } of recordedExchanges(['anthropic'])) {
     if (!isMessages(url) || !isObject(response) || !Array.isArray(response.content)) continue
-    const { read, write } = contexts(messagesTranslator)
-    const again = messagesTranslator.writeResponse(messagesTranslator.parseResponse(response, read), write())
+    const { read, write } = contexts(anthropicTranslator)
+    const again = anthropicTranslator.writeResponse(anthropicTranslator.parseResponse(response, read), write())
     assert.equal(getBlocks(again.content), getBlocks(response.content), name)
     assert.is(again.stop_reason, response.stop_reason, name)
     assert.is(again.stop_sequence, response.stop_sequence, name)
@@ -131,7 +131,7 @@ test('parses all recorded errors', () => {
   const kinds = recordedExchanges(['anthropic'])
     .filter(({ url, status }) => isMessages(url) && status >= 400)
     .map(({ status, response }) =>
-      messagesTranslator.parseError({ status, body: response, header: () => undefined, nowMs: 0 }),
+      anthropicTranslator.parseError({ status, body: response, header: () => undefined, nowMs: 0 }),
     )
     .map(({ kind }) => kind)
   assert.equal(kinds.sort(), ['authentication', 'bad-request', 'context-overflow'])

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { createSseParser } from '../../../src/lib/sse.ts'
-import { messagesTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { CanonicalResponse, Finish } from '../../../src/protocols/formats/canonical/canonical-response.ts'
 import { createEventSequencer } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
@@ -19,9 +19,9 @@ const runs = { numRuns: 25 }
 test('writing and reparsing a request leaves it unchanged', () => {
   fc.assert(
     fc.property(request, (input) => {
-      const { target, warnings } = contexts(messagesTranslator)
-      const { body } = messagesTranslator.writeRequest(input, target)
-      assert.equal(messagesTranslator.parseRequest(JSON.parse(JSON.stringify(body)), { warnings }), input)
+      const { target, warnings } = contexts(anthropicTranslator)
+      const { body } = anthropicTranslator.writeRequest(input, target)
+      assert.equal(anthropicTranslator.parseRequest(JSON.parse(JSON.stringify(body)), { warnings }), input)
       assert.equal(warnings.list(), [])
     }),
     runs,
@@ -36,10 +36,10 @@ const replies = fc.array(plainReply, { maxLength: 5 })
 test('writing and reparsing a response leaves it unchanged', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
-      const { read, write } = contexts(messagesTranslator)
+      const { read, write } = contexts(anthropicTranslator)
       const input: CanonicalResponse = { choices: [{ content, finish: reason }], usage: counts, serviceTier: 'default' }
-      const body = JSON.parse(JSON.stringify(messagesTranslator.writeResponse(input, write())))
-      const { choices, ...rest } = messagesTranslator.parseResponse(body, read)
+      const body = JSON.parse(JSON.stringify(anthropicTranslator.writeResponse(input, write())))
+      const { choices, ...rest } = anthropicTranslator.parseResponse(body, read)
       const shown = { ...rest, choices: choices.map((choice) => ({ ...choice, finish: withoutWord(choice.finish) })) }
       assert.equal(shown, { id: 'msg_id1', model: 'm', ...input })
     }),
@@ -50,10 +50,13 @@ test('writing and reparsing a response leaves it unchanged', () => {
 test('a response that the client sends back is unchanged, including all opaque state', () => {
   fc.assert(
     fc.property(list(reply), (content) => {
-      const { warnings, write } = contexts(messagesTranslator)
-      const response = messagesTranslator.writeResponse({ choices: [{ content, finish: { reason: 'stop' } }] }, write())
+      const { warnings, write } = contexts(anthropicTranslator)
+      const response = anthropicTranslator.writeResponse(
+        { choices: [{ content, finish: { reason: 'stop' } }] },
+        write(),
+      )
       const body = { model: 'm', messages: [{ role: 'assistant', content: response.content }] }
-      assert.equal(messagesTranslator.parseRequest(body, { warnings }).turns, [{ role: 'assistant', content }])
+      assert.equal(anthropicTranslator.parseRequest(body, { warnings }).turns, [{ role: 'assistant', content }])
     }),
     runs,
   )
@@ -62,12 +65,12 @@ test('a response that the client sends back is unchanged, including all opaque s
 test('writing and reparsing a stream leaves it unchanged', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
-      const { read, write } = contexts(messagesTranslator)
+      const { read, write } = contexts(anthropicTranslator)
       const recorded: StreamEvent[] = []
       const sequence = createEventSequencer((event) => recorded.push(event))
-      const reader = messagesTranslator.createReader(read, sequence.push)
+      const reader = anthropicTranslator.createReader(read, sequence.push)
       const parser = createSseParser(reader.observe)
-      const writer = messagesTranslator.createWriter(write(), parser.push)
+      const writer = anthropicTranslator.createWriter(write(), parser.push)
       const end: StreamEvent = { type: 'end', finishes: [reason], usage: counts }
       const events = content.flatMap((part, key) => getEvents(part, key))
       for (const event of [{ type: 'start' } as const, ...events, end]) writer.push(event)
@@ -100,10 +103,10 @@ test('parsing megabytes of arguments takes linear time', () => {
   })}\n\n`
   const block = { type: 'tool_use', id: 'a', name: 'f', input: {} }
   const start = `data: ${JSON.stringify({ type: 'content_block_start', index: 0, content_block: block })}\n\n`
-  const { read: readerContext, write } = contexts(messagesTranslator)
+  const { read: readerContext, write } = contexts(anthropicTranslator)
   let length = 0
   const stream = translateStream(
-    { from: messagesTranslator, to: messagesTranslator, readerContext, writerContext: write() },
+    { from: anthropicTranslator, to: anthropicTranslator, readerContext, writerContext: write() },
     (event) => {
       length += event.length
     },

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
-import { messagesTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import { converseTranslator } from '../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
 import {
   getErrorMeaning,
@@ -29,7 +29,7 @@ async function assertKind(status: number, body: unknown, kind: ProviderErrorKind
   for (const translator of [
     chatTranslator,
     responsesTranslator,
-    messagesTranslator,
+    anthropicTranslator,
     geminiTranslator,
     converseTranslator,
   ])

@@ -9,13 +9,15 @@ import type { WireCitation, WireCitationParam } from './anthropic-wire.ts'
 /** Parses a text block's `citations`. Drops citations of an unknown type and reports them to `responseWarnings`. */
 export function parseCitations(citations: unknown, responseWarnings?: ResponseWarnings): Citation[] | undefined {
   if (!Array.isArray(citations)) return undefined
-  const parsed = citations.flatMap((citation: unknown) => (isObject(citation) ? (parseCitation(citation) ?? []) : []))
-  if (parsed.length < citations.length) responseWarnings?.recordDrop('citations')
-  return parsed.length > 0 ? parsed : undefined
+  const parsedCitations = citations.flatMap((citation: unknown) =>
+    isObject(citation) ? (parseCitation(citation) ?? []) : [],
+  )
+  if (parsedCitations.length < citations.length) responseWarnings?.recordDrop('citations')
+  return parsedCitations.length > 0 ? parsedCitations : undefined
 }
 
 export function parseCitation(citation: JsonObject): Citation | undefined {
-  const unit = getEntry(units, formatScalar(citation.type))
+  const unit = getEntry(positionUnits, formatScalar(citation.type))
   const url = readString(citation.url) ?? readString(citation.source)
   if (!unit && url === undefined) return undefined
   const [start, end] = unit ? [citation[`start_${unit}`], citation[`end_${unit}`]] : []
@@ -26,21 +28,21 @@ export function parseCitation(citation: JsonObject): Citation | undefined {
     document: typeof citation.document_index === 'number' ? citation.document_index : undefined,
     position:
       typeof start === 'number' && typeof end === 'number' && unit
-        ? { unit: positionFields[unit], start, end }
+        ? { unit: canonicalUnits[unit], start, end }
         : undefined,
     fileId: readString(citation.file_id),
   })
 }
 
 /** The unit in a position's field names, by citation type. */
-const units: Readonly<Record<string, keyof typeof positionFields>> = {
+const positionUnits: Readonly<Record<string, keyof typeof canonicalUnits>> = {
   char_location: 'char_index',
   page_location: 'page_number',
   content_block_location: 'block_index',
   search_result_location: 'block_index',
 }
 
-const positionFields = { char_index: 'character', page_number: 'page', block_index: 'block' } as const
+const canonicalUnits = { char_index: 'character', page_number: 'page', block_index: 'block' } as const
 
 /** Writes a citation for a client. The format can't cite a file that isn't among the request's documents. */
 export function writeCitation(citation: Citation, responseWarnings: ResponseWarnings): WireCitation | undefined {
@@ -58,14 +60,14 @@ export function writeCitation(citation: Citation, responseWarnings: ResponseWarn
 export function writeCitationParam({ title, quote, document, position }: Citation): WireCitationParam | undefined {
   if (document === undefined || !position) return undefined
   const { start, end } = position
-  const cited = { cited_text: quote ?? '', document_index: document, document_title: title ?? null }
+  const citedDocument = { cited_text: quote ?? '', document_index: document, document_title: title ?? null }
   switch (position.unit) {
     case 'character':
-      return { type: 'char_location', ...cited, start_char_index: start, end_char_index: end }
+      return { type: 'char_location', ...citedDocument, start_char_index: start, end_char_index: end }
     case 'page':
-      return { type: 'page_location', ...cited, start_page_number: start, end_page_number: end }
+      return { type: 'page_location', ...citedDocument, start_page_number: start, end_page_number: end }
     case 'block':
-      return { type: 'content_block_location', ...cited, start_block_index: start, end_block_index: end }
+      return { type: 'content_block_location', ...citedDocument, start_block_index: start, end_block_index: end }
     default:
       return assertNever(position.unit)
   }

@@ -7,12 +7,12 @@ import type { ErrorDetails, FormatErrors } from '../format.ts'
 import type { ErrorResponse } from '../translator.ts'
 
 /** Reads and writes Anthropic Messages errors. */
-export const messageErrors: FormatErrors = {
+export const anthropicErrors: FormatErrors = {
   createBody: writeErrorBody,
   createEvent: (error) => `event: error\ndata: ${JSON.stringify(writeErrorBody(error))}\n\n`,
   isReadable,
   isErrorEvent: ({ event, data }) => event === 'error' && isReadable(tryParseJson(data)), // clients ignore unnamed events
-  isOverflowError: ({ type, message }) => type === 'invalid_request_error' && KNOWN_OVERFLOW.test(String(message)),
+  isOverflowError: ({ type, message }) => type === 'invalid_request_error' && OVERFLOW_PATTERN.test(String(message)),
   read: readMessage,
   writeBody: (error) => ({ type: 'error', error }),
 }
@@ -36,9 +36,9 @@ function isReadable(body: unknown): boolean {
 
 /** Adds the wording that tells clients to shorten the conversation. */
 const writeOverflowMessage = (message: string): string =>
-  KNOWN_OVERFLOW.test(message) ? message : `prompt is too long: ${message}`
+  OVERFLOW_PATTERN.test(message) ? message : `prompt is too long: ${message}`
 
-const KNOWN_OVERFLOW = /prompt is too long|input length and `max_tokens` exceed context limit/i
+const OVERFLOW_PATTERN = /prompt is too long|input length and `max_tokens` exceed context limit/i
 
 const errorTypes: Record<number, string> = {
   401: 'authentication_error',
@@ -61,11 +61,11 @@ export const parseError = (response: ErrorResponse): CanonicalError =>
 /** Parses the error in a stream event. */
 export const parseStreamError = (error: unknown): CanonicalError => addCode(parseEmbeddedError(error), error)
 
-function addCode(parsed: CanonicalError, error: unknown): CanonicalError {
+function addCode(canonicalError: CanonicalError, error: unknown): CanonicalError {
   const { type, details }: JsonObject = isObject(error) ? error : {}
   const detailCode = isObject(details) ? details.error_code : undefined
   const code = typeof detailCode === 'string' ? detailCode : type
-  return typeof code === 'string' ? { ...parsed, code } : parsed
+  return typeof code === 'string' ? { ...canonicalError, code } : canonicalError
 }
 
 /**

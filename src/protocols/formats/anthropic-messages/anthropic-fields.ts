@@ -33,7 +33,7 @@ const stopReasons: Readonly<Record<FinishReason, WireStopReason>> = {
 }
 
 /** Parses how a response ended, from the message or the last delta of its stream. Returns `undefined` if it hasn't ended. */
-export function parseStop({ stop_reason, stop_sequence, stop_details }: JsonObject): Finish | undefined {
+export function parseFinish({ stop_reason, stop_sequence, stop_details }: JsonObject): Finish | undefined {
   if (typeof stop_reason !== 'string' || stop_reason === '') return undefined
   const finish: Finish = { reason: finishReasons.get(stop_reason) ?? 'stop', raw: stop_reason }
   const explanation = isObject(stop_details) ? stop_details.explanation : undefined
@@ -43,7 +43,7 @@ export function parseStop({ stop_reason, stop_sequence, stop_details }: JsonObje
 }
 
 /** Writes how a response ended. A response with a refusal ends as `refusal`, even if the provider reported a normal stop. */
-export function writeStop({ reason, stopSequence, explanation }: Finish, hasRefusal: boolean): WireStop {
+export function writeFinish({ reason, stopSequence, explanation }: Finish, hasRefusal: boolean): WireStop {
   const isRefusal = reason === 'content-filter' || (reason === 'stop' && hasRefusal)
   return {
     stop_reason: isRefusal ? 'refusal' : stopReasons[reason],
@@ -107,11 +107,13 @@ export function writeBreakpoint(
 }
 
 /** Calls to provider-run tools that have no results yet: their blocks, by ID. */
-export type RunningCalls = Map<string, JsonObject>
+export type PendingCalls = Map<string, JsonObject>
 
 /** Returns whether the client receives the call in a `server_tool_use` block. All clients receive searches. */
-export const isShown = ({ name }: JsonObject, { hasHostedTools }: Pick<ReaderContext, 'hasHostedTools'>): boolean =>
-  name === 'web_search' || hasHostedTools === true
+export const isReportedCall = (
+  { name }: JsonObject,
+  { hasHostedTools }: Pick<ReaderContext, 'hasHostedTools'>,
+): boolean => name === 'web_search' || hasHostedTools === true
 
 /**
  * Parses a provider-run tool's results. Returns `undefined` for other blocks, and for tools that the client doesn't see. A failed search has no
@@ -119,18 +121,18 @@ export const isShown = ({ name }: JsonObject, { hasHostedTools }: Pick<ReaderCon
  */
 export function parseServerResult(
   block: JsonObject,
-  running: RunningCalls,
+  pendingCalls: PendingCalls,
   { hasHostedTools }: Pick<ReaderContext, 'hasHostedTools'>,
 ): ServerToolPart | undefined {
   const isSearch = block.type === 'web_search_tool_result'
   if (!isSearch && !(hasHostedTools && formatScalar(block.type).endsWith('_tool_result'))) return undefined
   const id = readStringOrEmpty(block.tool_use_id)
-  const { name, input } = running.get(id) ?? {}
-  running.delete(id)
+  const { name, input } = pendingCalls.get(id) ?? {}
+  pendingCalls.delete(id)
   if (!isSearch) {
     const isError = isObject(block.content) && 'error_code' in block.content
-    const hosted = { name: readStringOrEmpty(name), input: isObject(input) ? input : {}, result: block.content }
-    return createHostedToolPart(id, isError ? { ...hosted, isError } : hosted)
+    const hostedCall = { name: readStringOrEmpty(name), input: isObject(input) ? input : {}, result: block.content }
+    return createHostedToolPart(id, isError ? { ...hostedCall, isError } : hostedCall)
   }
   const pages = Array.isArray(block.content) ? block.content.filter(isObject) : []
   const results = pages.map(({ url, title }) => ({ url: readStringOrEmpty(url), title: readStringOrEmpty(title) }))

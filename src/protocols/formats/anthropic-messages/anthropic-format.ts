@@ -19,9 +19,9 @@ export const anthropicMessages: SharedFormat = {
   ],
   clientDetection: { paths: /^\/v1\/(?:v1\/)?messages/, headers: ['anthropic-version'] }, // repeating /v1 is a common client mistake
   requestIdHeader: 'request-id',
-  loadErrors: async () => (await loadFormatErrors()).messageErrors,
+  loadErrors: async () => (await loadFormatErrors()).anthropicErrors,
   keepAlive: PING_KEEP_ALIVE,
   loadReaders: once(async () => (await import('./anthropic-readers.ts')).anthropicReaders),
   loadEventFilter: once(async () => (await import('./anthropic-one-message.ts')).createMessageFilter),
-  loadTranslator: async () => (await loadTranslators()).messagesTranslator,
+  loadTranslator: async () => (await loadTranslators()).anthropicTranslator,
 }

@@ -16,8 +16,8 @@ export function parseMessageUsage(usage: unknown): TokenUsage | undefined {
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
   const cacheReadTokens = readTokenCount(usage.cache_read_input_tokens)
   const cacheWriteTokens = readTokenCount(usage.cache_creation_input_tokens)
-  const writes = isObject(usage.cache_creation) ? usage.cache_creation : {}
-  const cacheWriteLongTokens = Math.min(readTokenCount(writes.ephemeral_1h_input_tokens), cacheWriteTokens)
+  const cacheCreation = isObject(usage.cache_creation) ? usage.cache_creation : {}
+  const cacheWriteLongTokens = Math.min(readTokenCount(cacheCreation.ephemeral_1h_input_tokens), cacheWriteTokens)
   return {
     inputTokens: readTokenCount(usage.input_tokens) + cacheReadTokens + cacheWriteTokens,
     outputTokens: readTokenCount(usage.output_tokens),
@@ -32,8 +32,8 @@ export function parseMessageUsage(usage: unknown): TokenUsage | undefined {
 }
 
 /** Reads the model runs that a response took, such as a compaction or an advisor. The top-level counts don't include them. */
-const readIterations = (list: readonly unknown[]): Iteration[] =>
-  list.flatMap((entry) => {
+const readIterations = (entries: readonly unknown[]): Iteration[] =>
+  entries.flatMap((entry) => {
     const { iterations: _, ...counts } = parseMessageUsage(entry) ?? NO_TOKENS
     const model = isObject(entry) ? readString(entry.model) : undefined
     return isBlankUsage(counts) ? [] : [{ ...counts, ...(model !== undefined && { model }) }]

@@ -15,51 +15,56 @@ import { parseMessageUsage } from './anthropic-response.ts'
  */
 export function mergeCounts(counts: JsonObject, usage: unknown): void {
   if (!isObject(usage)) return
-  const previousInput = sumInput(counts)
-  const isWhole = CACHE_COUNTS.some((name) => typeof usage[name] === 'number') && sumInput(usage) >= previousInput
+  const previousInput = sumInputTokens(counts)
+  const isFullCount =
+    CACHE_COUNTS.some((name) => typeof usage[name] === 'number') && sumInputTokens(usage) >= previousInput
   for (const name in usage) {
     const value = usage[name]
-    if (value !== null && ((value !== 0 && value !== '0') || !counts[name] || (isWhole && INPUT_COUNTS.includes(name))))
+    if (
+      value !== null &&
+      ((value !== 0 && value !== '0') || !counts[name] || (isFullCount && INPUT_COUNTS.includes(name)))
+    )
       counts[name] = value
   }
-  if (isWhole && sumInput(usage) === previousInput)
+  if (isFullCount && sumInputTokens(usage) === previousInput)
     for (const name of INPUT_COUNTS) if (!Object.hasOwn(usage, name)) delete counts[name]
-  if (isWhole || usage.input_tokens !== 0) return
-  const uncached = readTokenCount(counts.input_tokens)
-  counts.input_tokens = Math.max(0, Math.min(uncached, previousInput - sumInput(counts) + uncached)) // preserves the total
+  if (isFullCount || usage.input_tokens !== 0) return
+  const uncachedTokens = readTokenCount(counts.input_tokens)
+  counts.input_tokens = Math.max(0, Math.min(uncachedTokens, previousInput - sumInputTokens(counts) + uncachedTokens)) // preserves the total
 }
 
 const CACHE_COUNTS = ['cache_read_input_tokens', 'cache_creation_input_tokens']
 const INPUT_COUNTS = ['input_tokens', ...CACHE_COUNTS]
 
 /** Sums the input tokens, including cached ones. */
-const sumInput = (usage: JsonObject): number => INPUT_COUNTS.reduce((sum, name) => sum + readTokenCount(usage[name]), 0)
+const sumInputTokens = (usage: JsonObject): number =>
+  INPUT_COUNTS.reduce((sum, name) => sum + readTokenCount(usage[name]), 0)
 
 /** Returns whether a stream event's usage counts anything. */
-export function hasCounts(usage: unknown): boolean {
+export function hasTokenCounts(usage: unknown): boolean {
   const counts = parseMessageUsage(usage)
   return counts !== undefined && !isBlankUsage(counts)
 }
 
 /** Creates a function that tracks a stream's events and returns the kind of each `message_start`. */
-export function createMessageStarts(): (
+export function createRestartTracker(): (
   type: unknown,
   event: JsonObject,
 ) => ReturnType<RestartDetector['recordStart']> | undefined {
-  const starts = new RestartDetector()
+  const detector = new RestartDetector()
   return (type, event) => {
     switch (type) {
       case 'content_block_delta': // checked first, because nearly all events are deltas
       case 'content_block_start':
-        starts.recordContent()
+        detector.recordContent()
         return undefined
       case 'message_start':
-        return starts.recordStart(isObject(event.message) ? event.message.id : undefined)
+        return detector.recordStart(isObject(event.message) ? event.message.id : undefined)
       case 'message_delta':
-        if (isObject(event.delta) && event.delta.stop_reason) starts.recordCompletion()
+        if (isObject(event.delta) && event.delta.stop_reason) detector.recordCompletion()
         return undefined
       case 'message_stop':
-        starts.recordCompletion()
+        detector.recordCompletion()
         return undefined
       default:
         return undefined
@@ -75,13 +80,13 @@ export function createMessageStarts(): (
 export function createMessageStreamState(): StreamState {
   const state = { ...createStreamProgress(), hasPreliminaryUsage: false, observe }
   const counts: JsonObject = {}
-  const trackStart = createMessageStarts()
+  const trackRestart = createRestartTracker()
 
   function observe({ event, data }: SseEvent) {
     const message = tryParseJson(data)
     if (!isObject(message)) return // a start without a message has no content
     const type = message.type ?? event
-    if (trackStart(type, message) === 'restart' && !state.hasStarted)
+    if (trackRestart(type, message) === 'restart' && !state.hasStarted)
       throw gatewayError('UPSTREAM_CUT', { message: RESTARTED_MESSAGE })
     switch (type) {
       case 'ping':
@@ -89,7 +94,7 @@ export function createMessageStreamState(): StreamState {
       case 'message_start': {
         const { usage, content } = isObject(message.message) ? message.message : {}
         state.hasStarted ||= Array.isArray(content) && content.some(isMeaningfulBlock)
-        count(usage)
+        addUsage(usage)
         state.hasPreliminaryUsage = true
         return
       }
@@ -99,7 +104,7 @@ export function createMessageStreamState(): StreamState {
       case 'content_block_stop':
         return
       case 'message_delta': {
-        count(message.usage)
+        addUsage(message.usage)
         const { stop_reason: reason } = isObject(message.delta) ? message.delta : {}
         if (reason) state.hasEnded = true
         state.hasStarted ||= Boolean(reason) && reason !== 'end_turn'
@@ -109,7 +114,7 @@ export function createMessageStreamState(): StreamState {
         state.hasEnded = state.isClosed = true
         return
       case 'error':
-        count(message.usage)
+        addUsage(message.usage)
         state.error = pickStreamError(
           state.error,
           toEmbeddedError(message.error) ?? { message: NO_REASON_MESSAGE, status: 502, isVague: true },
@@ -121,11 +126,11 @@ export function createMessageStreamState(): StreamState {
     }
   }
 
-  function count(usage: unknown) {
+  function addUsage(usage: unknown) {
     if (!isObject(usage)) return
     mergeCounts(counts, usage)
     state.usage = parseMessageUsage(counts)
-    if (hasCounts(usage)) state.hasPreliminaryUsage = false
+    if (hasTokenCounts(usage)) state.hasPreliminaryUsage = false
   }
 
   return state

@@ -23,7 +23,7 @@ const optionNames: Partial<Record<OptionName, string>> = {
 }
 
 /** Translates Anthropic Messages to and from the canonical format. */
-export const messagesTranslator: Translator = {
+export const anthropicTranslator: Translator = {
   traits: createTraits(),
   supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // `optionNames` has no other keys
   fieldNames: {

@@ -58,8 +58,8 @@ const finishReasons = new Map<string, FinishReason>(
 )
 
 /** Maps Gemini's reasons. Google's OpenAI-compatible API sends them in uppercase, alone or after OpenAI's: `content_filter: RECITATION`. */
-const mapGoogleReason = (wire: string): FinishReason =>
-  finishReasons.get(wire.toLowerCase().replace(/\W.*/s, '')) ?? 'stop'
+const mapGoogleReason = (wireReason: string): FinishReason =>
+  finishReasons.get(wireReason.toLowerCase().replace(/\W.*/s, '')) ?? 'stop'
 
 /** Maps canonical finish reasons to the client's `finish_reason`. */
 export const wireFinishReasons: Readonly<Record<FinishReason, WireFinish>> = {
@@ -74,8 +74,8 @@ export const wireFinishReasons: Readonly<Record<FinishReason, WireFinish>> = {
 }
 
 /** Writes `usage` for a client. */
-export function writeUsage({ inputTokens, outputTokens, ...usage }: TokenUsage): WireUsage {
-  const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage
+export function writeUsage({ inputTokens, outputTokens, ...details }: TokenUsage): WireUsage {
+  const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = details
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
@@ -93,15 +93,15 @@ export function writeUsage({ inputTokens, outputTokens, ...usage }: TokenUsage):
  * them empty: the declared type wins, then the field with values.
  */
 export function getToolType(call: JsonObject): 'function' | 'custom' {
-  const { type, function: callee, custom } = call
+  const { type, function: functionObject, custom } = call
   if (!isObject(custom)) return 'function'
-  if (!isObject(callee)) return 'custom'
+  if (!isObject(functionObject)) return 'custom'
   if (type === 'function' || type === 'custom') return type
-  return hasValues(custom) && !hasValues(callee) ? 'custom' : 'function'
+  return hasFieldValues(custom) && !hasFieldValues(functionObject) ? 'custom' : 'function'
 }
 
 /** Returns whether any field of the object has a value other than `''`, null, or false. */
-export const hasValues = (object: JsonObject): boolean =>
+export const hasFieldValues = (object: JsonObject): boolean =>
   Object.values(object).some((value) => value !== '' && value !== null && value !== false)
 
 /** Reads the thought signature that Google's OpenAI-compatible API puts in a call's `extra_content.google.thought_signature`. */
@@ -132,9 +132,9 @@ export const joinTexts = (content: readonly AssistantPart[], type: 'text' | 'ref
 
 /** Parses an entry of a provider's `reasoning_details`. The state contains the entry without its text, so that the entry can go back unchanged. */
 export function parseDetail(detail: JsonObject, origin: Origin): ReasoningPart {
-  const { text, summary, ...rest } = detail
+  const { text, summary, ...detailFields } = detail
   const isSummary = typeof summary === 'string'
-  const state: OpaqueState = { origin, kind: 'detail', data: JSON.stringify(rest) }
+  const state: OpaqueState = { origin, kind: 'detail', data: JSON.stringify(detailFields) }
   const part: ReasoningPart = {
     type: 'reasoning',
     text: isSummary ? summary : typeof text === 'string' ? text : '',

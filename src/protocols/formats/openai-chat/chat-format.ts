@@ -47,7 +47,7 @@ const chatReaders: ResponseReaders = {
 }
 
 /** The properties that both endpoints share. */
-const shared = { streamOnlyField: 'stream_options', mayRequestUsage, limitsOutput: true } as const
+const sharedOptions = { streamOnlyField: 'stream_options', mayRequestUsage, limitsOutput: true } as const
 
 /** OpenAI Chat Completions. */
 export const openaiChat: SharedFormat = {
@@ -55,8 +55,8 @@ export const openaiChat: SharedFormat = {
   auth: 'bearer',
   defaultHeaders: {},
   endpoints: [
-    createFixedEndpoint('openai-chat', '/chat/completions', shared),
-    createFixedEndpoint('openai-chat', '/completions', { ...shared, operation: operations.complete }),
+    createFixedEndpoint('openai-chat', '/chat/completions', sharedOptions),
+    createFixedEndpoint('openai-chat', '/completions', { ...sharedOptions, operation: operations.complete }),
   ],
   clientDetection: { headers: [] },
   requestIdHeader: 'x-request-id',

@@ -16,22 +16,23 @@ export function parseChatUsage(usage: unknown): TokenUsage | undefined {
   const isCounted =
     hasTokenCount(usage.completion_tokens) || readTokenCount(usage.total_tokens) > readTokenCount(usage.prompt_tokens)
   if (cost.costUsd === undefined && !isCounted) return undefined
-  const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
-  const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
-  const cached = prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens
+  const promptDetails = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
+  const completionDetails = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
+  const cachedTokens =
+    promptDetails.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens
   const inputTokens = readTokenCount(usage.prompt_tokens)
-  const reasoningTokens = readTokenCount(completion.reasoning_tokens)
-  const cacheReadTokens = Math.min(readTokenCount(cached), inputTokens) // some vendors count full cache blocks, even if the last block isn't full
+  const reasoningTokens = readTokenCount(completionDetails.reasoning_tokens)
+  const cacheReadTokens = Math.min(readTokenCount(cachedTokens), inputTokens) // some vendors count full cache blocks, even if the last block isn't full
   // Some vendors also count cache reads as cache writes, but no token is both.
-  const cacheWriteTokens = Math.min(readTokenCount(prompt.cache_write_tokens), inputTokens - cacheReadTokens)
+  const cacheWriteTokens = Math.min(readTokenCount(promptDetails.cache_write_tokens), inputTokens - cacheReadTokens)
   return {
     inputTokens,
     outputTokens: countOutputTokens(usage, inputTokens, reasoningTokens),
     cacheReadTokens,
     cacheWriteTokens,
-    ...readLongCacheWrites(prompt, cacheWriteTokens),
+    ...readLongCacheWrites(promptDetails, cacheWriteTokens),
     reasoningTokens,
-    ...readMediaTokens(prompt, completion),
+    ...readMediaTokens(promptDetails, completionDetails),
     ...cost,
   }
 }
@@ -46,8 +47,10 @@ function countOutputTokens(
   reasoningTokens: number,
 ): number {
   const outputTokens = readTokenCount(completion_tokens)
-  const rest = readTokenCount(total_tokens) - inputTokens
-  return outputTokens === 0 || outputTokens + reasoningTokens === rest ? Math.max(outputTokens, rest) : outputTokens
+  const remainingTokens = readTokenCount(total_tokens) - inputTokens
+  return outputTokens === 0 || outputTokens + reasoningTokens === remainingTokens
+    ? Math.max(outputTokens, remainingTokens)
+    : outputTokens
 }
 
 /** Returns the error in a chunk or a response. Some inference servers send it without an envelope, which only the error readers recognize. */

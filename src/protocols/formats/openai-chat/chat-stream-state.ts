@@ -39,8 +39,8 @@ function parseChunkUsage({ usage, x_groq, choices }: JsonObject): TokenUsage | u
 /** Parses an event's JSON. Google wraps errors in arrays, even in its OpenAI-compatible API. */
 export function parseChunk(data: string): unknown {
   const value = tryParseJson(data)
-  const first: unknown = Array.isArray(value) ? value[0] : undefined
-  return isObject(first) && first.error ? first : value
+  const firstElement: unknown = Array.isArray(value) ? value[0] : undefined
+  return isObject(firstElement) && firstElement.error ? firstElement : value
 }
 
 /** Returns the error in an event named `error`. This format's providers don't name other events. */
@@ -70,12 +70,13 @@ export function createChatStreamState(): StreamState {
     if (error || !Array.isArray(chunk.choices)) return
     for (const choice of chunk.choices) {
       if (!isObject(choice)) continue
-      const { delta, text, finish_reason: finish } = choice
-      if (finish) state.hasEnded = true
+      const { delta, text, finish_reason: finishReason } = choice
+      if (finishReason) state.hasEnded = true
       if (hasContent(delta) || text) {
         state.hasStarted = true
         state.isSilent = false
-      } else if (finish && !state.hasStarted && !(delta && finish === 'stop')) state.hasStarted = state.isSilent = true
+      } else if (finishReason && !state.hasStarted && !(delta && finishReason === 'stop'))
+        state.hasStarted = state.isSilent = true
     }
   }
 

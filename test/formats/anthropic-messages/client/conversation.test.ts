@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
-import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import type { UserPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
 function parse(body: JsonObject) {
-  const { warnings } = contexts(messagesTranslator)
-  return { ...messagesTranslator.parseRequest({ model: 'claude', ...body }, { warnings }), warnings: warnings.list() }
+  const { warnings } = contexts(anthropicTranslator)
+  return { ...anthropicTranslator.parseRequest({ model: 'claude', ...body }, { warnings }), warnings: warnings.list() }
 }
 
 const turns = suite('Messages request turns')

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from '../../../../src/lib/json.ts'
-import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import type { RequestOptions } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
 import type { Tool } from '../../../../src/protocols/formats/canonical/canonical-tools.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
 function parse(body: JsonObject, version?: string) {
-  const { warnings } = contexts(messagesTranslator)
+  const { warnings } = contexts(anthropicTranslator)
   const context = version === undefined ? { warnings } : { warnings, version }
-  const request = messagesTranslator.parseRequest({ model: 'claude', max_tokens: 9, messages: [], ...body }, context)
+  const request = anthropicTranslator.parseRequest({ model: 'claude', max_tokens: 9, messages: [], ...body }, context)
   return { ...request, warnings: warnings.list() }
 }
 
@@ -115,7 +115,10 @@ options('Anthropic-only fields are dropped with warnings that name them', () => 
 })
 
 options("a token count request doesn't need max_tokens", () => {
-  assert.equal(messagesTranslator.parseRequest({ model: 'm', messages: [] }, contexts(messagesTranslator)).options, {})
+  assert.equal(
+    anthropicTranslator.parseRequest({ model: 'm', messages: [] }, contexts(anthropicTranslator)).options,
+    {},
+  )
 })
 
 const refused = suite('errors about a Messages request')

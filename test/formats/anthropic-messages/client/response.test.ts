@@ -1,4 +1,4 @@
-import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
 import type { CanonicalResponse, Finish } from '../../../../src/protocols/formats/canonical/canonical-response.ts'
@@ -6,7 +6,7 @@ import { unsealState } from '../../../../src/protocols/formats/canonical/canonic
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
-const { origin } = contexts(messagesTranslator).read
+const { origin } = contexts(anthropicTranslator).read
 
 const write = suite('writing a message')
 
@@ -16,7 +16,7 @@ function written(
   request: Partial<CanonicalRequest> = {},
 ) {
   const response: CanonicalResponse = { choices: [{ content, finish: { reason: 'stop' } }], ...fields }
-  return messagesTranslator.writeResponse(response, contexts(messagesTranslator).write(request))
+  return anthropicTranslator.writeResponse(response, contexts(anthropicTranslator).write(request))
 }
 
 write("writes every field of Anthropic's own messages", () => {
@@ -101,9 +101,9 @@ write("thinking blocks contain other vendors' encrypted state, which returns to 
     unsealState(signature, { format: 'gemini', kind: 'text' }),
     parts[0]?.type === 'reasoning' && parts[0].state,
   )
-  const { turns } = messagesTranslator.parseRequest(
+  const { turns } = anthropicTranslator.parseRequest(
     { model: 'm', messages: [{ role: 'assistant', content }] },
-    contexts(messagesTranslator),
+    contexts(anthropicTranslator),
   )
   assert.equal(turns, [{ role: 'assistant', content: parts }])
 })

@@ -1,5 +1,5 @@
 import { createSseParser } from '../../../../src/lib/sse.ts'
-import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
 import { unsealState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
@@ -17,7 +17,7 @@ function write(events: readonly StreamEvent[], request: Partial<CanonicalRequest
     assert.is(output.type, event)
     recorded.push(output)
   })
-  const writer = messagesTranslator.createWriter(contexts(messagesTranslator).write(request), (event) => {
+  const writer = anthropicTranslator.createWriter(contexts(anthropicTranslator).write(request), (event) => {
     assert.ok(event.endsWith('\n\n'))
     assert.is(event.indexOf('\n\n'), event.length - 2)
     parser.push(event)
@@ -157,9 +157,9 @@ test('a client that hides reasoning receives only signatures, and can still send
   )
   const { signature } = Object(recorded[1]?.[2])
   const block = { type: 'thinking', thinking: '', signature }
-  const { turns } = messagesTranslator.parseRequest(
+  const { turns } = anthropicTranslator.parseRequest(
     { model: 'm', messages: [{ role: 'assistant', content: [block] }] },
-    contexts(messagesTranslator),
+    contexts(anthropicTranslator),
   )
   assert.equal(turns, [{ role: 'assistant', content: [{ type: 'reasoning', text: 'hm', state: kept }] }])
 })
@@ -223,6 +223,6 @@ test("an error becomes the stream's last event", () => {
 })
 
 test('Messages keep-alives are ping events', () => {
-  const writer = messagesTranslator.createWriter(contexts(messagesTranslator).write(), () => {})
+  const writer = anthropicTranslator.createWriter(contexts(anthropicTranslator).write(), () => {})
   assert.is(writer.keepAlive(), 'event: ping\ndata: {"type": "ping"}\n\n')
 })

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
-import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import type { AssistantPart, UserPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
 import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
@@ -21,8 +21,8 @@ const EMPTY: CanonicalRequest = {
 }
 
 function write(request: Partial<CanonicalRequest>, traits: Partial<Traits> = {}) {
-  const { target, warnings } = contexts(messagesTranslator, { traits })
-  const { path, headers, body } = messagesTranslator.writeRequest({ ...EMPTY, ...request }, target)
+  const { target, warnings } = contexts(anthropicTranslator, { traits })
+  const { path, headers, body } = anthropicTranslator.writeRequest({ ...EMPTY, ...request }, target)
   return { path, headers, body, warnings: warnings.list() }
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
-import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import { writeCountRequest } from '../../../../src/protocols/formats/anthropic-messages/provider/anthropic-provider-request.ts'
 import type { AssistantPart, UserPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { CanonicalRequest, RequestOptions } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
@@ -22,8 +22,8 @@ const EMPTY: CanonicalRequest = {
 }
 
 function write(request: Partial<CanonicalRequest>, traits: Partial<Traits> = {}) {
-  const { target, warnings } = contexts(messagesTranslator, { traits })
-  const { path, headers, body } = messagesTranslator.writeRequest({ ...EMPTY, ...request }, target)
+  const { target, warnings } = contexts(anthropicTranslator, { traits })
+  const { path, headers, body } = anthropicTranslator.writeRequest({ ...EMPTY, ...request }, target)
   return { path, headers, body, warnings: warnings.list() }
 }
 
@@ -132,7 +132,7 @@ options('reasoning is disabled with the value that the model accepts', () => {
   const { body } = write(
     { options: { reasoning: { effort: 'none', budget: 0 } } },
     {
-      reasoning: { ...messagesTranslator.traits.reasoning, disabledType: 'between_tools' },
+      reasoning: { ...anthropicTranslator.traits.reasoning, disabledType: 'between_tools' },
     },
   )
   assert.equal(body.thinking, { type: 'between_tools' })
@@ -172,7 +172,7 @@ options('the anthropic-beta header lists the beta features that a request uses',
 })
 
 options('a token count request contains only the fields that affect the count', () => {
-  const { target } = contexts(messagesTranslator)
+  const { target } = contexts(anthropicTranslator)
   const request = { ...EMPTY, stream: true, tools: [tool], options: { maxOutputTokens: 9, temperature: 0.5 } }
   assert.equal(writeCountRequest(request, target), {
     ...{ path: '/messages/count_tokens', headers: {} },
@@ -182,7 +182,7 @@ options('a token count request contains only the fields that affect the count', 
 
 const budgets = suite('a model with a reasoning budget')
 
-const reasoning: ReasoningTraits = { ...messagesTranslator.traits.reasoning, control: 'budget' }
+const reasoning: ReasoningTraits = { ...anthropicTranslator.traits.reasoning, control: 'budget' }
 const requestOptions: RequestOptions = { maxOutputTokens: 9_000, reasoning: { effort: 'low', budget: 2_048 } }
 const origin = { format: 'anthropic-messages', account: 'a' } as const
 const signed: AssistantPart = {
@@ -223,7 +223,7 @@ for (const [name, [input, thinking]] of Object.entries(loops)) {
 const bound = suite('context-bound thinking blocks')
 
 bound('a request with earlier reasoning asks the provider to drop unbound thinking blocks', () => {
-  const traits = { reasoning: { ...messagesTranslator.traits.reasoning, bindsReasoning: true } }
+  const traits = { reasoning: { ...anthropicTranslator.traits.reasoning, bindsReasoning: true } }
   const turns = [user(text('q')), assistant(signed, text('a')), user(text('r'))]
   const loose = { block_binding: { prefix_mismatch_behavior: 'drop_block' } }
   const idle = write({ turns }, traits)

@@ -1,4 +1,4 @@
-import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { Finish } from '../../../../src/protocols/formats/canonical/canonical-response.ts'
 import { assert, suite } from '../../../support/suite.ts'
@@ -13,8 +13,8 @@ const message = (content: unknown, fields: object = {}) => ({
 })
 
 function parse(content: unknown, fields: object = {}) {
-  const { read: context, responseWarnings } = contexts(messagesTranslator)
-  const response = messagesTranslator.parseResponse(message(content, fields), context)
+  const { read: context, responseWarnings } = contexts(anthropicTranslator)
+  const response = anthropicTranslator.parseResponse(message(content, fields), context)
   return {
     ...response,
     content: response.choices[0]?.content,
@@ -23,7 +23,7 @@ function parse(content: unknown, fields: object = {}) {
   }
 }
 
-const { origin } = contexts(messagesTranslator).read
+const { origin } = contexts(anthropicTranslator).read
 const citation = {
   ...{ type: 'page_location', cited_text: 'q', document_index: 1, document_title: 'D', file_id: null },
   ...{ start_page_number: 2, end_page_number: 3 },
@@ -124,7 +124,7 @@ read('a block without a canonical equivalent causes a warning', () => {
 
 read('a response without content is rejected', () => {
   assert.throws(
-    () => messagesTranslator.parseResponse({ choices: [] }, contexts(messagesTranslator).read),
+    () => anthropicTranslator.parseResponse({ choices: [] }, contexts(anthropicTranslator).read),
     (error: { code: string }) => error.code === 'UPSTREAM_INVALID',
   )
 })

@@ -1,4 +1,4 @@
-import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import { createEventSequencer } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { assert, suite } from '../../../support/suite.ts'
@@ -8,10 +8,10 @@ const test = suite('reading a Messages stream')
 
 /** Reads a stream of events, and joins the fragments of texts and arguments. */
 function read(content: readonly object[]) {
-  const { read: context, responseWarnings } = contexts(messagesTranslator)
+  const { read: context, responseWarnings } = contexts(anthropicTranslator)
   const events: StreamEvent[] = []
   const sequence = createEventSequencer((event) => events.push(event))
-  const reader = messagesTranslator.createReader(context, sequence.push)
+  const reader = anthropicTranslator.createReader(context, sequence.push)
   for (const event of content) reader.observe({ event: undefined, data: JSON.stringify(event) })
   reader.end()
   sequence.end()

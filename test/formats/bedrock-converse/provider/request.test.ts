@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
-import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { anthropicTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import { converseTranslator } from '../../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
 import { prepareRequest } from '../../../../src/protocols/formats/canonical/prepare/prepare.ts'
 import { getTraits } from '../../../../src/protocols/providers/provider-traits.ts'
@@ -17,11 +17,11 @@ const LLAMA = 'meta.llama3-3-70b-instruct-v1:0'
 
 /** Returns a Messages client's request as sent to a model on Bedrock. */
 function writeRequest(model: string, request: JsonObject) {
-  const { warnings } = contexts(messagesTranslator)
+  const { warnings } = contexts(anthropicTranslator)
   const target = { provider: 'bedrock', model, format: 'bedrock-converse' } as const
   const traits = getTraits(converseTranslator.traits, target, {})
   const context = { model, traits, origin: { format: target.format, account: 'a' }, warnings }
-  const parsed = messagesTranslator.parseRequest(
+  const parsed = anthropicTranslator.parseRequest(
     { model: 'x', max_tokens: 2_000, messages: [hello], ...request },
     { warnings },
   )

@@ -6,9 +6,9 @@ import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { parseBreakpoint } from '../anthropic-fields.ts'
 
 /** Reads a content field's blocks. A string counts as one text block. */
-export function readBlocks(holder: Fields, name: string, warnings: Warnings): Fields[] {
-  const content = holder.any(name)
-  const path = holder.getPath(name)
+export function readBlocks(parent: Fields, name: string, warnings: Warnings): Fields[] {
+  const content = parent.any(name)
+  const path = parent.getPath(name)
   if (content === undefined) return []
   if (typeof content === 'string') return [readElementFields({ type: 'text', text: content }, path, warnings)]
   if (!Array.isArray(content)) return warnings.reject(path, 'must be a string or an array of blocks.')
@@ -71,8 +71,8 @@ export function parseText(block: Fields, warnings: Warnings): TextPart | undefin
 }
 
 /** Parses a list that may only contain text parts: instructions, or the content of a search result. */
-export function parseTexts(holder: Fields, name: string, warnings: Warnings): TextPart[] {
-  return readBlocks(holder, name, warnings).flatMap((block) => {
+export function parseTexts(parent: Fields, name: string, warnings: Warnings): TextPart[] {
+  return readBlocks(parent, name, warnings).flatMap((block) => {
     const type = block.string('type')
     if (type === 'tool_addition' || type === 'tool_removal') {
       warnings.recordDrop(block.path) // the request already declares all tools

@@ -7,7 +7,7 @@ import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { returnStateToParts } from '../../canonical/state-in-reasoning.ts'
 import { parseCitations } from '../anthropic-citations.ts'
-import { parseBreakpoint, parseServerResult, type RunningCalls } from '../anthropic-fields.ts'
+import { type PendingCalls, parseBreakpoint, parseServerResult } from '../anthropic-fields.ts'
 import { parseBlock, parseSource, parseText, parseTexts, readBlocks } from './anthropic-client-content.ts'
 import { parseRedacted, parseThinking } from './anthropic-client-reasoning.ts'
 
@@ -23,8 +23,8 @@ export function parseTurns(body: Fields, warnings: Warnings): Turn[] {
     const message = readElementFields(entry, `messages[${index}]`, warnings)
     for (const turn of parseMessage(message, warnings)) {
       warnings.setPath(turn, message.path)
-      const last = turns.at(-1)
-      if (turn.role === 'tool' && last?.role === 'tool') last.results.push(...turn.results)
+      const lastTurn = turns.at(-1)
+      if (turn.role === 'tool' && lastTurn?.role === 'tool') lastTurn.results.push(...turn.results)
       else turns.push(turn)
     }
     message.dropUnread()
@@ -62,7 +62,7 @@ function parseUser(message: Fields, warnings: Warnings): Turn[] {
 function parseResult(block: Fields, warnings: Warnings): ToolResult {
   const result = omitUndefined<ToolResult>({
     callId: requireString(block, 'tool_use_id', warnings),
-    content: readBlocks(block, 'content', warnings).flatMap((inner) => parseBlock(inner, warnings)),
+    content: readBlocks(block, 'content', warnings).flatMap((resultBlock) => parseBlock(resultBlock, warnings)),
     isError: block.boolean('is_error') || undefined,
     cache: parseBreakpoint(block, warnings),
   })
@@ -72,27 +72,31 @@ function parseResult(block: Fields, warnings: Warnings): ToolResult {
 }
 
 function parseAssistant(blocks: readonly Fields[], warnings: Warnings): AssistantPart[] {
-  const searches: Searches = { running: new Map(), paths: new Map() }
-  const inserted = new Set<AssistantPart>()
+  const pendingSearches: PendingSearches = { pendingCalls: new Map(), pathsById: new Map() }
+  const insertedParts = new Set<AssistantPart>()
   const parts = blocks.flatMap((block) => {
-    const part = parsePart(block, searches, warnings)
+    const part = parsePart(block, pendingSearches, warnings)
     block.dropUnread()
     if (!part) return []
     warnings.setPath(part, block.path)
-    if (part.type === 'text' && block.string('type') !== 'text') inserted.add(part)
+    if (part.type === 'text' && block.string('type') !== 'text') insertedParts.add(part)
     return [part]
   })
-  for (const path of searches.paths.values()) warnings.recordDrop(path) // these searches have no results
-  return returnStateToParts(separateParagraphs(parts, inserted))
+  for (const path of pendingSearches.pathsById.values()) warnings.recordDrop(path) // these searches have no results
+  return returnStateToParts(separateParagraphs(parts, insertedParts))
 }
 
 /** Web searches without results so far, by ID: their blocks and their paths in the request. */
-interface Searches {
-  running: RunningCalls
-  paths: Map<string, string>
+interface PendingSearches {
+  pendingCalls: PendingCalls
+  pathsById: Map<string, string>
 }
 
-function parsePart(block: Fields, { running, paths }: Searches, warnings: Warnings): AssistantPart | undefined {
+function parsePart(
+  block: Fields,
+  { pendingCalls, pathsById }: PendingSearches,
+  warnings: Warnings,
+): AssistantPart | undefined {
   const type = block.string('type')
   switch (type) {
     case 'text': {
@@ -110,16 +114,16 @@ function parsePart(block: Fields, { running, paths }: Searches, warnings: Warnin
     case 'image':
       return { type, source: parseSource(block, warnings) }
     case 'web_search_tool_result':
-      paths.delete(block.string('tool_use_id') ?? '')
-      return parseServerResult(ignoreAllFields(block), running, {})
+      pathsById.delete(block.string('tool_use_id') ?? '')
+      return parseServerResult(ignoreAllFields(block), pendingCalls, {})
     case 'fallback': // marks where another Anthropic model took over
       ignoreAllFields(block)
       return void warnings.recordDrop(block.path)
     case 'server_tool_use':
       if (block.string('name') === 'web_search') {
         const id = block.string('id') ?? ''
-        running.set(id, ignoreAllFields(block))
-        paths.set(id, block.path)
+        pendingCalls.set(id, ignoreAllFields(block))
+        pathsById.set(id, block.path)
         return undefined
       }
   }

@@ -55,8 +55,8 @@ export function writeReasoning(
 }
 
 /** Writes a block's signature. It contains the text if the client hides reasoning that must go back to the provider as text. */
-export const writeSignature = (state: OpaqueState, hidden: string): string =>
-  sealState(state.kind === 'text' ? { ...state, data: hidden } : state)
+export const writeSignature = (state: OpaqueState, hiddenText: string): string =>
+  sealState(state.kind === 'text' ? { ...state, data: hiddenText } : state)
 
 /** Parses a thinking block that a client sends back. */
 export function parseThinking(thinking: string, signature: string): ReasoningPart | undefined {

@@ -40,7 +40,7 @@ function parseOptions(body: Fields, version: string | undefined, warnings: Warni
   rejectServerState(body, warnings)
   if (body.number('max_tokens') === 0)
     warnings.reject('max_tokens', 'must be above 0, because only Anthropic can fill its cache without a response.')
-  const auto = parseBreakpoint(body, warnings)
+  const autoBreakpoint = parseBreakpoint(body, warnings)
   const options = omitUndefined<RequestOptions>({
     maxOutputTokens: body.number('max_tokens'),
     stop: body.strings('stop_sequences'),
@@ -49,23 +49,23 @@ function parseOptions(body: Fields, version: string | undefined, warnings: Warni
     topK: body.number('top_k'),
     reasoning: parseReasoning(body, warnings),
     serviceTier: parseTier(body),
-    endUser: parseUser(body),
-    cacheOptions: auto && { auto },
+    endUser: parseEndUser(body),
+    cacheOptions: autoBreakpoint && { auto: autoBreakpoint },
   })
-  if (version !== undefined && version >= NO_SAMPLING_VERSION)
+  if (version !== undefined && version >= SAMPLING_REMOVED_VERSION)
     for (const name of ['temperature', 'top_p', 'top_k'])
       if (body.any(name) !== undefined) warnings.reject(name, `is not part of version ${version} of this API.`)
   return options
 }
 
 /** The first API version in which Anthropic rejects the sampling fields. */
-const NO_SAMPLING_VERSION = '2026-10-21'
+const SAMPLING_REMOVED_VERSION = '2026-10-21'
 
 function rejectServerState(body: Fields, warnings: Warnings) {
   for (const name of ['container', 'mcp_servers', 'thread']) {
     const value = body.any(name)
-    const isEmpty = value === undefined || (Array.isArray(value) && value.length === 0)
-    if (!isEmpty) warnings.reject(name, 'only Anthropic supports this.')
+    const isUnset = value === undefined || (Array.isArray(value) && value.length === 0)
+    if (!isUnset) warnings.reject(name, 'only Anthropic supports this.')
   }
   const region = body.string('inference_geo')
   if (region !== undefined && region !== 'global')
@@ -78,7 +78,7 @@ function parseTier(body: Fields): RequestOptions['serviceTier'] {
   return tier === 'standard_only' ? 'default' : tier
 }
 
-function parseUser(body: Fields): string | undefined {
+function parseEndUser(body: Fields): string | undefined {
   const metadata = body.fields('metadata')
   const user = metadata?.string('user_id')
   metadata?.dropUnread()

@@ -6,19 +6,19 @@ import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { moveStateToReasoning } from '../../canonical/state-in-reasoning.ts'
 import type { WriterContext } from '../../translator.ts'
 import { writeCitation } from '../anthropic-citations.ts'
-import { writeStop, writeUsage } from '../anthropic-fields.ts'
+import { writeFinish, writeUsage } from '../anthropic-fields.ts'
 import type { WireBlock, WireMessage, WireSearch, WireSearchResults, WireToolUse } from '../anthropic-wire.ts'
 import { writeReasoning } from './anthropic-client-reasoning.ts'
 
 /** Writes a complete response for a client. */
 export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse, context: WriterContext): WireMessage {
   const { content, finish } = choices[0] ?? { content: [], finish: { reason: 'stop' } }
-  const options = { isHidden: hidesReasoning(context), responseWarnings: context.responseWarnings }
+  const options = { isReasoningHidden: hidesReasoning(context), responseWarnings: context.responseWarnings }
   const hasRefusal = content.some((part) => part.type === 'refusal')
   return {
     ...createEmptyMessage(context),
     content: moveStateToReasoning(content).flatMap((part) => writeBlocks(part, options)),
-    ...writeStop(finish, hasRefusal),
+    ...writeFinish(finish, hasRefusal),
     usage: writeUsage(usage ?? { inputTokens: 0, outputTokens: 0 }, serviceTier),
   }
 }
@@ -42,14 +42,14 @@ export function createEmptyMessage({ newId, model }: WriterContext) {
 /** Returns whether the client set `thinking.display` to "omitted". */
 export const hidesReasoning = ({ request }: WriterContext): boolean => request.options.reasoning?.show === 'none'
 
-/** How to write blocks. `isHidden` means that the client wants reasoning signatures without the text. */
+/** How to write blocks. `isReasoningHidden` means that the client wants reasoning signatures without the text. */
 export interface BlockOptions {
-  isHidden: boolean
+  isReasoningHidden: boolean
   responseWarnings: ResponseWarnings
 }
 
 /** Writes a part as blocks. The format has no block for generated images or audio, so audio becomes its transcript. */
-export function writeBlocks(part: AssistantPart, { isHidden, responseWarnings }: BlockOptions): WireBlock[] {
+export function writeBlocks(part: AssistantPart, { isReasoningHidden, responseWarnings }: BlockOptions): WireBlock[] {
   switch (part.type) {
     case 'text': {
       const citations = part.citations?.flatMap((citation) => writeCitation(citation, responseWarnings) ?? []) ?? []
@@ -59,7 +59,7 @@ export function writeBlocks(part: AssistantPart, { isHidden, responseWarnings }:
     case 'refusal':
       return writeText(part.text)
     case 'reasoning':
-      return [writeReasoning(part, isHidden) ?? []].flat()
+      return [writeReasoning(part, isReasoningHidden) ?? []].flat()
     case 'tool-call':
       return [
         { ...writeToolUse(part), input: part.isFreeForm ? { input: part.arguments } : parseArguments(part.arguments) },

@@ -12,7 +12,7 @@ import { PING_KEEP_ALIVE } from '../../keep-alive-texts.ts'
 import type { StreamWriter, WriterContext } from '../../translator.ts'
 import { writeCitation } from '../anthropic-citations.ts'
 import { writeError } from '../anthropic-errors.ts'
-import { writeStop, writeTokenCounts, writeUsage } from '../anthropic-fields.ts'
+import { writeFinish, writeTokenCounts, writeUsage } from '../anthropic-fields.ts'
 import type { WireBlock, WireBlockStart, WireDelta, WireEvent, WireTextStart } from '../anthropic-wire.ts'
 import { writeReasoning, writeSignature } from './anthropic-client-reasoning.ts'
 import {
@@ -31,13 +31,13 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
   const context: WriterContext = { ...fullContext, request: omitTurns(fullContext.request) }
   const { turns, tools, output } = fullContext.request
   const estimatedTokens = estimateTokens({ turns, tools, output })
-  const options = { isHidden: hidesReasoning(context), responseWarnings: context.responseWarnings }
+  const options = { isReasoningHidden: hidesReasoning(context), responseWarnings: context.responseWarnings }
   let isStarted = false
   let hasRefusal = false
   let index = 0
-  let open: BlockWriter | undefined
+  let openBlock: BlockWriter | undefined
 
-  const events: BlockEvents = {
+  const blockEvents: BlockEvents = {
     start: (block) => send({ type: 'content_block_start', index, content_block: block }),
     writeDelta: (delta) => send({ type: 'content_block_delta', index, delta }),
     writeTextDelta: (type, field, text) =>
@@ -51,7 +51,7 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
     write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
   }
 
-  function start(usage?: TokenUsage) {
+  function startMessage(usage?: TokenUsage) {
     if (isStarted) return
     isStarted = true
     const counts = usage ?? { inputTokens: estimatedTokens, outputTokens: 1 }
@@ -59,18 +59,18 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
   }
 
   function startPart({ part }: PartStartEvent) {
-    start()
+    startMessage()
     hasRefusal ||= part.type === 'refusal'
-    open = createBlockWriter(part, events, options)
+    openBlock = createBlockWriter(part, blockEvents, options)
   }
 
-  function end({ finishes, usage }: EndEvent) {
-    start()
+  function endMessage({ finishes, usage }: EndEvent) {
+    startMessage()
     const [finish = { reason: 'stop' }] = finishes
     const counts = writeTokenCounts(usage ?? { inputTokens: 0, outputTokens: 0 })
     send({
       type: 'message_delta',
-      delta: { ...writeStop(finish, hasRefusal), container: null },
+      delta: { ...writeFinish(finish, hasRefusal), container: null },
       usage: usage ? counts : { ...counts, ...UNKNOWN_COUNTS },
     })
     context.beforeEnd?.()
@@ -80,19 +80,19 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
   function push(event: StreamEvent) {
     switch (event.type) {
       case 'start':
-        return start(event.usage)
+        return startMessage(event.usage)
       case 'part-start':
         return startPart(event)
       case 'part-delta':
-        return open?.add(event.text)
+        return openBlock?.addText(event.text)
       case 'part-citation':
-        return open?.cite(event.citation)
+        return openBlock?.addCitation(event.citation)
       case 'part-state':
-        return open?.setState(event.state)
+        return openBlock?.setState(event.state)
       case 'part-end':
-        return open?.end()
+        return openBlock?.end()
       case 'end':
-        return end(event)
+        return endMessage(event)
       case 'error':
         context.beforeEnd?.()
         return write(`event: error\ndata: ${JSON.stringify(writeError(event.error).body)}\n\n`)
@@ -108,8 +108,8 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
 const UNKNOWN_COUNTS = { input_tokens: null, cache_creation_input_tokens: null, cache_read_input_tokens: null } as const
 
 interface BlockWriter {
-  add(text: string): void
-  cite(citation: Citation): void
+  addText(text: string): void
+  addCitation(citation: Citation): void
   setState(state: OpaqueState): void
   end(): void
 }
@@ -135,8 +135,8 @@ function createBlockWriter(part: AssistantPart, events: BlockEvents, options: Bl
     case 'compaction':
     case 'image':
     case 'audio':
-      for (const block of writeBlocks(part, options)) writeWhole(block, events)
-      return NO_BLOCK
+      for (const block of writeBlocks(part, options)) writeCompleteBlock(block, events)
+      return NOOP_WRITER
     default:
       return assertNever(part)
   }
@@ -148,20 +148,20 @@ function createTextWriter(
   { responseWarnings }: BlockOptions,
 ): BlockWriter {
   let isOpen = false
-  function open() {
-    if (!isOpen) start(EMPTY_TEXT)
+  function openOnce() {
+    if (!isOpen) start(EMPTY_TEXT_BLOCK)
     isOpen = true
   }
   return {
-    ...NO_BLOCK,
-    add(text) {
-      open()
+    ...NOOP_WRITER,
+    addText(text) {
+      openOnce()
       writeTextDelta('text_delta', 'text', text)
     },
-    cite(citation) {
+    addCitation(citation) {
       const wireCitation = writeCitation(citation, responseWarnings)
       if (!wireCitation) return
-      open()
+      openOnce()
       writeDelta({ type: 'citations_delta', citation: wireCitation })
     },
     end() {
@@ -174,20 +174,20 @@ function createTextWriter(
 function createReasoningWriter(
   part: ReasoningPart,
   { start, writeDelta, writeTextDelta, stop }: BlockEvents,
-  { isHidden }: BlockOptions,
+  { isReasoningHidden }: BlockOptions,
 ): BlockWriter {
   let { state } = part
   let isOpen = false
   const hiddenTexts: string[] = []
-  function open() {
+  function openOnce() {
     if (!isOpen) start({ type: 'thinking', thinking: '', signature: '' })
     isOpen = true
   }
   return {
-    ...NO_BLOCK,
-    add(text) {
-      if (isHidden) return void hiddenTexts.push(text)
-      open()
+    ...NOOP_WRITER,
+    addText(text) {
+      if (isReasoningHidden) return void hiddenTexts.push(text)
+      openOnce()
       writeTextDelta('thinking_delta', 'thinking', text)
     },
     setState(newState) {
@@ -197,9 +197,9 @@ function createReasoningWriter(
       const text = hiddenTexts.join('')
       const reasoningBlock = isOpen
         ? undefined
-        : writeReasoning(state ? { ...part, text, state } : { ...part, text }, isHidden)
+        : writeReasoning(state ? { ...part, text, state } : { ...part, text }, isReasoningHidden)
       if (reasoningBlock?.type === 'redacted_thinking') start(reasoningBlock)
-      else if (reasoningBlock) open()
+      else if (reasoningBlock) openOnce()
       if (isOpen)
         writeDelta({ type: 'signature_delta', signature: state ? writeSignature(state, text) : UNSIGNED_PREFIX })
       if (reasoningBlock || isOpen) stop()
@@ -208,25 +208,25 @@ function createReasoningWriter(
 }
 
 function createCallWriter(part: ToolCallPart, { start, writeTextDelta, stop }: BlockEvents): BlockWriter {
-  const pieces: string[] = []
+  const inputDeltas: string[] = []
   start(writeToolUse(part))
   return {
-    ...NO_BLOCK,
-    add(text) {
-      if (part.isFreeForm) pieces.push(text)
+    ...NOOP_WRITER,
+    addText(text) {
+      if (part.isFreeForm) inputDeltas.push(text)
       else writeTextDelta('input_json_delta', 'partial_json', text)
     },
     end() {
       if (part.isFreeForm)
-        writeTextDelta('input_json_delta', 'partial_json', JSON.stringify({ input: pieces.join('') }))
+        writeTextDelta('input_json_delta', 'partial_json', JSON.stringify({ input: inputDeltas.join('') }))
       stop()
     },
   }
 }
 
-function writeWhole(block: WireBlock, { start, writeDelta, stop }: BlockEvents) {
+function writeCompleteBlock(block: WireBlock, { start, writeDelta, stop }: BlockEvents) {
   if (block.type === 'text') {
-    start(EMPTY_TEXT)
+    start(EMPTY_TEXT_BLOCK)
     writeDelta({ type: 'text_delta', text: block.text })
   } else if (block.type === 'server_tool_use') {
     start({ ...block, input: {} })
@@ -235,6 +235,6 @@ function writeWhole(block: WireBlock, { start, writeDelta, stop }: BlockEvents) 
   stop()
 }
 
-const EMPTY_TEXT: WireTextStart = { type: 'text', text: '', citations: null }
+const EMPTY_TEXT_BLOCK: WireTextStart = { type: 'text', text: '', citations: null }
 
-const NO_BLOCK: BlockWriter = { add() {}, cite() {}, setState() {}, end() {} }
+const NOOP_WRITER: BlockWriter = { addText() {}, addCitation() {}, setState() {}, end() {} }

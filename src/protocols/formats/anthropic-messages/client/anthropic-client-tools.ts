@@ -89,10 +89,10 @@ export function parseToolChoice(
   warnings: Warnings,
 ): { toolChoice: ToolChoice | undefined; parallelToolCalls: boolean | undefined } {
   const choice = body.fields('tool_choice')
-  const isSerial = choice?.boolean('disable_parallel_tool_use')
+  const isParallelDisabled = choice?.boolean('disable_parallel_tool_use')
   return {
     toolChoice: choice && parseChoice(choice, warnings),
-    parallelToolCalls: isSerial === undefined ? undefined : !isSerial,
+    parallelToolCalls: isParallelDisabled === undefined ? undefined : !isParallelDisabled,
   }
 }
 

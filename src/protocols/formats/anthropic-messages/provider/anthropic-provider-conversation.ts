@@ -28,14 +28,14 @@ import type {
  * message, with tool results before the user's content.
  */
 export function writeTurns(turns: readonly Turn[], target: TargetContext) {
-  const first = turns.findIndex((turn) => turn.role !== 'system')
-  const start = first === -1 ? turns.length : first
+  const firstTurnIndex = turns.findIndex((turn) => turn.role !== 'system')
+  const messagesStart = firstTurnIndex === -1 ? turns.length : firstTurnIndex
   for (const turn of turns)
     dropLabels(turn, target.warnings, { citations: (citation) => writeCitationParam(citation) !== undefined })
   const system = turns
-    .slice(0, start)
+    .slice(0, messagesStart)
     .flatMap((turn) => (turn.role === 'system' ? writeTexts(turn.content, target) : []))
-  const messages = mergeMessages(turns.slice(start).map((turn) => writeTurn(turn, target)))
+  const messages = mergeMessages(turns.slice(messagesStart).map((turn) => writeTurn(turn, target)))
   if (messages[0]?.role !== 'user') {
     target.warnings.recordChange('turns', 'added')
     messages.unshift({ role: 'user', content: [{ type: 'text', text: CONTINUE_TEXT }] })
@@ -50,7 +50,7 @@ function writeTurn(turn: Turn, target: TargetContext): WireMessageParam {
     case 'user':
       return { role: 'user', content: turn.content.flatMap((part) => writePart(part, target)) }
     case 'assistant':
-      return { role: 'assistant', content: turn.content.flatMap((part) => writeAssistant(part, target)) }
+      return { role: 'assistant', content: turn.content.flatMap((part) => writeAssistantPart(part, target)) }
     case 'tool':
       return { role: 'user', content: turn.results.map((result) => writeResult(result, target)) }
     default:
@@ -62,21 +62,22 @@ const writeTexts = (parts: Parameters<typeof writeText>[0][], target: TargetCont
   parts.flatMap((part) => writeText(part, target))
 
 function mergeMessages(messages: readonly WireMessageParam[]): WireMessageParam[] {
-  const merged: WireMessageParam[] = []
+  const mergedMessages: WireMessageParam[] = []
   for (const message of messages) {
-    const last = merged.at(-1)
+    const lastMessage = mergedMessages.at(-1)
     if (message.content.length === 0) continue
-    if (last?.role === 'user' && message.role === 'user') last.content.push(...message.content)
-    else if (last?.role === 'assistant' && message.role === 'assistant') last.content.push(...message.content)
-    else merged.push(message)
+    if (lastMessage?.role === 'user' && message.role === 'user') lastMessage.content.push(...message.content)
+    else if (lastMessage?.role === 'assistant' && message.role === 'assistant')
+      lastMessage.content.push(...message.content)
+    else mergedMessages.push(message)
   }
-  return merged
+  return mergedMessages
 }
 
 /** Trims the end of a response that the model continues, because Anthropic rejects trailing white space there. */
 function trimLastText(messages: WireMessageParam[]): WireMessageParam[] {
-  const last = messages.at(-1)
-  const block = last?.role === 'assistant' ? last.content.at(-1) : undefined
+  const lastMessage = messages.at(-1)
+  const block = lastMessage?.role === 'assistant' ? lastMessage.content.at(-1) : undefined
   if (block?.type === 'text') block.text = block.text.trimEnd()
   return messages
 }
@@ -130,7 +131,7 @@ export const isBlank = (text: string): boolean => text.trim() === ''
 
 const writeCitable = (citable: boolean | undefined) => (citable ? { citations: { enabled: true } as const } : {})
 
-function writeAssistant(part: AssistantPart, target: TargetContext): WireAssistantBlock[] {
+function writeAssistantPart(part: AssistantPart, target: TargetContext): WireAssistantBlock[] {
   const { warnings } = target
   switch (part.type) {
     case 'text':

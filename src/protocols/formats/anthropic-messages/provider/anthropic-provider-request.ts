@@ -58,8 +58,8 @@ function writeBetas({
   const toolBetas = tools.flatMap((tool) => ('type' in tool && getBetaFeature(formatScalar(tool.type))) || [])
   const betas = [
     ...new Set(toolBetas),
-    ...(messages.some(hasFile) ? ['files-api-2025-04-14'] : []),
-    ...(thinking?.type === 'adaptive' && thinking.block_binding ? [BINDING_BETA] : []),
+    ...(messages.some(hasFileId) ? ['files-api-2025-04-14'] : []),
+    ...(thinking?.type === 'adaptive' && thinking.block_binding ? [BINDING_BETA_FEATURE] : []),
     ...(speed === 'fast' ? ['fast-mode-2026-02-01'] : []),
     ...(tools.some((tool) => 'input_examples' in tool) ? ['advanced-tool-use-2025-11-20'] : []),
     ...(context_management ? ['context-management-2025-06-27'] : []),
@@ -69,13 +69,13 @@ function writeBetas({
   return betas.length > 0 ? { 'anthropic-beta': betas.join(',') } : {}
 }
 
-const hasFile = ({ content }: WireMessageParam): boolean =>
+const hasFileId = ({ content }: WireMessageParam): boolean =>
   content.some((block) => {
-    if (block.type === 'tool_result') return block.content?.some(isFile) ?? false
-    return isFile(block)
+    if (block.type === 'tool_result') return block.content?.some(refersToFile) ?? false
+    return refersToFile(block)
   })
 
-const isFile = (block: object): boolean =>
+const refersToFile = (block: object): boolean =>
   'source' in block && typeof block.source === 'object' && block.source !== null && 'file_id' in block.source
 
 /** Writes a token-count request: the request body without fields that only concern the response. */
@@ -101,7 +101,7 @@ function writeOptions(
   target: TargetContext,
 ) {
   const { thinking, effort } = writeThinking(options.reasoning, messages, target)
-  const config: WireOutputConfig = {
+  const outputConfig: WireOutputConfig = {
     ...(effort && { effort }),
     ...(output?.type === 'json-schema' && { format: { type: 'json_schema', schema: writeSchema(output, target) } }),
   }
@@ -109,22 +109,22 @@ function writeOptions(
   if (Object.keys(others).length > 0) target.warnings.recordDrop('cacheOptions')
   return {
     thinking,
-    output_config: effort || output?.type === 'json-schema' ? config : undefined,
+    output_config: effort || output?.type === 'json-schema' ? outputConfig : undefined,
     ...writeSampling(options, thinking, target),
-    stop_sequences: writeStop(options.stop, target),
-    metadata: options.endUser === undefined ? undefined : { user_id: shortenId(options.endUser, MAX_USER_CHARACTERS) },
+    stop_sequences: writeStopSequences(options.stop, target),
+    metadata: options.endUser === undefined ? undefined : { user_id: shortenId(options.endUser, MAX_USER_ID_LENGTH) },
     ...writeTier(options.serviceTier, target),
     ...writeBreakpoint(auto, target),
   }
 }
 
 /** The longest user ID that Anthropic accepts. */
-const MAX_USER_CHARACTERS = 256
+const MAX_USER_ID_LENGTH = 256
 
 /** Returns the token limit, which the format requires: the client's, the model's, or one that leaves room for output after the reasoning. */
 function getMaxTokens({ maxOutputTokens, reasoning }: RequestOptions, { traits }: TargetContext): number {
-  const isThinking = reasoning && reasoning.effort !== 'none'
-  const reasoningTokens = isThinking ? getBudget(reasoning, traits.reasoning) : 0
+  const usesThinking = reasoning && reasoning.effort !== 'none'
+  const reasoningTokens = usesThinking ? getBudget(reasoning, traits.reasoning) : 0
   return maxOutputTokens ?? traits.maxOutputTokens ?? RESPONSE_TOKENS + reasoningTokens
 }
 
@@ -162,7 +162,7 @@ function writeSampling(options: RequestOptions, thinking: WireThinkingConfig | u
 
 const MIN_TOP_P = 0.95
 
-function writeStop(stop: string[] | undefined, { warnings }: TargetContext): string[] | undefined {
+function writeStopSequences(stop: string[] | undefined, { warnings }: TargetContext): string[] | undefined {
   const sequences = stop?.filter((text) => !isBlank(text)) ?? []
   if (stop && sequences.length < stop.length) warnings.recordDrop('stop')
   return sequences.length > 0 ? sequences : undefined
@@ -190,7 +190,7 @@ function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetCont
   }
 }
 
-interface WrittenThinking {
+interface ThinkingFields {
   thinking?: WireThinkingConfig
   effort?: NonNullable<WireOutputConfig['effort']>
 }
@@ -203,7 +203,7 @@ function writeThinking(
   reasoning: ReasoningOptions | undefined,
   messages: readonly WireMessageParam[],
   { traits, warnings }: TargetContext,
-): WrittenThinking {
+): ThinkingFields {
   const { control } = traits.reasoning
   if (!reasoning || control === 'none') return {}
   const { effort, budget, show } = reasoning
@@ -226,17 +226,17 @@ function getBudget({ effort = 'medium', budget }: ReasoningOptions, { budgets }:
 
 /** Returns whether the assistant turn that the request continues begins without a thinking block. */
 function lacksThinking(messages: readonly WireMessageParam[]): boolean {
-  let first: WireMessageParam | undefined // the turn begins after the last user message that isn't just tool results
+  let firstMessage: WireMessageParam | undefined // the turn begins after the last user message that isn't just tool results
   for (const message of messages.toReversed()) {
-    if (message.role === 'assistant') first = message
+    if (message.role === 'assistant') firstMessage = message
     else if (message.role === 'system' || message.content[0]?.type !== 'tool_result') break
   }
-  const type = first?.content[0]?.type
+  const type = firstMessage?.content[0]?.type
   return type !== undefined && type !== 'thinking' && type !== 'redacted_thinking'
 }
 
 /** The beta that lets a request choose how to handle thinking blocks whose context changed. */
-const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
+const BINDING_BETA_FEATURE = 'thinking-binding-controls-2026-08-01'
 
 /**
  * Asks newer models to drop thinking blocks whose context changed. These models bind each thinking block to everything before it, and they reject a

@@ -6,27 +6,29 @@ import { type CanonicalResponse, resolveFinish } from '../../canonical/canonical
 import { omitUndefined, readStringOrEmpty } from '../../canonical/canonical-values.ts'
 import type { ReaderContext } from '../../translator.ts'
 import { parseCitations } from '../anthropic-citations.ts'
-import { isShown, parseServerResult, parseStop, parseTier, type RunningCalls } from '../anthropic-fields.ts'
+import { isReportedCall, type PendingCalls, parseFinish, parseServerResult, parseTier } from '../anthropic-fields.ts'
 import { parseMessageUsage } from '../anthropic-response.ts'
 
 /** Parses a provider's message. */
 export function parseResponse(body: JsonObject, context: ReaderContext): CanonicalResponse {
   if (!Array.isArray(body.content))
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a message without content.' })
-  const running: RunningCalls = new Map()
-  const content = body.content.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, running, context) : []))
-  if (running.size > 0) context.responseWarnings.recordDrop('server_tool_use') // these calls have no results
+  const pendingCalls: PendingCalls = new Map()
+  const content = body.content.flatMap((block: unknown) =>
+    isObject(block) ? parseBlock(block, pendingCalls, context) : [],
+  )
+  if (pendingCalls.size > 0) context.responseWarnings.recordDrop('server_tool_use') // these calls have no results
   const hasToolCalls = content.some((part) => part.type === 'tool-call')
   return omitUndefined<CanonicalResponse>({
     id: readStringOrEmpty(body.id) || undefined,
     model: readStringOrEmpty(body.model) || undefined,
-    choices: [{ content, finish: resolveFinish(parseStop(body), hasToolCalls) }],
+    choices: [{ content, finish: resolveFinish(parseFinish(body), hasToolCalls) }],
     usage: parseMessageUsage(body.usage),
     serviceTier: parseTier(body.usage),
   })
 }
 
-function parseBlock(block: JsonObject, running: RunningCalls, context: ReaderContext): AssistantPart[] {
+function parseBlock(block: JsonObject, pendingCalls: PendingCalls, context: ReaderContext): AssistantPart[] {
   const { origin, newId, responseWarnings } = context
   switch (block.type) {
     case 'text': {
@@ -52,11 +54,11 @@ function parseBlock(block: JsonObject, running: RunningCalls, context: ReaderCon
       return [{ type: 'tool-call', id, name, arguments: stringifyArguments(block.input) }]
     }
     case 'server_tool_use':
-      if (!isShown(block, context)) break
-      running.set(readStringOrEmpty(block.id), block)
+      if (!isReportedCall(block, context)) break
+      pendingCalls.set(readStringOrEmpty(block.id), block)
       return []
   }
-  const result = parseServerResult(block, running, context)
+  const result = parseServerResult(block, pendingCalls, context)
   if (result) return [result]
   responseWarnings.recordDrop(readStringOrEmpty(block.type) || 'content')
   return []

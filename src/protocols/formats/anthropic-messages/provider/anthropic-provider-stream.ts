@@ -17,9 +17,9 @@ import { restartError } from '../../restart-detector.ts'
 import type { ReaderContext, StreamReader } from '../../translator.ts'
 import { parseCitation } from '../anthropic-citations.ts'
 import { parseStreamError } from '../anthropic-errors.ts'
-import { isShown, parseServerResult, parseStop, type RunningCalls } from '../anthropic-fields.ts'
+import { isReportedCall, type PendingCalls, parseFinish, parseServerResult } from '../anthropic-fields.ts'
 import { parseMessageUsage } from '../anthropic-response.ts'
-import { createMessageStarts, hasCounts, mergeCounts } from '../anthropic-stream-state.ts'
+import { createRestartTracker, hasTokenCounts, mergeCounts } from '../anthropic-stream-state.ts'
 
 /**
  * Reads named events from `message_start` to `message_stop`. Some vendors send blocks without a start, or send the start twice. A message that restarts
@@ -28,24 +28,24 @@ import { createMessageStarts, hasCounts, mergeCounts } from '../anthropic-stream
 export function createReader(context: ReaderContext, emit: (event: ReaderEvent) => void): StreamReader {
   const blocks = createBlockCollection()
   const counts: JsonObject = {}
-  const trackStart = createMessageStarts()
-  const blockContext = { ...context, ...createPartEvents(emit), running: new Map<string, JsonObject>() }
+  const trackRestart = createRestartTracker()
+  const blockContext = { ...context, ...createPartEvents(emit), pendingCalls: new Map<string, JsonObject>() }
 
   function observe({ event, data }: SseEvent) {
     const payload = tryParseJson(data)
     if (payload === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
     if (!isObject(payload)) return // a start without a message has no content
     const type = payload.type ?? event
-    const start = trackStart(type, payload)
+    const startKind = trackRestart(type, payload)
     switch (type) {
       case 'content_block_delta': // checked first, because nearly all events are deltas
         if (isObject(payload.delta)) addDelta(payload.index, payload.delta)
         return
       case 'message_start': {
-        if (start === 'restart') return emit({ type: 'error', error: restartError })
-        if (start === 'next') return emit({ type: 'done' })
+        if (startKind === 'restart') return emit({ type: 'error', error: restartError })
+        if (startKind === 'next') return emit({ type: 'done' })
         const { message } = parseExactObject(data, payload) // the start may contain the entire message
-        return startMessage(isObject(message) ? message : {}, start === 'first')
+        return startMessage(isObject(message) ? message : {}, startKind === 'first')
       }
       case 'content_block_start': {
         const { content_block: block } = parseExactObject(data, payload) // some vendors send a tool's entire input here
@@ -85,7 +85,7 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
       startBlock(undefined, isObject(block) ? block : {})
       blocks.end(undefined)
     }
-    const finish = parseStop(message)
+    const finish = parseFinish(message)
     if (finish) emit({ type: 'finish', candidate: 0, finish })
   }
 
@@ -101,14 +101,14 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
 
   function endMessage(delta: JsonObject, usage: unknown) {
     reportUsage(usage)
-    const finish = parseStop(delta)
-    if (finish && blockContext.running.size > 0) context.responseWarnings.recordDrop('server_tool_use') // these calls have no results
+    const finish = parseFinish(delta)
+    if (finish && blockContext.pendingCalls.size > 0) context.responseWarnings.recordDrop('server_tool_use') // these calls have no results
     if (finish) emit({ type: 'finish', candidate: 0, finish })
   }
 
   function reportUsage(usage: unknown) {
     mergeCounts(counts, usage)
-    const totalUsage = hasCounts(usage) ? parseMessageUsage(counts) : undefined
+    const totalUsage = hasTokenCounts(usage) ? parseMessageUsage(counts) : undefined
     if (totalUsage) emit({ type: 'usage', usage: totalUsage })
   }
 
@@ -116,7 +116,7 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
 }
 
 interface BlockContext extends ReaderContext, PartEvents {
-  running: RunningCalls
+  pendingCalls: PendingCalls
 }
 
 /** Creates a reader from a block's start. Some vendors send the entire content in the start. */
@@ -140,11 +140,11 @@ function createBlockReader(block: JsonObject, context: BlockContext): BlockReade
         ? createEmptyReader('tool_use', context)
         : createCallReader(block, context)
     case 'server_tool_use':
-      return isShown(block, context)
+      return isReportedCall(block, context)
         ? createServerCallReader(block, context)
         : createEmptyReader('server_tool_use', context)
   }
-  const result = parseServerResult(block, context.running, context)
+  const result = parseServerResult(block, context.pendingCalls, context)
   return result
     ? createCompleteReader(result, context)
     : createEmptyReader(readStringOrEmpty(block.type) || 'content', context)
@@ -152,16 +152,16 @@ function createBlockReader(block: JsonObject, context: BlockContext): BlockReade
 
 function createTextReader(block: JsonObject, context: BlockContext): BlockReader {
   const part = createTextEmitter(context)
-  const cite = (value: unknown) => {
+  const addCitation = (value: unknown) => {
     const citation = isObject(value) ? parseCitation(value) : undefined
     if (citation) part.addCitation(citation)
     else context.responseWarnings.recordDrop('citations')
   }
   part.append(readStringOrEmpty(block.text))
-  if (Array.isArray(block.citations)) for (const citation of block.citations) cite(citation)
+  if (Array.isArray(block.citations)) for (const citation of block.citations) addCitation(citation)
   return {
     addDelta(delta) {
-      if (delta.type === 'citations_delta') cite(delta.citation)
+      if (delta.type === 'citations_delta') addCitation(delta.citation)
       else part.append(readStringOrEmpty(delta.text))
     },
     end: part.end,
@@ -184,7 +184,7 @@ function createThinkingReader(block: JsonObject, context: BlockContext): BlockRe
 function createCallReader(block: JsonObject, { start, emit, newId }: BlockContext): BlockReader {
   const id = readStringOrEmpty(block.id) || `toolu_${newId()}`
   const key = start({ type: 'tool-call', id, name: readStringOrEmpty(block.name), arguments: '' })
-  const input = createInputReader(block.input, (piece) => emit({ type: 'part-delta', key, text: piece }))
+  const input = createInputReader(block.input, (delta) => emit({ type: 'part-delta', key, text: delta }))
   return {
     addDelta: ({ partial_json }) => input.add(readStringOrEmpty(partial_json)),
     end() {
@@ -195,14 +195,14 @@ function createCallReader(block: JsonObject, { start, emit, newId }: BlockContex
 }
 
 /** Creates a reader that keeps a call until its results arrive. */
-function createServerCallReader(block: JsonObject, { running }: BlockContext): BlockReader {
-  const pieces: string[] = []
-  const reader = createInputReader(block.input, (piece) => void pieces.push(piece))
+function createServerCallReader(block: JsonObject, { pendingCalls }: BlockContext): BlockReader {
+  const inputDeltas: string[] = []
+  const reader = createInputReader(block.input, (delta) => void inputDeltas.push(delta))
   return {
     addDelta: ({ partial_json }) => reader.add(readStringOrEmpty(partial_json)),
     end() {
       reader.end()
-      running.set(readStringOrEmpty(block.id), { ...block, input: tryParseJson(pieces.join('')) })
+      pendingCalls.set(readStringOrEmpty(block.id), { ...block, input: tryParseJson(inputDeltas.join('')) })
     },
   }
 }
@@ -221,25 +221,29 @@ function createEmptyReader(type: string, { responseWarnings }: BlockContext): Bl
  * Creates a reader for a tool's input, which arrives as pieces of JSON. The object in the block's start is a placeholder, unless the vendor sends no
  * pieces. A first piece `{}` is a placeholder if more pieces follow.
  */
-function createInputReader(start: unknown, emit: (piece: string) => void): { add(piece: string): void; end(): void } {
-  let hasPieces = false
-  let isPending = false
+function createInputReader(
+  initialInput: unknown,
+  emitDelta: (delta: string) => void,
+): { add(piece: string): void; end(): void } {
+  let hasDeltas = false
+  let isEmptyObjectPending = false
 
   return {
-    add(piece) {
-      if (piece === '') return
-      if (!hasPieces && !isPending && piece === '{}') {
-        isPending = true
+    add(delta) {
+      if (delta === '') return
+      if (!hasDeltas && !isEmptyObjectPending && delta === '{}') {
+        isEmptyObjectPending = true
         return
       }
-      if (isPending && !piece.trimStart().startsWith('{')) emit('{}')
-      isPending = false
-      hasPieces = true
-      emit(piece)
+      if (isEmptyObjectPending && !delta.trimStart().startsWith('{')) emitDelta('{}')
+      isEmptyObjectPending = false
+      hasDeltas = true
+      emitDelta(delta)
     },
     end() {
-      if (isPending) emit('{}')
-      else if (!hasPieces && isObject(start) && Object.keys(start).length > 0) emit(stringifyObject(start))
+      if (isEmptyObjectPending) emitDelta('{}')
+      else if (!hasDeltas && isObject(initialInput) && Object.keys(initialInput).length > 0)
+        emitDelta(stringifyObject(initialInput))
     },
   }
 }

@@ -51,20 +51,20 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool
 /** Writes the tool choice, which also disables parallel calls. */
 export function writeToolChoice(
   choice: ToolChoice | undefined,
-  parallel: boolean | undefined,
+  allowsParallel: boolean | undefined,
   { warnings }: TargetContext,
 ): WireToolChoice | undefined {
-  const serial = parallel === false ? { disable_parallel_tool_use: true as const } : {}
-  if (!choice) return parallel === false ? { type: 'auto', ...serial } : undefined
+  const serialFields = allowsParallel === false ? { disable_parallel_tool_use: true as const } : {}
+  if (!choice) return allowsParallel === false ? { type: 'auto', ...serialFields } : undefined
   switch (choice.type) {
     case 'auto':
-      return { type: 'auto', ...serial }
+      return { type: 'auto', ...serialFields }
     case 'none':
       return { type: 'none' }
     case 'required':
-      return { type: 'any', ...serial }
+      return { type: 'any', ...serialFields }
     case 'tool':
-      return { type: 'tool', name: choice.name, ...serial }
+      return { type: 'tool', name: choice.name, ...serialFields }
     case 'allowed':
       return warnings.reject('toolChoice', 'the target does not support choosing from a subset of the tools.')
     default:

@@ -12,28 +12,28 @@ import type { ToolResult, Turn } from '../../canonical/canonical-turns.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { returnStateToParts } from '../../canonical/state-in-reasoning.ts'
 import { parseContent, parseTexts } from '../../openai-fields.ts'
-import { getContentText, getToolType, hasValues, readGoogleSignature } from '../chat-fields.ts'
+import { getContentText, getToolType, hasFieldValues, readGoogleSignature } from '../chat-fields.ts'
 import { contentSyntax, parseBreakpoint, parseImage } from './chat-client-content.ts'
 import { insertReasoning, PLAIN_TEXT_STATE, parseReasoning, UNKNOWN_ORIGIN } from './chat-client-reasoning-details.ts'
 
 /** Parses `messages`. Each message becomes a turn, except that consecutive tool messages become one. */
 export function parseTurns(messages: readonly unknown[], warnings: Warnings): Turn[] {
   const turns: Turn[] = []
-  const calls: LegacyCalls = { last: undefined, count: 0 }
+  const legacyCalls: LegacyCalls = { lastId: undefined, callCount: 0 }
   messages.forEach((entry, index) => {
     const message = readElementFields(entry, `messages[${index}]`, warnings)
-    const turn = parseTurn(message, calls, warnings)
-    markTurn(turn, parseBreakpoint(message, warnings), warnings)
+    const turn = parseTurn(message, legacyCalls, warnings)
+    addBreakpoint(turn, parseBreakpoint(message, warnings), warnings)
     message.dropUnread()
     warnings.setPath(turn, message.path)
-    const last = turns.at(-1)
-    if (turn.role === 'tool' && last?.role === 'tool') last.results.push(...turn.results)
+    const lastTurn = turns.at(-1)
+    if (turn.role === 'tool' && lastTurn?.role === 'tool') lastTurn.results.push(...turn.results)
     else turns.push(turn)
   })
   return turns
 }
 
-function parseTurn(message: Fields, calls: LegacyCalls, warnings: Warnings): Turn {
+function parseTurn(message: Fields, legacyCalls: LegacyCalls, warnings: Warnings): Turn {
   const role = message.string('role')
   switch (role) {
     case 'system':
@@ -47,28 +47,33 @@ function parseTurn(message: Fields, calls: LegacyCalls, warnings: Warnings): Tur
     case 'user':
       return { role: 'user', content: parseContent(message, 'content', warnings, contentSyntax), ...readName(message) }
     case 'assistant':
-      return { role: 'assistant', content: parseAssistant(message, calls, warnings), ...readName(message) }
+      return { role: 'assistant', content: parseAssistant(message, legacyCalls, warnings), ...readName(message) }
     case 'tool':
     case 'function':
-      return { role: 'tool', results: [parseResult(message, role, calls, warnings)] }
+      return { role: 'tool', results: [parseResult(message, role, legacyCalls, warnings)] }
     default:
       return warnings.reject(message.getPath('role'), 'must be system, developer, user, assistant, or tool.')
   }
 }
 
 /** Adds a message-level cache breakpoint, which LiteLLM and OpenRouter also accept, to the message's last part or its result. */
-function markTurn(turn: Turn, cache: CacheBreakpoint | undefined, warnings: Warnings): void {
+function addBreakpoint(turn: Turn, cache: CacheBreakpoint | undefined, warnings: Warnings): void {
   if (!cache) return
-  const last =
+  const lastPart =
     turn.role === 'tool'
       ? turn.results.at(-1)
       : turn.content.findLast(({ type }) => type === 'text' || type === 'image')
-  if (last) Object.assign(last, { cache })
+  if (lastPart) Object.assign(lastPart, { cache })
   else warnings.recordDrop(warnings.getPath(cache, 'cache'))
 }
 
-function parseResult(message: Fields, role: 'tool' | 'function', calls: LegacyCalls, warnings: Warnings): ToolResult {
-  const callId = role === 'tool' ? message.string('tool_call_id') : calls.last
+function parseResult(
+  message: Fields,
+  role: 'tool' | 'function',
+  legacyCalls: LegacyCalls,
+  warnings: Warnings,
+): ToolResult {
+  const callId = role === 'tool' ? message.string('tool_call_id') : legacyCalls.lastId
   if (callId === undefined)
     warnings.reject(message.getPath('tool_call_id'), 'is required: the ID of the call that this result belongs to.')
   const result: ToolResult = {
@@ -88,11 +93,11 @@ function readName(message: Fields): { name?: string } {
 /** The calls so far. A legacy `function_call` has no ID, so the next function result belongs to it. */
 interface LegacyCalls {
   /** The ID of the last legacy call. */
-  last: string | undefined
-  count: number
+  lastId: string | undefined
+  callCount: number
 }
 
-function parseAssistant(message: Fields, calls: LegacyCalls, warnings: Warnings): AssistantPart[] {
+function parseAssistant(message: Fields, legacyCalls: LegacyCalls, warnings: Warnings): AssistantPart[] {
   const parts = parseContentParts(message, warnings)
   const refusal = message.string('refusal')
   if (refusal) parts.push({ type: 'refusal', text: refusal })
@@ -112,19 +117,23 @@ function parseAssistant(message: Fields, calls: LegacyCalls, warnings: Warnings)
     warnings.setPath(audio, message.getPath('audio'))
     parts.push(audio)
   }
-  const list = message.list('tool_calls') ?? []
-  list.forEach((entry, index) => {
+  const toolCalls = message.list('tool_calls') ?? []
+  toolCalls.forEach((entry, index) => {
     parts.push(
-      parseCall(readElementFields(entry, `${message.getPath('tool_calls')}[${index}]`, warnings), calls, warnings),
+      parseCall(
+        readElementFields(entry, `${message.getPath('tool_calls')}[${index}]`, warnings),
+        legacyCalls,
+        warnings,
+      ),
     )
   })
-  const legacy = message.fields('function_call')
-  if (legacy && hasValues(legacy.value)) {
-    const id = `call_${calls.count++}`
-    calls.last = id
+  const legacyCall = message.fields('function_call')
+  if (legacyCall && hasFieldValues(legacyCall.value)) {
+    const id = `call_${legacyCalls.callCount++}`
+    legacyCalls.lastId = id
     parts.push({
-      ...{ type: 'tool-call', id, name: legacy.string('name') ?? '' },
-      arguments: legacy.string('arguments') ?? '',
+      ...{ type: 'tool-call', id, name: legacyCall.string('name') ?? '' },
+      arguments: legacyCall.string('arguments') ?? '',
     })
   }
   message.ignore('annotations', 'prefix')
@@ -165,21 +174,21 @@ function parseGeneratedImage(fields: Fields, warnings: Warnings): ImagePart {
   return image
 }
 
-function parseCall(call: Fields, calls: LegacyCalls, warnings: Warnings): ToolCallPart {
-  const id = call.string('id') || `call_${calls.count}`
-  calls.count++
+function parseCall(call: Fields, legacyCalls: LegacyCalls, warnings: Warnings): ToolCallPart {
+  const id = call.string('id') || `call_${legacyCalls.callCount}`
+  legacyCalls.callCount++
   const kind = getToolType(call.value)
-  const callee = call.fields(kind) ?? warnings.reject(call.getPath('function'), 'is required.')
-  const name = requireString(callee, 'name', warnings)
+  const definition = call.fields(kind) ?? warnings.reject(call.getPath('function'), 'is required.')
+  const name = requireString(definition, 'name', warnings)
   call.ignore('type', 'index', 'extra_content')
   ignoreUnusedField(call, kind)
   const part: ToolCallPart =
     kind === 'custom'
-      ? { type: 'tool-call', id, name, arguments: callee.string('input') ?? '', isFreeForm: true }
-      : { type: 'tool-call', id, name, arguments: stringifyArguments(callee.any('arguments') ?? '') }
+      ? { type: 'tool-call', id, name, arguments: definition.string('input') ?? '', isFreeForm: true }
+      : { type: 'tool-call', id, name, arguments: stringifyArguments(definition.any('arguments') ?? '') }
   const signature = readGoogleSignature(call.any('extra_content'))
   if (signature !== undefined) part.state = { origin: UNKNOWN_ORIGIN, kind: 'thought-signature', data: signature }
-  callee.dropUnread()
+  definition.dropUnread()
   call.dropUnread()
   warnings.setPath(part, call.path)
   return part
@@ -189,5 +198,5 @@ function parseCall(call: Fields, calls: LegacyCalls, warnings: Warnings): ToolCa
 export function ignoreUnusedField({ value, ignore }: Fields, type: 'function' | 'custom'): void {
   const name = type === 'function' ? 'custom' : 'function'
   const field = value[name]
-  if (!isObject(field) || !hasValues(field)) ignore(name)
+  if (!isObject(field) || !hasFieldValues(field)) ignore(name)
 }

@@ -21,12 +21,12 @@ export const PLAIN_TEXT_STATE: OpaqueState = { origin: UNKNOWN_ORIGIN, kind: 'te
 /** Writes reasoning for a client. `index` is its index among the turn's parts. Returns `undefined` if the reasoning has no state. */
 export function writeDetail({ text, isSummary, state }: ReasoningPart, index: number): WireDetail | undefined {
   if (!state) return undefined
-  const sealed = sealState(state)
+  const sealedState = sealState(state)
   const id = state.id === undefined ? {} : { id: state.id }
-  if (text === '') return { type: 'reasoning.encrypted', data: sealed, ...id, index, format: DETAIL_FORMAT }
+  if (text === '') return { type: 'reasoning.encrypted', data: sealedState, ...id, index, format: DETAIL_FORMAT }
   if (isSummary)
-    return { type: 'reasoning.summary', summary: text, signature: sealed, ...id, index, format: DETAIL_FORMAT }
-  return { type: 'reasoning.text', text, signature: sealed, ...id, index, format: DETAIL_FORMAT }
+    return { type: 'reasoning.summary', summary: text, signature: sealedState, ...id, index, format: DETAIL_FORMAT }
+  return { type: 'reasoning.text', text, signature: sealedState, ...id, index, format: DETAIL_FORMAT }
 }
 
 /**
@@ -34,12 +34,12 @@ export function writeDetail({ text, isSummary, state }: ReasoningPart, index: nu
  * between the same calls. All text counts as one part, at the index of its first piece.
  */
 export function createPartIndexer(): (part: AssistantPart) => number {
-  let next = 0
+  let nextIndex = 0
   let textIndex: number | undefined
   return (part) => {
-    if (part.type === 'server-tool') return next // clients don't get these parts
-    if (part.type !== 'text') return next++
-    textIndex ??= next++
+    if (part.type === 'server-tool') return nextIndex // clients don't get these parts
+    if (part.type !== 'text') return nextIndex++
+    textIndex ??= nextIndex++
     return textIndex
   }
 }
@@ -70,16 +70,16 @@ export function parseReasoning(message: Fields): IndexedReasoning[] {
 /** Inserts reasoning among a turn's other parts: at its index if known, otherwise at the beginning. */
 export function insertReasoning(
   reasoning: readonly IndexedReasoning[],
-  others: readonly AssistantPart[],
+  otherParts: readonly AssistantPart[],
 ): AssistantPart[] {
   const parts: AssistantPart[] = reasoning.flatMap(({ part, index }) => (index === undefined ? [part] : []))
-  const rest = [...others]
+  const remainingParts = [...otherParts]
   for (const { part, index } of reasoning) {
     if (index === undefined) continue
-    while (parts.length < index && rest.length > 0) parts.push(...rest.splice(0, 1))
+    while (parts.length < index && remainingParts.length > 0) parts.push(...remainingParts.splice(0, 1))
     parts.push(part)
   }
-  return [...parts, ...rest]
+  return [...parts, ...remainingParts]
 }
 
 function toReasoningPart({ text, summary }: JsonObject, state: OpaqueState): ReasoningPart {

@@ -17,7 +17,7 @@ import { parseToolChoice, parseTools } from './chat-client-tools.ts'
 /** Parses a client's Chat Completions request. */
 export function parseRequest(json: JsonObject, { warnings }: ParseContext): CanonicalRequest {
   const body = readFields(json, '', warnings)
-  recordFieldNames(json, synonyms, warnings)
+  recordFieldNames(json, fieldSynonyms, warnings)
   const messages = body.list('messages') ?? warnings.reject('messages', 'is required.')
   const stream = body.boolean('stream') ?? false
   const shouldIncludeUsage = body.fields('stream_options')?.boolean('include_usage') ?? false // the option only applies to streams
@@ -79,9 +79,9 @@ function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
 }
 
 function parseLogprobs(body: Fields, warnings: Warnings): number | undefined {
-  const top = body.number('top_logprobs')
-  if (body.boolean('logprobs')) return top ?? 0
-  if (top) warnings.recordDrop('top_logprobs') // `top_logprobs` has no effect without `logprobs`
+  const topLogprobs = body.number('top_logprobs')
+  if (body.boolean('logprobs')) return topLogprobs ?? 0
+  if (topLogprobs) warnings.recordDrop('top_logprobs') // `top_logprobs` has no effect without `logprobs`
   return undefined
 }
 
@@ -112,28 +112,30 @@ function parseReasoning(body: Fields): ReasoningOptions | undefined {
 }
 
 function parseVendorReasoning(body: Fields): { [K in keyof ReasoningOptions]: ReasoningOptions[K] | undefined } {
-  const object = body.fields('reasoning') // OpenRouter's field
+  const reasoningObject = body.fields('reasoning') // OpenRouter's field
   const thinking = body.fields('thinking') // used by DeepSeek, Z.ai, Kimi, and Anthropic's compatible API
   const template = body.fields('chat_template_kwargs') // vLLM's field
-  const isEnabled = body.boolean('enable_thinking') ?? template?.boolean('enable_thinking') // Qwen's field
+  const isThinkingEnabled = body.boolean('enable_thinking') ?? template?.boolean('enable_thinking') // Qwen's field
   const isHidden =
-    object?.boolean('exclude') ??
+    reasoningObject?.boolean('exclude') ??
     (body.boolean('include_reasoning') === false || body.any('reasoning_format') === 'hidden')
   const type = thinking?.string('type')
-  const isOff = object?.boolean('enabled') === false || type === 'disabled' || isEnabled === false
-  const isOn = object?.boolean('enabled') || type === 'enabled' || type === 'adaptive' || isEnabled
-  const budget = object?.number('max_tokens') ?? thinking?.number('budget_tokens') ?? body.number('thinking_budget')
-  const effort = object?.oneOfOrDrop('effort', ALL_EFFORTS)
-  for (const switches of [object, thinking, template]) switches?.dropUnread()
+  const isDisabled = reasoningObject?.boolean('enabled') === false || type === 'disabled' || isThinkingEnabled === false
+  const isRequested =
+    reasoningObject?.boolean('enabled') || type === 'enabled' || type === 'adaptive' || isThinkingEnabled
+  const budget =
+    reasoningObject?.number('max_tokens') ?? thinking?.number('budget_tokens') ?? body.number('thinking_budget')
+  const effort = reasoningObject?.oneOfOrDrop('effort', ALL_EFFORTS)
+  for (const reasoningFields of [reasoningObject, thinking, template]) reasoningFields?.dropUnread()
   return {
-    effort: effort ?? (isOff ? 'none' : undefined),
-    budget: budget ?? (isOn && !isOff && effort === undefined ? 'auto' : undefined),
+    effort: effort ?? (isDisabled ? 'none' : undefined),
+    budget: budget ?? (isRequested && !isDisabled && effort === undefined ? 'auto' : undefined),
     show: isHidden ? 'none' : undefined,
   }
 }
 
 /** Each option's names in order of precedence: OpenAI's, older ones, and other vendors'. */
-const synonyms: FieldSynonyms = {
+const fieldSynonyms: FieldSynonyms = {
   endUser: ['safety_identifier', 'user'],
   maxOutputTokens: ['max_completion_tokens', 'max_tokens'],
   reasoning: [

@@ -74,7 +74,7 @@ function writeMessage(
     const index = indexPart(part)
     return (part.type === 'reasoning' && writeDetail(part, index)) || []
   })
-  const [first] = calls
+  const [firstCall] = calls
   if (isLegacy && calls.length > 1) responseWarnings.recordDrop('tool_calls')
   if (content.some(hasSearchResults)) responseWarnings.recordDrop('web_search_results')
   return omitUndefined<WireResponseMessage>({
@@ -86,8 +86,8 @@ function writeMessage(
     annotations, // OpenAI always sends `annotations`
     audio: audio && writeAudio(audio, responseWarnings),
     images: images.length > 0 ? images : undefined,
-    tool_calls: first && !isLegacy ? calls.map(writeCall) : undefined,
-    function_call: first && isLegacy ? { name: first.name, arguments: first.arguments } : undefined,
+    tool_calls: firstCall && !isLegacy ? calls.map(writeCall) : undefined,
+    function_call: firstCall && isLegacy ? { name: firstCall.name, arguments: firstCall.arguments } : undefined,
   })
 }
 

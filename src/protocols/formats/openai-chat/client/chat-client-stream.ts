@@ -34,8 +34,8 @@ interface OpenPart {
   index: number
   citations: Citation[]
   /** The length of the candidate's text before this part (`from`) and including it (`to`). */
-  from: number
-  to: number
+  startOffset: number
+  endOffset: number
 }
 
 /** The maximum length of reasoning for which a detail is written, in characters. */
@@ -43,9 +43,9 @@ const MAX_DETAIL_LENGTH = 1024 * 1024
 
 interface Candidate {
   index: number
-  calls: number
+  callCount: number
   /** The length of the text so far. */
-  length: number
+  textLength: number
   annotations: WireAnnotation[]
   details: WireDetail[]
   indexPart: (part: AssistantPart) => number
@@ -59,81 +59,89 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
   const context: WriterContext = { ...fullContext, request: omitTurns(fullContext.request) }
   const { request, model, nowSeconds, responseWarnings } = context
   const isLegacy = request.client?.functions === true
-  const head = `data: {"id":${JSON.stringify(`chatcmpl-${context.newId()}`)},"object":"chat.completion.chunk","created":${nowSeconds},"model":${JSON.stringify(model)},`
-  const tail = request.streamUsage ? ',"usage":null}\n\n' : '}\n\n'
+  const chunkHead = `data: {"id":${JSON.stringify(`chatcmpl-${context.newId()}`)},"object":"chat.completion.chunk","created":${nowSeconds},"model":${JSON.stringify(model)},`
+  const chunkTail = request.streamUsage ? ',"usage":null}\n\n' : '}\n\n'
   const candidates: Candidate[] = []
   const parts = new Map<number, OpenPart>()
 
   function writeChunk(index: number, delta: string, finish = 'null', logprobs?: TokenLogprob[]) {
     const tokens = logprobs ? JSON.stringify({ content: writeLogprobs(logprobs), refusal: null }) : 'null'
     write(
-      `${head}"choices":[{"index":${index},"delta":${delta},"logprobs":${tokens},"finish_reason":${finish}}]${tail}`,
+      `${chunkHead}"choices":[{"index":${index},"delta":${delta},"logprobs":${tokens},"finish_reason":${finish}}]${chunkTail}`,
     )
   }
 
-  const send = ({ index }: Candidate, delta: WireDelta) => writeChunk(index, JSON.stringify(delta))
+  const sendDelta = ({ index }: Candidate, delta: WireDelta) => writeChunk(index, JSON.stringify(delta))
 
   function getCandidate(index: number): Candidate {
     const existing = candidates[index]
     if (existing) return existing
-    const candidate = { index, calls: 0, length: 0, annotations: [], details: [], indexPart: createPartIndexer() }
+    const candidate = {
+      index,
+      callCount: 0,
+      textLength: 0,
+      annotations: [],
+      details: [],
+      indexPart: createPartIndexer(),
+    }
     candidates[index] = candidate
-    send(candidate, { role: 'assistant', content: '' })
+    sendDelta(candidate, { role: 'assistant', content: '' })
     return candidate
   }
 
-  function open({ key, candidate: index, part }: PartStartEvent) {
+  function openPart({ key, candidate: index, part }: PartStartEvent) {
     const candidate = getCandidate(index)
-    const { length } = candidate
+    const { textLength } = candidate
     const isCall = part.type === 'tool-call'
-    if (isCall && isLegacy && candidate.calls > 0) return responseWarnings.recordDrop('tool_calls') // legacy clients would join their arguments
+    if (isCall && isLegacy && candidate.callCount > 0) return responseWarnings.recordDrop('tool_calls') // legacy clients would join their arguments
     parts.set(key, {
-      ...{ candidate, type: part.type, callIndex: isCall ? candidate.calls : 0, hasText: false },
+      ...{ candidate, type: part.type, callIndex: isCall ? candidate.callCount : 0, hasText: false },
       isFreeForm: isCall && part.isFreeForm === true,
       reasoning: part.type === 'reasoning' ? { ...part } : undefined,
       reasoningText: part.type === 'reasoning' ? createTextBuffer(MAX_DETAIL_LENGTH) : undefined,
-      ...{ index: candidate.indexPart(part), citations: [], from: length, to: length },
+      ...{ index: candidate.indexPart(part), citations: [], startOffset: textLength, endOffset: textLength },
     })
     if (isCall) {
       const { id, name } = part
       const call = part.isFreeForm
-        ? { index: candidate.calls++, id, type: 'custom' as const, custom: { name, input: '' } }
-        : { index: candidate.calls++, id, type: 'function' as const, function: { name, arguments: '' } }
-      send(candidate, isLegacy ? { function_call: { name, arguments: '' } } : { tool_calls: [call] })
-    } else if (part.type === 'image') send(candidate, { images: writeImage(part, responseWarnings) })
+        ? { index: candidate.callCount++, id, type: 'custom' as const, custom: { name, input: '' } }
+        : { index: candidate.callCount++, id, type: 'function' as const, function: { name, arguments: '' } }
+      sendDelta(candidate, isLegacy ? { function_call: { name, arguments: '' } } : { tool_calls: [call] })
+    } else if (part.type === 'image') sendDelta(candidate, { images: writeImage(part, responseWarnings) })
     else if (part.type === 'audio') {
       const audio = writeAudio(part, responseWarnings)
-      if (audio) send(candidate, { audio })
+      if (audio) sendDelta(candidate, { audio })
     } else if (hasSearchResults(part)) responseWarnings.recordDrop('web_search_results')
   }
 
-  function add(part: OpenPart, text: string, logprobs: TokenLogprob[] | undefined) {
+  function addDelta(part: OpenPart, text: string, logprobs: TokenLogprob[] | undefined) {
     const { candidate, type } = part
-    const escaped = escapeJson(text)
+    const escapedText = escapeJson(text)
     part.hasText = true
     if (type === 'text') {
-      candidate.length += text.length
-      part.to = candidate.length
-      return writeChunk(candidate.index, `{"content":"${escaped}"}`, 'null', logprobs)
+      candidate.textLength += text.length
+      part.endOffset = candidate.textLength
+      return writeChunk(candidate.index, `{"content":"${escapedText}"}`, 'null', logprobs)
     }
-    if (type === 'refusal') return writeChunk(candidate.index, `{"refusal":"${escaped}"}`)
-    if (type === 'tool-call') return writeChunk(candidate.index, writeArgumentsDelta(part, escaped))
+    if (type === 'refusal') return writeChunk(candidate.index, `{"refusal":"${escapedText}"}`)
+    if (type === 'tool-call') return writeChunk(candidate.index, writeArgumentsDelta(part, escapedText))
     part.reasoningText?.append(text)
-    return writeChunk(candidate.index, `{"reasoning_content":"${escaped}"}`)
+    return writeChunk(candidate.index, `{"reasoning_content":"${escapedText}"}`)
   }
 
-  function writeArgumentsDelta({ callIndex, isFreeForm }: OpenPart, escaped: string): string {
-    if (isLegacy) return `{"function_call":{"arguments":"${escaped}"}}`
-    const piece = isFreeForm ? `"custom":{"input":"${escaped}"}` : `"function":{"arguments":"${escaped}"}`
-    return `{"tool_calls":[{"index":${callIndex},${piece}}]}`
+  function writeArgumentsDelta({ callIndex, isFreeForm }: OpenPart, escapedText: string): string {
+    if (isLegacy) return `{"function_call":{"arguments":"${escapedText}"}}`
+    const callDelta = isFreeForm ? `"custom":{"input":"${escapedText}"}` : `"function":{"arguments":"${escapedText}"}`
+    return `{"tool_calls":[{"index":${callIndex},${callDelta}}]}`
   }
 
-  function close(key: number, part: OpenPart) {
+  function closePart(key: number, part: OpenPart) {
     parts.delete(key)
-    const { candidate, reasoning, citations, from, to } = part
-    if (part.type === 'tool-call' && !part.hasText && !part.isFreeForm) add(part, '{}', undefined)
-    const span = { offset: from, length: to - from }
-    for (const citation of citations) candidate.annotations.push(...writeAnnotation(citation, span, responseWarnings))
+    const { candidate, reasoning, citations, startOffset, endOffset } = part
+    if (part.type === 'tool-call' && !part.hasText && !part.isFreeForm) addDelta(part, '{}', undefined)
+    const textRange = { offset: startOffset, length: endOffset - startOffset }
+    for (const citation of citations)
+      candidate.annotations.push(...writeAnnotation(citation, textRange, responseWarnings))
     const detail = reasoning && createDetail(reasoning, part)
     if (detail) candidate.details.push(detail)
   }
@@ -145,16 +153,17 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
     return text === undefined ? undefined : writeDetail({ ...reasoning, text: reasoning.text + text }, index)
   }
 
-  function end({ finishes, usage }: EndEvent) {
+  function endStream({ finishes, usage }: EndEvent) {
     finishes.forEach((finish, index) => {
       const candidate = getCandidate(index)
       const { details, annotations } = candidate
       // Some clients keep only the last value of a field, so each of these is sent once, in full.
-      if (details.length > 0) send(candidate, { reasoning_details: details })
-      if (annotations.length > 0) send(candidate, { annotations })
+      if (details.length > 0) sendDelta(candidate, { reasoning_details: details })
+      if (annotations.length > 0) sendDelta(candidate, { annotations })
       writeChunk(index, '{}', JSON.stringify(writeFinish(finish, context)))
     })
-    if (request.streamUsage && usage) write(`${head}"choices":[],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`)
+    if (request.streamUsage && usage)
+      write(`${chunkHead}"choices":[],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`)
     context.beforeEnd?.()
     write('data: [DONE]\n\n')
   }
@@ -165,9 +174,9 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
       case 'start':
         return void getCandidate(0)
       case 'part-start':
-        return open(event)
+        return openPart(event)
       case 'part-delta':
-        if (part) add(part, event.text, event.logprobs)
+        if (part) addDelta(part, event.text, event.logprobs)
         return
       case 'part-citation':
         part?.citations.push(event.citation)
@@ -176,10 +185,10 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
         if (part?.reasoning) part.reasoning.state = event.state
         return
       case 'part-end':
-        if (part) close(event.key, part)
+        if (part) closePart(event.key, part)
         return
       case 'end':
-        return end(event)
+        return endStream(event)
       case 'error':
         context.beforeEnd?.()
         return write(`data: ${JSON.stringify(writeError(event.error).body)}\n\n`)

@@ -44,28 +44,28 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool {
   const type = tool.string('type') ?? 'function'
   if (type !== 'function' && type !== 'custom')
     return { type: 'vendor', rejectionReason: `tools of type "${type}" only work with one vendor.` }
-  const callee = requireFields(tool, type, warnings)
+  const definition = requireFields(tool, type, warnings)
   ignoreUnusedField(tool, type)
   if (type === 'custom') {
-    const parsed = parseCustom(callee, warnings)
+    const customTool = parseCustom(definition, warnings)
     tool.dropUnread()
-    return parsed
+    return customTool
   }
   const cache = parseBreakpoint(tool, warnings)
-  const parsed = parseFunction(callee, warnings)
+  const functionTool = parseFunction(definition, warnings)
   tool.dropUnread()
-  return cache ? { ...parsed, cache } : parsed
+  return cache ? { ...functionTool, cache } : functionTool
 }
 
-function parseFunction(callee: Fields, warnings: Warnings): FunctionTool {
+function parseFunction(definition: Fields, warnings: Warnings): FunctionTool {
   const tool = omitUndefined<FunctionTool>({
     type: 'function',
-    name: requireString(callee, 'name', warnings),
-    description: callee.string('description'),
-    schema: callee.object('parameters'),
-    strict: callee.boolean('strict'),
+    name: requireString(definition, 'name', warnings),
+    description: definition.string('description'),
+    schema: definition.object('parameters'),
+    strict: definition.boolean('strict'),
   })
-  callee.dropUnread()
+  definition.dropUnread()
   return tool
 }
 
@@ -103,29 +103,29 @@ function parseSearch(search: Fields, warnings: Warnings): WebSearchTool {
 /** Parses `tool_choice`, or the legacy `function_call`. */
 export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | undefined {
   const choice = body.any('tool_choice')
-  const legacy = body.any('function_call')
+  const legacyChoice = body.any('function_call')
   const name = choice === undefined ? 'function_call' : 'tool_choice'
-  const value = choice ?? legacy
+  const value = choice ?? legacyChoice
   if (value === undefined) return undefined
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
   if (value === 'any') return { type: 'required' } // Mistral's word for `required`
   if (typeof value === 'string') return warnings.reject(name, 'must be none, auto, required, or an object.')
   const fields = body.fields(name)
-  const allowed = fields?.fields('allowed_tools')
-  if (allowed) return parseAllowedTools(allowed, warnings)
-  const callee = fields && getCallee(fields)
-  const tool = callee?.string('name')
-  return tool === undefined ? warnings.reject(name, 'must name a tool.') : { type: 'tool', name: tool }
+  const allowedTools = fields?.fields('allowed_tools')
+  if (allowedTools) return parseAllowedTools(allowedTools, warnings)
+  const definition = fields && getToolDefinition(fields)
+  const toolName = definition?.string('name')
+  return toolName === undefined ? warnings.reject(name, 'must name a tool.') : { type: 'tool', name: toolName }
 }
 
-function parseAllowedTools(allowed: Fields, warnings: Warnings): ToolChoice {
-  const names = (allowed.list('tools') ?? []).map((entry, index) => {
-    const tool = readElementFields(entry, `${allowed.getPath('tools')}[${index}]`, warnings)
-    const callee = getCallee(tool)
-    return requireString(callee, 'name', warnings)
+function parseAllowedTools(allowedTools: Fields, warnings: Warnings): ToolChoice {
+  const names = (allowedTools.list('tools') ?? []).map((entry, index) => {
+    const tool = readElementFields(entry, `${allowedTools.getPath('tools')}[${index}]`, warnings)
+    const definition = getToolDefinition(tool)
+    return requireString(definition, 'name', warnings)
   })
-  return { type: 'allowed', mode: allowed.oneOf('mode', ['auto', 'required']) ?? 'auto', names }
+  return { type: 'allowed', mode: allowedTools.oneOf('mode', ['auto', 'required']) ?? 'auto', names }
 }
 
 /** Returns the object that contains a tool's name. Some clients put the name in the choice itself. */
-const getCallee = (choice: Fields): Fields => choice.fields(getToolType(choice.value)) ?? choice
+const getToolDefinition = (choice: Fields): Fields => choice.fields(getToolType(choice.value)) ?? choice

@@ -62,11 +62,11 @@ const isNotEmpty = ({ role, name, content, ...rest }: WireAssistantMessage): boo
 
 /** Writes a tool result. The format can't mark errors, so error text begins with `Error: `. */
 function writeResult({ content, isError, cache }: ToolResult, target: TargetContext) {
-  const last = content.findLastIndex((part) => part.type !== 'video' && !isBlankText(part))
-  const part = content[last]
+  const lastIndex = content.findLastIndex((part) => part.type !== 'video' && !isBlankText(part))
+  const part = content[lastIndex]
   const canHaveBreakpoint = cache && part && part.type !== 'video'
   if (cache && !canHaveBreakpoint) target.warnings.recordDrop(target.warnings.getPath(cache, 'cache'))
-  const markedContent = canHaveBreakpoint ? content.with(last, { ...part, cache }) : content
+  const markedContent = canHaveBreakpoint ? content.with(lastIndex, { ...part, cache }) : content
   const output = writeTexts(markedContent, target, '\n')
   if (!isError) return output
   return typeof output === 'string' ? `Error: ${output}` : [{ type: 'text' as const, text: 'Error: ' }, ...output]
@@ -75,18 +75,18 @@ function writeResult({ content, isError, cache }: ToolResult, target: TargetCont
 const isBlankText = (part: UserPart) => part.type === 'text' && part.text.trim() === ''
 
 function joinInstructions(turns: readonly Turn[]): Turn[] {
-  const joined: Turn[] = []
+  const joinedTurns: Turn[] = []
   for (const turn of turns) {
-    const last = joined.at(-1)
-    const isMore =
+    const lastTurn = joinedTurns.at(-1)
+    const isContinuation =
       turn.role === 'system' &&
-      last?.role === 'system' &&
+      lastTurn?.role === 'system' &&
       turn.sentAs === 'instructions' &&
-      last.sentAs === 'instructions'
-    if (isMore) joined.splice(-1, 1, { ...last, content: [...last.content, ...turn.content] })
-    else joined.push(turn)
+      lastTurn.sentAs === 'instructions'
+    if (isContinuation) joinedTurns.splice(-1, 1, { ...lastTurn, content: [...lastTurn.content, ...turn.content] })
+    else joinedTurns.push(turn)
   }
-  return joined
+  return joinedTurns
 }
 
 /** Writes an assistant turn. Content without text is null, because strict providers reject an empty string. */
@@ -128,15 +128,15 @@ function warnAboutDroppedFields(content: readonly AssistantPart[], warnings: War
  * white space there stay unchanged.
  */
 function separateParagraphs(content: readonly AssistantPart[]): readonly AssistantPart[] {
-  let last: string | undefined
+  let lastText: string | undefined
   let isAfterCall = false
   return content.map((part) => {
-    if (part.type === 'tool-call') isAfterCall = last !== undefined
+    if (part.type === 'tool-call') isAfterCall = lastText !== undefined
     if (part.type !== 'text' || part.text === '') return part
-    const isJoined = isAfterCall && last !== undefined && !/\s$/.test(last) && !/^\s/.test(part.text)
-    last = part.text
+    const needsBreak = isAfterCall && lastText !== undefined && !/\s$/.test(lastText) && !/^\s/.test(part.text)
+    lastText = part.text
     isAfterCall = false
-    return isJoined ? { ...part, text: `\n\n${part.text}` } : part
+    return needsBreak ? { ...part, text: `\n\n${part.text}` } : part
   })
 }
 
@@ -164,9 +164,9 @@ function addThinking(text: string, reasoning: readonly ReasoningPart[], { traits
 }
 
 function writeContent(parts: readonly UserPart[], target: TargetContext): string | WireUserPart[] {
-  const [only] = parts
-  if (!only) return ''
-  if (parts.length === 1 && only.type === 'text' && !only.cache) return only.text
+  const [firstPart] = parts
+  if (!firstPart) return ''
+  if (parts.length === 1 && firstPart.type === 'text' && !firstPart.cache) return firstPart.text
   return parts.flatMap((part) => writePart(part, target))
 }
 
@@ -241,9 +241,9 @@ export function writeBreakpoint(
  */
 function readDetail({ text, isSummary, state }: ReasoningPart): JsonObject | undefined {
   if (state?.kind !== 'detail') return undefined
-  const rest = tryParseShallow(state.data)
-  if (!isObject(rest)) return undefined
-  if (text === '') return rest
-  const hasSummary = rest.type === 'reasoning.summary' || (isSummary && rest.type !== 'reasoning.text')
-  return { ...rest, [hasSummary ? 'summary' : 'text']: text }
+  const detail = tryParseShallow(state.data)
+  if (!isObject(detail)) return undefined
+  if (text === '') return detail
+  const hasSummary = detail.type === 'reasoning.summary' || (isSummary && detail.type !== 'reasoning.text')
+  return { ...detail, [hasSummary ? 'summary' : 'text']: text }
 }

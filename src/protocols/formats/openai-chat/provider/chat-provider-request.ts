@@ -33,8 +33,8 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
 function writeOptions(options: RequestOptions, { traits, warnings }: TargetContext) {
   const { cacheOptions, logprobs, maxOutputTokens, prediction, reasoning, speech } = options
   if (cacheOptions?.auto) warnings.recordDrop('cache_control')
-  const isShown = reasoning?.show !== undefined && reasoning.show !== 'none'
-  if (isShown && traits.reasoning.replay === 'never') warnings.recordDrop('show') // OpenAI doesn't show reasoning in this format
+  const showsReasoning = reasoning?.show !== undefined && reasoning.show !== 'none'
+  if (showsReasoning && traits.reasoning.replay === 'never') warnings.recordDrop('show') // OpenAI doesn't show reasoning in this format
   return {
     [traits.outputLimitField]: maxOutputTokens,
     temperature: options.temperature,
@@ -73,21 +73,24 @@ function writeOutput(output: OutputFormat | undefined): JsonObject | undefined {
 
 function writeReasoning({ effort, budget, show }: ReasoningOptions, { control }: ReasoningTraits): JsonObject {
   if (effort === undefined && budget === undefined && control !== 'reasoning-object') return {} // these fields would only set whether to show reasoning
-  const isOn = effort !== 'none'
-  const tokens = typeof budget === 'number' && isOn ? budget : undefined
+  const isEnabled = effort !== 'none'
+  const budgetTokens = typeof budget === 'number' && isEnabled ? budget : undefined
   switch (control) {
     case 'none':
       return {}
     case 'thinking':
-      return { thinking: { type: isOn ? 'enabled' : 'disabled' } }
+      return { thinking: { type: isEnabled ? 'enabled' : 'disabled' } }
     case 'thinking-effort':
-      return { thinking: { type: isOn ? 'enabled' : 'disabled' }, ...(isOn && effort && { reasoning_effort: effort }) }
+      return {
+        thinking: { type: isEnabled ? 'enabled' : 'disabled' },
+        ...(isEnabled && effort && { reasoning_effort: effort }),
+      }
     case 'enable_thinking':
-      return { enable_thinking: isOn, ...(tokens !== undefined && { thinking_budget: tokens }) }
+      return { enable_thinking: isEnabled, ...(budgetTokens !== undefined && { thinking_budget: budgetTokens }) }
     case 'reasoning-object':
       return { reasoning: { ...(effort ? { effort } : { enabled: true }), ...(show === 'none' && { exclude: true }) } }
     case 'chat-template':
-      return { chat_template_kwargs: { enable_thinking: isOn } }
+      return { chat_template_kwargs: { enable_thinking: isEnabled } }
     case 'effort':
     case 'budget':
     case 'adaptive':

@@ -25,12 +25,12 @@ export function parseResponse(body: JsonObject, context: ReaderContext): Canonic
   if (choices.length === 0)
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a response without choices.' })
   const sources = parseSources(body)
-  const ids = new Set<string>()
+  const usedIds = new Set<string>()
   return omitUndefined<CanonicalResponse>({
     id: readString(body.id),
     model: readString(body.model),
     choices: groupByIndex(choices).map((group) =>
-      joinChoices(group.map((choice) => parseChoice(choice, { ...context, sources, ids }))),
+      joinChoices(group.map((choice) => parseChoice(choice, { ...context, sources, usedIds }))),
     ),
     usage: parseChatUsage(body.usage),
     serviceTier: readString(body.service_tier),
@@ -40,7 +40,7 @@ export function parseResponse(body: JsonObject, context: ReaderContext): Canonic
 interface ChoiceContext extends ReaderContext {
   /** The response's citations outside its choices. */
   sources: Citation[]
-  ids: Set<string>
+  usedIds: Set<string>
 }
 
 function parseChoice(choice: JsonObject, context: ChoiceContext): Choice {
@@ -104,24 +104,26 @@ function parseMedia(message: JsonObject, responseWarnings: ResponseWarnings): As
 function parseCalls(message: JsonObject, context: ChoiceContext): ToolCallPart[] {
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
   const { function_call } = message
-  const legacy = isObject(function_call) && function_call.name ? [{ function: function_call }] : [] // Snowflake sends empty calls
-  return [...calls, ...(calls.length > 0 ? [] : legacy)].flatMap((call: JsonObject) => parseCall(call, context) ?? [])
+  const legacyCalls = isObject(function_call) && function_call.name ? [{ function: function_call }] : [] // Snowflake sends empty calls
+  return [...calls, ...(calls.length > 0 ? [] : legacyCalls)].flatMap(
+    (call: JsonObject) => parseCall(call, context) ?? [],
+  )
 }
 
 function parseCall(call: JsonObject, context: ChoiceContext): ToolCallPart | undefined {
   const kind = getToolType(call)
-  const callee = isObject(call[kind]) ? call[kind] : {}
-  const name = readString(callee.name)
+  const definition = isObject(call[kind]) ? call[kind] : {}
+  const name = readString(definition.name)
   if (!name) {
     context.responseWarnings.recordDrop('tool_calls')
     return undefined
   }
   const callId = readString(call.id)
-  const id = callId && !context.ids.has(callId) ? callId : `call_${context.newId()}`
-  context.ids.add(id)
+  const id = callId && !context.usedIds.has(callId) ? callId : `call_${context.newId()}`
+  context.usedIds.add(id)
   if (kind === 'custom')
-    return { type: 'tool-call', id, name, arguments: readString(callee.input) ?? '', isFreeForm: true }
-  const part: ToolCallPart = { type: 'tool-call', id, name, arguments: stringifyArguments(callee.arguments) }
+    return { type: 'tool-call', id, name, arguments: readString(definition.input) ?? '', isFreeForm: true }
+  const part: ToolCallPart = { type: 'tool-call', id, name, arguments: stringifyArguments(definition.arguments) }
   const signature = readGoogleSignature(call.extra_content)
   if (signature !== undefined) part.state = { origin: context.origin, kind: 'thought-signature', data: signature }
   return part
@@ -140,9 +142,9 @@ function groupByIndex(choices: readonly JsonObject[]): JsonObject[][] {
 }
 
 /** Joins the choices with the same index. Any of them can have the finish reason. */
-function joinChoices(parts: readonly Choice[]): Choice {
-  const content = parts.flatMap((part) => part.content)
-  const { finish } = parts.findLast((part) => part.finish.reason !== 'stop') ?? parts[0] ?? {}
+function joinChoices(choices: readonly Choice[]): Choice {
+  const content = choices.flatMap((part) => part.content)
+  const { finish } = choices.findLast((part) => part.finish.reason !== 'stop') ?? choices[0] ?? {}
   const hasCalls = content.some(({ type }) => type === 'tool-call')
   return { content, finish: resolveFinish(finish, hasCalls) }
 }
@@ -182,9 +184,9 @@ export const hasReadableDetails = (details: readonly JsonObject[]): boolean =>
 export function parseAnnotations(annotations: unknown, responseWarnings: ResponseWarnings): Citation[] {
   if (!Array.isArray(annotations)) return []
   const citations = annotations.flatMap((annotation: unknown) => {
-    const cited = isObject(annotation) ? annotation.url_citation : undefined
-    if (!isObject(cited) || typeof cited.url !== 'string') return []
-    const { url, title, content, start_index: start, end_index: end } = cited
+    const urlCitation = isObject(annotation) ? annotation.url_citation : undefined
+    if (!isObject(urlCitation) || typeof urlCitation.url !== 'string') return []
+    const { url, title, content, start_index: start, end_index: end } = urlCitation
     const hasSpan = typeof start === 'number' && typeof end === 'number' && end > start
     return [
       omitUndefined<Citation>({

@@ -14,7 +14,7 @@ interface ReasoningReader {
 interface OpenReasoning {
   key: number
   /** The detail, merged from all deltas so far, or `undefined` for plain text. */
-  detail: { index: unknown; rest: JsonObject } | undefined
+  detail: { index: unknown; fields: JsonObject } | undefined
 }
 
 /** Creates a reader that emits one candidate's reasoning. `start` begins a part and returns its key. */
@@ -23,50 +23,51 @@ export function createReasoningReader(
   start: (part: AssistantPart) => number,
   emit: (event: ReaderEvent) => void,
 ): ReasoningReader {
-  let open: OpenReasoning | undefined
-  let hasReadable = false // whether details have contained text, which other fields only repeat
+  let openPart: OpenReasoning | undefined
+  let hasReadableText = false // whether details have contained text, which other fields only repeat
 
   function observe(delta: JsonObject): boolean {
     const { reasoning_details } = delta
     const text = getReasoningText(delta)
     const details = Array.isArray(reasoning_details) ? reasoning_details.filter(isObject) : []
     if (details.length === 0) return addPlainText(text)
-    hasReadable ||= hasReadableDetails(details)
-    if (!hasReadable) addPlainText(text)
+    hasReadableText ||= hasReadableDetails(details)
+    if (!hasReadableText) addPlainText(text)
     for (const detail of details) observeDetail(detail)
     return true
   }
 
   function addPlainText(text: string): boolean {
     if (text === '') return false
-    if (!open || open.detail) {
+    if (!openPart || openPart.detail) {
       close()
       const key = start({ type: 'reasoning', text: '', state: { origin, kind: 'text', data: '' } })
-      open = { key, detail: undefined }
+      openPart = { key, detail: undefined }
     }
-    emit({ type: 'part-delta', key: open.key, text })
+    emit({ type: 'part-delta', key: openPart.key, text })
     return true
   }
 
-  function observeDetail({ text, summary, ...rest }: JsonObject) {
+  function observeDetail({ text, summary, ...fields }: JsonObject) {
     const isSummary = typeof summary === 'string'
-    const piece = isSummary ? summary : text
-    if (!open?.detail || open.detail.index !== rest.index || open.detail.rest.type !== rest.type) {
+    const delta = isSummary ? summary : text
+    if (!openPart?.detail || openPart.detail.index !== fields.index || openPart.detail.fields.type !== fields.type) {
       close()
       const key = start(isSummary ? { type: 'reasoning', text: '', isSummary } : { type: 'reasoning', text: '' })
-      open = { key, detail: { index: rest.index, rest: {} } }
+      openPart = { key, detail: { index: fields.index, fields: {} } }
     }
-    const previousRest = open.detail?.rest
-    if (previousRest)
-      for (const name in rest) if (rest[name] !== '' && rest[name] !== null) previousRest[name] = rest[name]
-    if (typeof piece === 'string' && piece !== '') emit({ type: 'part-delta', key: open.key, text: piece })
+    const previousFields = openPart.detail?.fields
+    if (previousFields)
+      for (const name in fields) if (fields[name] !== '' && fields[name] !== null) previousFields[name] = fields[name]
+    if (typeof delta === 'string' && delta !== '') emit({ type: 'part-delta', key: openPart.key, text: delta })
   }
 
   function close() {
-    if (!open) return
-    const { key, detail } = open
-    open = undefined
-    if (detail) emit({ type: 'part-state', key, state: { origin, kind: 'detail', data: JSON.stringify(detail.rest) } })
+    if (!openPart) return
+    const { key, detail } = openPart
+    openPart = undefined
+    if (detail)
+      emit({ type: 'part-state', key, state: { origin, kind: 'detail', data: JSON.stringify(detail.fields) } })
     emit({ type: 'part-end', key })
   }
 

@@ -27,7 +27,7 @@ import { createReasoningReader } from './chat-provider-stream-reasoning.ts'
  */
 export function createReader(context: ReaderContext, emit: (event: ReaderEvent) => void): StreamReader {
   const readers: (ChoiceReader | undefined)[] = []
-  const keys = { next: 0 }
+  const keys = { nextKey: 0 }
   const readUsage = createUsageReader()
   let id: string | undefined
   let model: string | undefined
@@ -36,7 +36,7 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
 
   function observe({ event, data }: SseEvent) {
     if (data === '[DONE]') {
-      end()
+      endChoices()
       return emit({ type: 'done' })
     }
     const chunk = parseChunk(data)
@@ -65,9 +65,10 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
     // Perplexity adds a message that repeats the entire response so far.
     const delta = isObject(choice.delta) ? choice.delta : reader.isEmpty() ? choice.message : undefined
     if (isObject(delta)) reader.observe(delta, choice.logprobs)
-    if (isObject(delta) && delta.annotations) reader.cite(parseAnnotations(delta.annotations, context.responseWarnings))
+    if (isObject(delta) && delta.annotations)
+      reader.addCitations(parseAnnotations(delta.annotations, context.responseWarnings))
     if (typeof choice.finish_reason !== 'string' || choice.finish_reason === '') return
-    if (sources !== undefined) reader.cite(parseSources({ citations: sources }))
+    if (sources !== undefined) reader.addCitations(parseSources({ citations: sources }))
     sources = undefined
     reader.finish(choice.finish_reason)
   }
@@ -78,16 +79,16 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
     emit({ type: 'start', ...(id && { id }), ...(model && { model }) })
   }
 
-  function end() {
+  function endChoices() {
     for (const reader of readers) reader?.end()
   }
 
-  return { observe, end }
+  return { observe, end: endChoices }
 }
 
 interface ChoiceReader {
   observe(delta: JsonObject, logprobs: unknown): void
-  cite(citations: readonly Citation[]): void
+  addCitations(citations: readonly Citation[]): void
   finish(reason: string): void
   /** Returns whether none of the candidate's parts has begun. */
   isEmpty(): boolean
@@ -97,39 +98,39 @@ interface ChoiceReader {
 
 function createChoiceReader(context: StreamChoiceContext, emit: (event: ReaderEvent) => void): ChoiceReader {
   const { candidate, keys, responseWarnings } = context
-  let open: { type: 'text' | 'refusal'; key: number } | undefined
+  let openPart: { type: 'text' | 'refusal'; key: number } | undefined
   let isEmpty = true
   let audio: JsonObject | undefined
   const reasoning = createReasoningReader(context, start, emit)
   const calls = createToolCallReader(context, start, emit)
 
   function start(part: AssistantPart): number {
-    const key = keys.next++
+    const key = keys.nextKey++
     isEmpty = false
     emit({ type: 'part-start', key, candidate, part })
     return key
   }
 
   function addText(type: 'text' | 'refusal', text: string, logprobs: unknown) {
-    if (open?.type !== type) {
-      close()
+    if (openPart?.type !== type) {
+      closePart()
       reasoning.close()
       calls.closeComplete()
-      open = { type, key: start({ type, text: '' }) }
+      openPart = { type, key: start({ type, text: '' }) }
     }
     const tokens = logprobs ? parseLogprobs(logprobs, responseWarnings) : undefined
-    const { key } = open
+    const { key } = openPart
     emit(tokens ? { type: 'part-delta', key, text, logprobs: tokens } : { type: 'part-delta', key, text })
   }
 
-  function close() {
-    if (open) emit({ type: 'part-end', key: open.key })
-    open = undefined
+  function closePart() {
+    if (openPart) emit({ type: 'part-end', key: openPart.key })
+    openPart = undefined
   }
 
   function observe(delta: JsonObject, logprobs: unknown) {
     const { content, refusal, tool_calls, function_call } = delta
-    if (reasoning.observe(delta)) close()
+    if (reasoning.observe(delta)) closePart()
     if (typeof content === 'string') {
       if (content !== '') addText('text', content, logprobs)
     } else if (Array.isArray(content)) {
@@ -139,11 +140,11 @@ function createChoiceReader(context: StreamChoiceContext, emit: (event: ReaderEv
     }
     if (typeof refusal === 'string' && refusal !== '') addText('refusal', refusal, logprobs)
     if (Array.isArray(tool_calls) && tool_calls.length > 0) {
-      close()
+      closePart()
       reasoning.close()
       for (const call of tool_calls) if (isObject(call)) calls.observe(call)
     } else if (isObject(function_call) && (function_call.name || function_call.arguments)) {
-      close()
+      closePart()
       calls.observe({ index: 0, function: function_call })
     }
     if (isObject(delta.audio)) audio = joinAudio(audio, delta.audio)
@@ -153,33 +154,33 @@ function createChoiceReader(context: StreamChoiceContext, emit: (event: ReaderEv
   function emitImage(image: unknown) {
     const url = isObject(image) && isObject(image.image_url) ? image.image_url.url : undefined
     if (typeof url !== 'string') return responseWarnings.recordDrop('images')
-    close()
+    closePart()
     emit({ type: 'part-end', key: start({ type: 'image', source: parseMediaUrl(url, 'image/png') }) })
   }
 
-  function end() {
+  function endChoice() {
     const part = audio && parseAudio(audio, responseWarnings)
     audio = undefined
     if (part) emit({ type: 'part-end', key: start(part) })
-    close()
+    closePart()
     reasoning.close()
     calls.end()
   }
 
   return {
     observe,
-    end,
+    end: endChoice,
     isEmpty: () => isEmpty,
-    cite(citations) {
+    addCitations(citations) {
       if (citations.length === 0) return
-      if (open?.type !== 'text') {
-        close()
-        open = { type: 'text', key: start({ type: 'text', text: '' }) }
+      if (openPart?.type !== 'text') {
+        closePart()
+        openPart = { type: 'text', key: start({ type: 'text', text: '' }) }
       }
-      for (const citation of citations) emit({ type: 'part-citation', key: open.key, citation })
+      for (const citation of citations) emit({ type: 'part-citation', key: openPart.key, citation })
     },
     finish(reason) {
-      end()
+      endChoice()
       emit({ type: 'finish', candidate, finish: parseFinish(reason) })
     },
   }
@@ -187,13 +188,16 @@ function createChoiceReader(context: StreamChoiceContext, emit: (event: ReaderEv
 
 /** Joins audio, which arrives as pieces of base64 (each of whole bytes) and pieces of the transcript. */
 function joinAudio(previous: JsonObject | undefined, delta: JsonObject): JsonObject {
-  const joined = { ...previous, ...delta }
+  const joinedAudio = { ...previous, ...delta }
   for (const name of ['data', 'transcript']) {
-    const before = previous?.[name]
-    const more = delta[name]
-    joined[name] = typeof before === 'string' ? before + (typeof more === 'string' ? more : '') : more
+    const previousValue = previous?.[name]
+    const addedValue = delta[name]
+    joinedAudio[name] =
+      typeof previousValue === 'string'
+        ? previousValue + (typeof addedValue === 'string' ? addedValue : '')
+        : addedValue
   }
-  return joined
+  return joinedAudio
 }
 
 /** Restores exact integers in tool arguments, which some vendors send as an object instead of a string. */
