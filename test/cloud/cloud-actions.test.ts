@@ -59,7 +59,7 @@ test('a sync transfers changes from both sides, including the values of keys cre
   assert.is(await atCloud(created.key), 200)
 })
 
-test('an action reports conflicting changes on both sides, even after its last response was lost', async () => {
+test('a sync reports conflicting changes, and the report survives a restart', async () => {
   const { enable, api, tenant, start, expect } = openBothEnds()
   const { id } = await api.combos.create({ name: 'fast', models: ['one/a'] })
   await enable()
@@ -73,7 +73,7 @@ test('an action reports conflicting changes on both sides, even after its last r
   assert.equal((await (await tenant()).combos.get(id)).models, ['one/home'])
 })
 
-test('a key that belongs to another gateway on the proxy returns a 409 that identifies the key', async () => {
+test("enabling cloud sync with another gateway's key returns a 409 that says so", async () => {
   const one = openBothEnds()
   const { key } = await one.api.keys.create({ name: 'shared' })
   await one.enable()

@@ -192,7 +192,7 @@ test('a session accepts a signed request only once, even if copies arrive concur
   assert.is(responses.filter(({ status }) => status === 401).length, 7)
 })
 
-test('a response is unreadable without the session key', async () => {
+test('the response to a signed request contains only encrypted data', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { status, body } = await client.send(await client.signed('GET', paths.sessions))
@@ -200,7 +200,7 @@ test('a response is unreadable without the session key', async () => {
   assert.equal(Object.keys(body), ['sealed'])
 })
 
-test('a session ends when the proxy closes', async () => {
+test('a signed request gets a 503 after the proxy has closed', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   await world.proxy.close()

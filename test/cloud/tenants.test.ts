@@ -50,7 +50,7 @@ test('creating, pausing, and deleting keys in process takes effect immediately',
   )
 })
 
-test('every operation on an unknown tenant returns NOT_FOUND', async () => {
+test('operations on an unknown tenant return NOT_FOUND', async () => {
   const world = openProxy()
   for (const id of ['', 'x', '0'.repeat(64), '../vault', 'constructor']) {
     const { api } = world.proxy.tenant(id)
@@ -140,7 +140,7 @@ test('other proxies on the storage reject a deleted tenant within a second', asy
   assert.is(await send(), 200)
 })
 
-test('a key becomes available after the process that claimed it has ended', async () => {
+test('a key becomes available a minute after the process that claimed it has ended', async () => {
   const world = openProxy()
   const [first, second] = [await getTenant(world), await getTenant(world)]
   const key = mintClientKey()
