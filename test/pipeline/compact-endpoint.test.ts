@@ -211,7 +211,7 @@ for (const [name, respond] of Object.entries(empty))
     assert.equal(upstream.providers, ['chat', 'messages'])
   })
 
-test("the client gets the provider's rejection in the client's own format", async () => {
+test("a provider's rate limit on compaction reaches the client in the client's own format", async () => {
   const { world } = await open(() =>
     json({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' } }, 429),
   )

@@ -127,7 +127,7 @@ test("a rejected token count request returns the provider's error instead of an 
   assert.match(body.error.message, /at least one/)
 })
 
-test('a response without a token count counts as a target failure', async () => {
+test('a response without a token count causes a 502', async () => {
   const { response } = await count('google', 'claude/m', () => json({ hello: 1 }))
   assert.is(response.status, 502)
 })

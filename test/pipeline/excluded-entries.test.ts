@@ -79,7 +79,7 @@ test("an entry with matching conditions isn't reported as excluded", async () =>
   assert.is(getAttempts(await world.chat({ model: 'chain', tools: [call] })), 'one/m=200;via=chain:fallback')
 })
 
-test("entries with names that don't resolve to a target are also reported and explained", async () => {
+test("entries with names that don't resolve to a target are reported and explained", async () => {
   const combos = { inner: ['nobody/x'], chain: ['nothing', 'inner', 'one/m', 'never/reached'], none: ['nothing'] }
   const world = await openWorld({ fetch: fakeUpstream(respond), combos })
   assert.is(

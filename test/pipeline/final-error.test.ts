@@ -41,7 +41,7 @@ test('the error after three attempts lists each attempt with its message', async
 })
 
 for (const status of [429, 500, 503, 529]) {
-  test(`if all targets fail with ${status}, the final error has the same status and the provider's message`, async () => {
+  test(`if all targets fail with ${status}, the final error has the same status and all messages`, async () => {
     const { world } = await chained({ one: fault(status, 'A'), two: fault(status, 'B'), three: fault(status, 'C') })
     const response = await world.chat({ model: 'chain' })
     const { error }: ErrorAnswer = await response.json()

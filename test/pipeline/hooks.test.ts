@@ -15,7 +15,7 @@ const failingFirst = () =>
 
 const chain = { chain: ['one/m', 'two/m'] }
 
-test('hooks report fields dropped in translation under the same names as the response headers', async () => {
+test('hooks receive the names of fields that were dropped in translation', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(messageEvents())) })
   const callOptions = { model: 'claude/c', stream: true, messages: [{ role: 'user', content: 'Hi' }] }
   for (const body of [{ seed: 7 }, {}]) await (await world.chat({ ...callOptions, ...body })).text()

@@ -46,7 +46,7 @@ test("a rejected key or an account without credit sets no retry-after, because w
   }
 })
 
-test('a rejected key in cooldown or a missing model sets no retry-after either', async () => {
+test("a rejected key in cooldown or a missing model doesn't affect the final error's retry-after", async () => {
   const findMissing = () => json({ error: { message: 'no such model', code: 'model_not_found' } }, 404)
   for (const item of [fault(401, 'A'), findMissing]) {
     const { world } = await chained({

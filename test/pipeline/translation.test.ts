@@ -182,7 +182,7 @@ test("while a provider is silent, the client gets keep-alives in the client's fo
   await reader?.cancel()
 })
 
-test('tokens are estimated, with a warning, if the provider has another format', async () => {
+test('a token count is estimated, with a warning, if the provider has another format', async () => {
   const { upstream, world } = await open()
   const response = await world.post('/v1/messages/count_tokens', { model: 'one/m', messages: hello })
   assert.is(response.status, 200)

@@ -106,7 +106,7 @@ test('the cooldown after an Azure OpenAI 429 follows "retry-after-ms"', async ()
   assert.ok(waitMs >= 2_500 && waitMs < 5_000, String(waitMs))
 })
 
-test("the error for a connection without a URL doesn't contain its credential", async () => {
+test('an Azure connection without a resource or a credential causes an error that names the setting', async () => {
   const { upstream, world } = await open({ resource: 'mine' })
   const rejected = await world.api.connections.create({ provider: 'azure' }).catch((error) => error)
   assert.is(rejected.status, 400)
