@@ -107,7 +107,7 @@ const { literals, builders } = read()
 /** The number of patterns per test, because tests have a time limit. */
 const PART = 100
 
-patterns('the scan finds every pattern in the source', () => assert.ok(literals.length > 300))
+patterns('the scan finds more than 300 patterns in the source', () => assert.ok(literals.length > 300))
 
 for (let index = 0; index < literals.length; index += PART) {
   const part = literals.slice(index, index + PART)

@@ -15,7 +15,7 @@ test.after(lab.close)
 const chat = JSON.stringify({ model: 'one/m', messages: [] })
 const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: chat }
 
-test('as() serves requests for one account through fetch, handle, and exchange, without calling identify', async () => {
+test('as() serves requests for one account through fetch and handle, without calling identify', async () => {
   const app = await openApp({ identify: () => null })
   const alice = app.as({ account: 'alice', tags: ['web'] })
   assert.is((await alice.fetch('http://app.test/v1/chat/completions', init)).status, 200)
@@ -48,7 +48,7 @@ test('concurrent requests from two accounts stay isolated', async () => {
   )
 })
 
-test("the identity of as() takes precedence over the request's cookie", async () => {
+test("as() ignores the request's cookie, and rejects a header that selects another account", async () => {
   const app = await openApp()
   const { fetch } = app.as({ account: 'alice' })
   const request = app.toRequest('/v1/chat/completions', {

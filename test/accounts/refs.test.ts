@@ -10,7 +10,7 @@ const createRefs = async (fill: number) => {
   return createAccountRefs(async () => keyring)
 }
 
-test('a ref is stable for an id and a keyring, and differs for any other id or keyring', async () => {
+test('a ref is stable for an id and a keyring, and differs between ids and between keyrings', async () => {
   const refs = await createRefs(1)
   const found = await Promise.all(HOSTILE_IDS.map((id) => refs.find(id)))
   assert.is(new Set(found).size, HOSTILE_IDS.length)

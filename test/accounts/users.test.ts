@@ -145,7 +145,7 @@ test("in-process models follow their account's limits", async () => {
   assert.is((await send('alice')).status, 429)
 })
 
-test('the default plan limits a new user on every endpoint, even with an admin token', async () => {
+test('the default plan limits a new user across endpoints, even with an admin token', async () => {
   const token = 'admin-token-of-thirty-two-characters'
   const { gateway, fetch } = await openWithPlan(3, { management: { token } })
   const send = async (path: string, user: string, body: object, headers: Record<string, string> = {}) =>

@@ -87,7 +87,7 @@ test('a reply that a step caches contains none of the headers that the gateway a
   assert.is(kept[0]?.['x-signalbox-request-id'], undefined)
 })
 
-test("changing the model doesn't change any other byte of the body", async () => {
+test("changing the model keeps the body's other fields in place", async () => {
   const { chat, upstream } = await openExtended([
     { name: 'renaming', aroundCall: (_, next) => next({ model: 'one/new' }) },
   ])

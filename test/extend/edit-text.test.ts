@@ -275,7 +275,7 @@ for (const name of ['openai-chat', 'anthropic-messages', 'openai-responses'])
     assert.not.match(text, /there|world|\[DONE\]/)
   })
 
-test('editing leaves errors and non-chat responses unchanged', async () => {
+test("editing leaves a provider's error unchanged", async () => {
   const upstream = fakeUpstream(({ url }) =>
     /embeddings/.test(url.href) ? json({ data: [] }, 200) : json({ error: { message: WORD } }, 400),
   )

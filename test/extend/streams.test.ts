@@ -77,7 +77,7 @@ test("a step's waiting stream is cut off when its key is paused", async () => {
   assert.equal([records[0]?.end, records[0]?.error, stream.canceled > 0], ['cut', 'KEY_PAUSED', true])
 })
 
-test('if a step replies with a Response, the request ends with the last byte, streamed or not', async () => {
+test('a Response from a step is recorded as a complete reply from a cache, streamed or not', async () => {
   const { chat, records } = await openExtended([
     replying(({ stream }) =>
       stream ? new Response(new Blob(['data: [DONE]\n\n']).stream(), { status: 200 }) : Response.json({ ok: true }),

@@ -90,7 +90,7 @@ test('the policies of an identity, its plan, its key, and the request header are
   assert.match(output, 'your account requires "region=moon"')
 })
 
-test('"as" and in-process calls follow their identity\'s policy', async () => {
+test("a request through as() follows its identity's policy", async () => {
   const { gateway, upstream } = await openApp()
   const response = await gateway
     .as({ account: 'bob', require: { region: 'eu' } })

@@ -75,7 +75,7 @@ test("vendor-specific headers are sent only in that vendor's format, and anthrop
   ])
 })
 
-test('guard headers are sent with each attempt and each kind of request', async () => {
+test('guard headers are sent with each attempt, and with embedding requests', async () => {
   const { calls, ask, send } = await open(
     {
       guards: [change({ name: 'a', providerHeaders: app })],

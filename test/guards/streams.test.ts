@@ -182,7 +182,7 @@ test('a held 20 MB stream is rejected at the limit without being fully buffered'
   assert.ok(count * piece.length < 2_000_000, `${count * piece.length} characters were read`)
 })
 
-test('a stream that is held until it ends is sent after the last check', async () => {
+test('a stream that a guard holds until it ends is sent completely', async () => {
   const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
   const { say } = await openWorld([guard], { events: toStream(['One. ', 'Two.']) })
   const text = await (await say('openai-chat', 'Hi', { stream: true })).text()

@@ -73,7 +73,7 @@ test('requests stored by an earlier release have no price, and earlier releases 
   assert.equal(spent.slice(0, 10), [1_000_000_000, -1, 1, 10, 1, 0, 0, 0, null, []]) // the fields that earlier releases read
 })
 
-test('built-in providers with models from models.dev have the date of their prices', () => {
+test('the built-in Anthropic models have the date of their prices', () => {
   assert.match(defaultCatalog.anthropic?.asOf ?? '', /^2026-\d\d-\d\d$/)
 })
 
