@@ -133,6 +133,7 @@ test('a message with an empty function_call and no calls keeps its text', async 
     body: { messages },
     respond: () => json(fullResponses['anthropic-messages']),
   })
-  assert.not.match(JSON.stringify(sent), /tool_use/)
+  const [, turn] = sent.messages as JsonObject[]
+  assert.equal(turn?.content, [{ type: 'text', text: 'a' }])
   assert.equal(warned, [])
 })
