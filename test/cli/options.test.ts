@@ -27,7 +27,7 @@ options(
   },
 )
 
-options('the options default to loopback, port 4000, and ./data', () => {
+options('the CLI options default to loopback, port 4000, and ./data', () => {
   assert.equal(parseOptions([]), {
     port: 4000,
     host: '127.0.0.1',
@@ -47,7 +47,7 @@ options('the options default to loopback, port 4000, and ./data', () => {
   })
 })
 
-options('options accept their value after a space or an equals sign', () => {
+options('CLI options accept their value after a space or an equals sign', () => {
   const read = parseOptions(['--port=0', '--host', '[::1]', '--data=-odd', '--demo', '--log', '--new-token'])
   assert.equal(
     { ...read },
@@ -168,7 +168,7 @@ for (const [env, newToken, message] of unusable) {
   )
 }
 
-environment('accepts an empty environment, and one with both the token and the secret', () => {
+environment('the CLI accepts an environment with both the token and the secret, or neither', () => {
   assert.equal(readEnvironment({}, { newToken: true }), { adminToken: undefined, secret: undefined })
   const env = { SIGNALBOX_ADMIN_TOKEN: token, SIGNALBOX_SECRET: 's'.repeat(32) }
   assert.equal(readEnvironment(env, { newToken: false }), { adminToken: token, secret: 's'.repeat(32) })

@@ -46,7 +46,7 @@ actions('each cloud sync operation sends the right method, path, and body', asyn
   ])
 })
 
-actions('disable syncs first, and reports the conflicts of both steps', async () => {
+actions('cloud.disable syncs first, and reports the conflicts of both steps', async () => {
   const { client, sent } = open({ sync: done('one'), disable: done('two') })
   assert.equal(await client.cloud.disable({ force: true }), done('one', 'two'))
   assert.equal(sent, [
@@ -55,13 +55,13 @@ actions('disable syncs first, and reports the conflicts of both steps', async ()
   ])
 })
 
-actions('disable is sent even if its sync fails, and the result contains the reason', async () => {
+actions('cloud.disable is sent even if its sync fails, and the result contains the reason', async () => {
   const { client, sent } = open({ sync: { error: 'The cloud is away.' }, disable: done('two') })
   assert.equal(await client.cloud.disable(), { ...done('two'), syncError: 'The cloud is away.' })
   assert.is(sent.length, 2)
 })
 
-actions('disable rejects with its error, whether or not the sync failed', async () => {
+actions('cloud.disable rejects with its error, whether or not the sync failed', async () => {
   for (const sync of [done(), { error: 'The cloud is away.' }]) {
     const { client } = open({ sync, disable: { error: 'Give force to disable without it.' } })
     const error = await client.cloud.disable().catch((error: unknown) => error)
@@ -70,7 +70,7 @@ actions('disable rejects with its error, whether or not the sync failed', async 
   }
 })
 
-actions('disable accepts responses without conflicts', async () => {
+actions('cloud.disable accepts responses without conflicts', async () => {
   for (const [sync, disable] of [
     [{ success: true }, done('two')],
     [done('two'), { success: true }],

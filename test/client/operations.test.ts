@@ -256,7 +256,7 @@ const ids = [
   '…',
 ]
 
-gateways('an id can contain any character', async () => {
+gateways('an ID in a client call can contain any character', async () => {
   const { client } = open()
   for (const id of ids) {
     const providerAlias = id.replaceAll('/', '|')

@@ -42,7 +42,7 @@ test("warnings contain the part's path", () => {
 
 const calls = suite('call arguments')
 
-calls('arguments become an object without data loss', () => {
+calls('call arguments become an object without data loss', () => {
   assert.equal(parseArguments(' '), {})
   assert.equal(parseArguments('{"a":1}'), { a: 1 })
   for (const text of ['{"path":"/tm', '[1]', '"x"', 'null']) assert.is(stringifyArguments(parseArguments(text)), text)

@@ -53,7 +53,7 @@ watching('the last reported usage wins', () => {
   assert.is(usage?.inputTokens, 2)
 })
 
-watching('detects an error, bare or in an array', () => {
+watching('detects an error in a Gemini stream, bare or in an array', () => {
   const error = { code: 503, message: 'busy', status: 'UNAVAILABLE' }
   for (const chunk of [{ error }, [{ error }]])
     assert.equal(watch(chunk).error, { message: 'busy', status: 503, error })

@@ -50,7 +50,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     assert.is(gaps, 0)
   })
 
-  withKv('reports a gap if the names of changed keys are no longer available', async (kv) => {
+  withKv('watch reports a gap if the names of changed keys are no longer available', async (kv) => {
     const [storage, other] = [denoKvStorage(kv), denoKvStorage(kv)]
     await storage.list('')
     await other.set('lost', 'value')
@@ -60,7 +60,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     assert.equal([keys.size, gaps], [0, 1])
   })
 
-  withKv('treats an entry written by another program as a damaged entry that can be replaced', async (kv) => {
+  withKv('an entry written by another program counts as damaged, and can be replaced', async (kv) => {
     const storage = denoKvStorage(kv)
     await storage.set('good', 'value')
     const values = { date: new Date(0), large: 5n, text: 'of another program', row: { value: 5 }, blank: null }
@@ -86,7 +86,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     for (const key of Object.keys(values)) assert.is(await storage.delete(key), true, key)
   })
 
-  withKv('stores keys and values of the maximum size, with characters of any UTF-8 length', async (kv) => {
+  withKv('keys and values can have the maximum size, with characters of any UTF-8 length', async (kv) => {
     const storage = denoKvStorage(kv, { prefix: 'p'.repeat(100) })
     for (const char of ['a', 'é', '日', '😀', '\u0000'])
       for (const ttlMs of [undefined, 1_000]) {

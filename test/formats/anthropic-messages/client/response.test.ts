@@ -76,7 +76,7 @@ write('a refusal becomes text and the stop reason', () => {
   assert.equal([content, stop_reason], [[{ type: 'text', text: 'no' }], 'refusal'])
 })
 
-write('arguments become an object without losing any', () => {
+write('call arguments become an object without losing any', () => {
   const input = (value: string) =>
     Object(written([{ type: 'tool-call', id: 'a', name: 'f', arguments: value }]).content)[0].input
   assert.equal(input('{"a":1}'), { a: 1 })

@@ -55,7 +55,7 @@ tools('a strict tool gets a schema that Anthropic can enforce', () => {
   assert.equal(warnings, ['moved:tools'])
 })
 
-tools('a web search becomes a tool', () => {
+tools("a web search becomes Anthropic's web search tool", () => {
   const location = { city: 'Paris' }
   assert.equal(write({ tools: [{ type: 'web-search', maxUses: 2, blockedDomains: ['b'], location }] }).body.tools, [
     {
@@ -65,7 +65,7 @@ tools('a web search becomes a tool', () => {
   ])
 })
 
-tools('supports tool choices, and disables parallel calls if requested', () => {
+tools('a Messages request supports tool choices, and disables parallel calls if requested', () => {
   const choice = (request: Partial<CanonicalRequest>) => write({ tools: [tool], ...request }).body.tool_choice
   const serial = { options: { parallelToolCalls: false } }
   assert.equal(choice({ toolChoice: { type: 'required' } }), { type: 'any' })
@@ -120,7 +120,7 @@ const requestCases: Record<string, [options: RequestOptions, fields: JsonObject,
 }
 
 for (const [name, [overrides, fields, warnings = []]] of Object.entries(requestCases)) {
-  options(`the request contains ${name}`, () => {
+  options(`a Messages request contains ${name}`, () => {
     const { body, warnings: recorded } = write({ options: { maxOutputTokens: 9, ...overrides } })
     const { model: _, max_tokens: __, messages: ___, ...rest } = body
     assert.equal(rest, fields)
@@ -147,7 +147,7 @@ options('max_tokens is always set, and leaves room for output in addition to the
   assert.is(limit({ reasoning: { effort: 'none', budget: 0 } }), 8_192)
 })
 
-options('the output schema contains its name and description', () => {
+options('a Messages output schema contains its name and description', () => {
   const output = {
     type: 'json-schema',
     schema: { type: 'object', properties: {} },

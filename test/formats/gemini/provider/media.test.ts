@@ -24,7 +24,7 @@ for (const [name, part, expected] of [
     assert.equal(contents({ role: 'user', content: [part] }), [{ role: 'user', parts: [expected] }])
   })
 
-media('a URL goes only to targets that can fetch it', () => {
+media('an image URL goes only to targets that can fetch it', () => {
   const image: Turn = {
     role: 'user',
     content: [{ type: 'image', source: { type: 'url', url: 'https://a.com/b.webp' } }],

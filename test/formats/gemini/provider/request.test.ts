@@ -10,7 +10,7 @@ const getConfig = (options: RequestOptions, traits?: Partial<Traits>) => send({ 
 
 const path = suite('Gemini request paths')
 
-path('the path contains the model and method, and requests SSE for a stream', () => {
+path('a Gemini request path contains the model and method, and requests SSE for a stream', () => {
   assert.is(send({}).path, '/models/m:generateContent')
   assert.is(send({ stream: true }).path, '/models/m:streamGenerateContent?alt=sse')
 })
