@@ -57,7 +57,7 @@ test("the AI SDK's quota entity must be the caller's account", async () => {
   assert.is((await app.chat({ as: 'alice', body: { providerOptions: { gateway: { order: ['x'] } } } })).status, 200)
 })
 
-test('an identified request is rejected if its key belongs to no account or to another one', async () => {
+test('an identified request is rejected if its key belongs to no account, and an unknown key is ignored', async () => {
   const app = await openApp()
   const { key } = await app.api.keys.create({ name: 'plain' })
   const response = await app.chat({ as: 'alice', headers: { 'x-api-key': key } })

@@ -87,7 +87,7 @@ test('accounts on a paused plan are rejected', async () => {
   assert.is(await send(key), 403)
 })
 
-test('models must be allowed by the key, the account, and the plan', async () => {
+test('a model must be allowed by both the account and its plan', async () => {
   const { api, send } = await open()
   await api.groups.put({ id: 'pro', name: 'Pro', models: ['one/*'] })
   await api.accounts.put({ id: 'alice', plan: 'pro', models: ['*/m'] })

@@ -18,7 +18,7 @@ const message = async (promise: Promise<unknown>) =>
     (error: Error) => error.message,
   )
 
-test("operations accept an account's id or ref", async () => {
+test('accounts can be read and updated by ref', async () => {
   const { api } = await open()
   const { ref, isManaged, ...created } = await api.accounts.put({ id: 'a/b', name: 'Alice', metadata: { tier: 'x' } })
   assert.equal(

@@ -384,7 +384,7 @@ test('a guard that could never match anything is rejected', async () => {
   await create({ name: 'b', kind: 'tools', hosted: 'refuse' })
 })
 
-test("guards that don't apply to a request add almost no overhead", async () => {
+test("5,000 guards that don't apply to a request make it less than five times as slow", async () => {
   const measure = async (count: number) => {
     const guards = Object.fromEntries(Array.from({ length: count }, (_, index) => [`g${index}`, words]))
     const { say } = await open({ guards, settings: { guards: ['g0'] } })

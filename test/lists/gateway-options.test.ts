@@ -88,7 +88,7 @@ for (const [option, value, providers] of [
     assert.equal(accepted.upstream.providers, [providers[0]])
   })
 
-test('`order` takes precedence over `sort`, and `only` and `models` apply with both', async () => {
+test('`order` takes precedence over `sort`, alongside `only` and `models`', async () => {
   const { send, upstream } = await open(respondWithError, { limits: { maxAttempts: 9 } })
   await send({ order: ['one'], sort: 'cost', only: ['one', 'two', 'three'], models: ['two/m', 'three/m'] })
   assert.equal([...new Set(upstream.providers)], ['one', 'two', 'three'])

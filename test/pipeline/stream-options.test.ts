@@ -29,7 +29,7 @@ for (const [name, [sent, passed]] of Object.entries(table)) {
   })
 }
 
-test("stream_options in a non-streaming request aren't passed through to legacy completions either", async () => {
+test("stream_options in a non-streaming legacy completion request aren't passed through", async () => {
   const { world, upstream } = await open()
   await world.post('/v1/completions', '{"model":"one/m","prompt":"a","stream_options":{"include_usage":true}}')
   assert.is(upstream.calls[0]?.body, '{"model":"m","prompt":"a"}')

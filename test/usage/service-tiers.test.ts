@@ -119,7 +119,7 @@ test('tokens cached for an hour or longer have a separate price, by default twic
   assert.is(calculateCost({ ...short, cacheWriteLong: 3 }, usage), 0.6 * 2.5 + 0.4 * 3)
 })
 
-test('tokens cached for one hour and for 12 hours are counted separately', () => {
+test('tokens cached for an hour or longer are counted separately from others', () => {
   const details = {
     cached_tokens: 0,
     cache_write_tokens: 9,
