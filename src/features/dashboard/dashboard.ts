@@ -18,7 +18,7 @@ export interface DashboardOptions {
  */
 export function dashboard({ frameAncestors = [] }: DashboardOptions = {}): MountedPage {
   const policy = createPolicy(frameAncestors)
-  const assets = once(async () => (await import('signalbox:dashboard')).files)
+  const loadAssets = once(async () => (await import('signalbox:dashboard')).files)
 
   return {
     path: '/admin',
@@ -26,7 +26,7 @@ export function dashboard({ frameAncestors = [] }: DashboardOptions = {}): Mount
     async serve({ exchange, rest, guards }) {
       await guards.host(exchange)
       if (rest === '') return redirect(exchange)
-      const files = await assets()
+      const files = await loadAssets()
       const file = Object.hasOwn(files, rest.slice(1)) ? files[rest.slice(1)] : undefined
       if (!file)
         throw gatewayError('NOT_FOUND', {
@@ -77,7 +77,7 @@ function createPolicy(frameAncestors: readonly string[]): string {
       throw new TypeError(
         `dashboard: frameAncestors must be origins such as "https://admin.example", got ${JSON.stringify(origin)}.`,
       )
-  const rules = [
+  const directives = [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
@@ -90,5 +90,5 @@ function createPolicy(frameAncestors: readonly string[]): string {
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ]
-  return rules.join('; ')
+  return directives.join('; ')
 }

@@ -34,7 +34,7 @@ export function App() {
   useEffect(() => {
     if (state === 'unknown') void checkAccess()
   }, [state])
-  if (access.value.state === 'closed') return <SignIn why={access.value.why} />
+  if (access.value.state === 'closed') return <SignIn reason={access.value.reason} />
   if (state === 'unknown') return <p class="loading">Loading…</p>
   return <Frame />
 }
@@ -42,16 +42,16 @@ export function App() {
 function Frame() {
   const { page } = route.value
   const title = isPage(page) ? titles[page] : 'Page not found'
-  const heading = useRef<HTMLHeadingElement>(null)
+  const headingRef = useRef<HTMLHeadingElement>(null)
   useEffect(followLive, [])
   useEffect(() => {
     document.title = `${title} – Signalbox`
-    heading.current?.focus()
+    headingRef.current?.focus()
     document.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [title])
   return (
     <>
-      <button type="button" class="skip" onClick={() => heading.current?.focus()}>
+      <button type="button" class="skip" onClick={() => headingRef.current?.focus()}>
         Skip to content
       </button>
       <header class="bar">
@@ -77,7 +77,7 @@ function Frame() {
         </p>
       )}
       <main id="content">
-        <h1 ref={heading} tabIndex={-1}>
+        <h1 ref={headingRef} tabIndex={-1}>
           {title}
         </h1>
         <ErrorBoundary key={page}>
@@ -93,21 +93,21 @@ const isPage = (name: string): name is PageName => Object.hasOwn(titles, name)
 function LazyView({ page }: { page: string }) {
   const view = useSignal<ComponentType | undefined>(undefined)
   const error = useSignal<string | undefined>(undefined)
-  const begin = () => {
+  const startLoading = () => {
     error.value = undefined
     if (!isPage(page)) return
     loadView(page).then(
-      (loaded) => {
-        view.value = loaded
+      (loadedView) => {
+        view.value = loadedView
       },
       (cause: unknown) => {
         error.value = getMessage(cause)
       },
     )
   }
-  useEffect(begin, [])
+  useEffect(startLoading, [])
   if (!isPage(page)) return <p>Page not found</p>
-  if (error.value !== undefined) return <Problem onRetry={begin}>{error.value}</Problem>
+  if (error.value !== undefined) return <Problem onRetry={startLoading}>{error.value}</Problem>
   const View = view.value
   return View ? <View /> : <p class="loading">Loading…</p>
 }
@@ -128,14 +128,14 @@ class ErrorBoundary extends Component<{ children: ComponentChildren }, { error?:
   }
 }
 
-function SignIn({ why }: { why: string }) {
+function SignIn({ reason }: { reason: string }) {
   const token = useSignal('')
-  const signing = useAction(async () => signIn(token.value.trim()))
+  const signInAction = useAction(async () => signIn(token.value.trim()))
   return (
     <main class="sign-in">
       <h1>Sign in</h1>
-      <Problem>{why || undefined}</Problem>
-      <Form of={signing} submit="Sign in" writes={false}>
+      <Problem>{reason || undefined}</Problem>
+      <Form of={signInAction} submit="Sign in" writes={false}>
         <TextField
           label="Admin token"
           hint="The CLI prints the token the first time it starts. In your own app, it’s the management.token option. The token is kept only in this browser tab."

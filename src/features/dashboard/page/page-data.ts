@@ -13,21 +13,25 @@ export interface LoadState<T> {
 export interface Resource<T> extends ReadonlySignal<LoadState<T>> {}
 
 /**
- * Loads a view's data. Reloads it when a signal that `load` reads changes, every `everyMs` while the page is visible, and after events of the types
- * in `on`, but at most every `restMs`. Discards a result if a newer call has started or the view has closed.
+ * Loads a view's data. Reloads it when a signal that `load` reads changes, every `intervalMs` while the page is visible, and after events of the types
+ * in `on`, but at most every `minIntervalMs`. Discards a result if a newer call has started or the view has closed.
  */
 export function useData<T>(
   load: () => Promise<T>,
-  { everyMs, on = [], restMs = 1_000 }: { everyMs?: number; on?: readonly LiveEventType[]; restMs?: number } = {},
+  {
+    intervalMs,
+    on = [],
+    minIntervalMs = 1_000,
+  }: { intervalMs?: number; on?: readonly LiveEventType[]; minIntervalMs?: number } = {},
 ) {
   const state = useSignal<LoadState<T>>({ value: undefined, error: undefined, isLoading: true })
-  const turn = useSignal(0)
-  const latest = useRef(0)
+  const reloadCount = useSignal(0)
+  const latestSequence = useRef(0)
 
   useSignalEffect(() => {
-    turn.value // subscribes to `turn`, so a change reloads the data
-    const sequence = ++latest.current
-    const isCurrent = () => sequence === latest.current
+    reloadCount.value // subscribes to `reloadCount`, so a change reloads the data
+    const sequence = ++latestSequence.current
+    const isCurrent = () => sequence === latestSequence.current
     state.value = { ...state.peek(), isLoading: true }
     load().then(
       (value) => {
@@ -43,37 +47,37 @@ export function useData<T>(
 
   useEffect(() => {
     const reload = () => {
-      if (!document.hidden) turn.value++
+      if (!document.hidden) reloadCount.value++
     }
-    const timer = everyMs === undefined ? undefined : setInterval(reload, everyMs)
+    const timer = intervalMs === undefined ? undefined : setInterval(reload, intervalMs)
     document.addEventListener('visibilitychange', reload)
     let loadedAt = Date.now()
-    let soon: ReturnType<typeof setTimeout> | undefined
-    const leave = onEvents((events) => {
+    let reloadTimer: ReturnType<typeof setTimeout> | undefined
+    const unsubscribe = onEvents((events) => {
       if (!events.some(({ type }) => on.includes(type))) return
-      soon ??= setTimeout(
+      reloadTimer ??= setTimeout(
         () => {
-          soon = undefined
+          reloadTimer = undefined
           loadedAt = Date.now()
           reload()
         },
-        loadedAt + restMs - Date.now(),
+        loadedAt + minIntervalMs - Date.now(),
       )
     })
     return () => {
-      latest.current = -1
-      leave()
-      clearTimeout(soon)
+      latestSequence.current = -1
+      unsubscribe()
+      clearTimeout(reloadTimer)
       clearInterval(timer)
       document.removeEventListener('visibilitychange', reload)
     }
   }, [])
 
-  return { state, reload: () => void turn.value++ }
+  return { state, reload: () => void reloadCount.value++ }
 }
 
 /** Runs a form's action and tracks its progress and its error. */
-export function useAction<A extends unknown[]>(act: (...args: A) => Promise<unknown>) {
+export function useAction<A extends unknown[]>(action: (...args: A) => Promise<unknown>) {
   const isBusy = useSignal(false)
   const error = useSignal<string | undefined>(undefined)
   async function run(...args: A): Promise<boolean> {
@@ -81,7 +85,7 @@ export function useAction<A extends unknown[]>(act: (...args: A) => Promise<unkn
     isBusy.value = true
     error.value = undefined
     try {
-      await act(...args)
+      await action(...args)
       return true
     } catch (cause) {
       error.value = getMessage(cause)
@@ -95,8 +99,8 @@ export function useAction<A extends unknown[]>(act: (...args: A) => Promise<unkn
 
 /** Runs a view button's action, then reloads the view. */
 export const useChange = (reload: () => void) =>
-  useAction(async (act: () => Promise<unknown>) => {
-    await act()
+  useAction(async (action: () => Promise<unknown>) => {
+    await action()
     reload()
   })
 

@@ -31,12 +31,12 @@ export const formatLimitName = (unit: LimitUnit, window: LimitWindow | null): st
 /** Describes each limit in words. */
 export function formatLimits(limits: UsageLimits | undefined): string[] {
   if (!limits) return []
-  const windowed = toLimitRows(limits).map(
+  const windowTexts = toLimitRows(limits).map(
     ({ unit, amount, window }) => `${formatAmount(unit, Number(amount))} ${formatLimitName(unit, window)}`,
   )
   return limits.parallel === undefined
-    ? windowed
-    : [...windowed, `${formatNumber(limits.parallel)} concurrent requests`]
+    ? windowTexts
+    : [...windowTexts, `${formatNumber(limits.parallel)} concurrent requests`]
 }
 
 export const toLimitRows = (limits: UsageLimits | undefined): LimitRow[] =>

@@ -8,11 +8,11 @@ export type { LiveEvent, LiveEventType, RunningRequest }
 /** Minimum interval between listener calls, in ms. */
 const BATCH_MS = 250
 
-export const running = signal<ReadonlyMap<string, RunningRequest>>(new Map())
+export const runningRequests = signal<ReadonlyMap<string, RunningRequest>>(new Map())
 
 const listeners = new Set<(events: LiveEvent[]) => void>()
-let last: string | undefined
-let waiting: LiveEvent[] = []
+let lastEventId: string | undefined
+let pendingEvents: LiveEvent[] = []
 
 /** Calls `listener` with events in order. Returns a function that removes the listener. */
 export function onEvents(listener: (events: LiveEvent[]) => void): () => void {
@@ -22,40 +22,40 @@ export function onEvents(listener: (events: LiveEvent[]) => void): () => void {
 
 /** Follows the gateway's events while the page is visible, with one stream for all views. Returns a function that stops following. */
 export function followLive(): () => void {
-  let stop = new AbortController()
+  let controller = new AbortController()
 
-  async function start() {
-    stop.abort()
+  async function followEvents() {
+    controller.abort()
     if (document.hidden) return
-    stop = new AbortController()
+    controller = new AbortController()
     const events = api.value.live({
-      signal: stop.signal,
-      ...(last !== undefined && { after: last }),
+      signal: controller.signal,
+      ...(lastEventId !== undefined && { after: lastEventId }),
       onConnection: (error) => {
         disconnectedAt.value = error && (disconnectedAt.value ?? Date.now())
       },
     })
     for await (const event of events) {
-      last = event.id
-      if (waiting.push(event) === 1) setTimeout(deliver, BATCH_MS)
+      lastEventId = event.id
+      if (pendingEvents.push(event) === 1) setTimeout(deliverEvents, BATCH_MS)
     }
   }
 
-  const begin = () => void start().catch(() => {}) // the page's fetch handles the rejection
-  begin()
-  document.addEventListener('visibilitychange', begin)
+  const restart = () => void followEvents().catch(() => {}) // the page's fetch handles the rejection
+  restart()
+  document.addEventListener('visibilitychange', restart)
   return () => {
-    document.removeEventListener('visibilitychange', begin)
-    stop.abort()
+    document.removeEventListener('visibilitychange', restart)
+    controller.abort()
   }
 }
 
-function deliver() {
-  const events = waiting
-  waiting = []
-  const requests = new Map(running.value)
+function deliverEvents() {
+  const events = pendingEvents
+  pendingEvents = []
+  const requests = new Map(runningRequests.value)
   for (const event of events) applyEvent(event, requests)
-  running.value = requests
+  runningRequests.value = requests
   for (const listener of listeners) listener(events)
 }
 

@@ -80,10 +80,10 @@ export function extractOutput(data: unknown): string {
   return OUTPUT_PATHS.flatMap((path) => collectStrings(data, path)).join('')
 }
 
-function collectStrings(value: unknown, [name, ...rest]: readonly string[]): string[] {
+function collectStrings(value: unknown, [name, ...restNames]: readonly string[]): string[] {
   if (name === undefined) return typeof value === 'string' ? [value] : []
-  if (name === '*') return Array.isArray(value) ? value.flatMap((item) => collectStrings(item, rest)) : []
-  return collectStrings(getField(value, name), rest)
+  if (name === '*') return Array.isArray(value) ? value.flatMap((item) => collectStrings(item, restNames)) : []
+  return collectStrings(getField(value, name), restNames)
 }
 
 /** Extracts images from a response as data URLs, which can't load or run anything else. */
@@ -106,7 +106,7 @@ interface CodeRequest {
 }
 
 /** The clients to generate code for. `code` returns `undefined` if the client doesn't support the format. */
-export const codes: ReadonlyArray<{ name: string; code: (facts: CodeRequest) => string | undefined }> = [
+export const codeSamples: ReadonlyArray<{ name: string; code: (request: CodeRequest) => string | undefined }> = [
   {
     name: 'curl command',
     code({ url, format, model, body }) {
@@ -119,26 +119,26 @@ export const codes: ReadonlyArray<{ name: string; code: (facts: CodeRequest) => 
   {
     name: 'SDK code',
     code({ url, format, model, body }) {
-      const [sdk, method] = CALLS[format] ?? []
+      const [sdk, method] = SDK_CALLS[format] ?? []
       if (!sdk) return undefined
       const input = format === 'gemini' ? toGeminiInput(body) : body
       const isStream = format === 'gemini' || getField(body, 'stream') === true
-      return `${programs[sdk]({ url, key: KEY })}${method}(${toCode({ model, ...input })})\n${isStream ? 'for await (const event of response) console.log(event)' : 'console.log(response)'}`
+      return `${programs[sdk]({ url, key: KEY_EXPRESSION })}${method}(${toCode({ model, ...input })})\n${isStream ? 'for await (const event of response) console.log(event)' : 'console.log(response)'}`
     },
   },
   {
     name: 'AI SDK code',
     code: ({ url, format, model, body }) =>
       format === 'chat'
-        ? `import { createOpenAICompatible } from '@ai-sdk/openai-compatible'\nimport { streamText } from 'ai'\n\nconst signalbox = createOpenAICompatible({ name: 'signalbox', baseURL: '${url}/v1', apiKey: ${KEY} })\nconst { textStream } = streamText({\n  model: signalbox(${toCode(model)}),\n  messages: ${toCode(getField(body, 'messages')).replaceAll('\n', '\n  ')},\n})\nfor await (const text of textStream) console.log(text)`
+        ? `import { createOpenAICompatible } from '@ai-sdk/openai-compatible'\nimport { streamText } from 'ai'\n\nconst signalbox = createOpenAICompatible({ name: 'signalbox', baseURL: '${url}/v1', apiKey: ${KEY_EXPRESSION} })\nconst { textStream } = streamText({\n  model: signalbox(${toCode(model)}),\n  messages: ${toCode(getField(body, 'messages')).replaceAll('\n', '\n  ')},\n})\nfor await (const text of textStream) console.log(text)`
         : undefined,
   },
 ]
 
-const KEY = 'process.env.SIGNALBOX_KEY'
+const KEY_EXPRESSION = 'process.env.SIGNALBOX_KEY'
 
 /** The SDK for each format, and the method to call on its client. */
-const CALLS: Partial<Record<FormatName, readonly [sdk: keyof typeof programs, method: string]>> = {
+const SDK_CALLS: Partial<Record<FormatName, readonly [sdk: keyof typeof programs, method: string]>> = {
   chat: ['openai', 'chat.completions.create'],
   responses: ['openai', 'responses.create'],
   embeddings: ['openai', 'embeddings.create'],
@@ -150,8 +150,15 @@ const CALLS: Partial<Record<FormatName, readonly [sdk: keyof typeof programs, me
 }
 
 /** Converts a request body to input for Google's SDK, which expects generation settings in `config`. */
-function toGeminiInput({ contents, generationConfig, ...others }: { contents?: unknown; generationConfig?: object }) {
-  const config = { ...generationConfig, ...others }
+function toGeminiInput({
+  contents,
+  generationConfig,
+  ...otherFields
+}: {
+  contents?: unknown
+  generationConfig?: object
+}) {
+  const config = { ...generationConfig, ...otherFields }
   return { contents, ...(Object.keys(config).length > 0 && { config }) }
 }
 

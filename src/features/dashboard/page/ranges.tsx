@@ -43,9 +43,9 @@ export function getRange(fallback: string, now = Date.now()): Range {
   }
 }
 
-function parseDay(name: keyof Range, text: string | null, plus = 0): Range {
+function parseDay(name: keyof Range, text: string | null, offsetDays = 0): Range {
   const time = Date.parse(text ?? '')
-  return Number.isNaN(time) ? {} : { [name]: new Date(time + plus).toISOString() }
+  return Number.isNaN(time) ? {} : { [name]: new Date(time + offsetDays).toISOString() }
 }
 
 /** Returns the range's query parameters, for links to other views. */
@@ -67,19 +67,20 @@ const RANGE_CHOICES: readonly Choice<string>[] = [
 ]
 
 /** Renders the fields for a range. `any` is the label of the option that selects all times. Omit it to leave that option out. */
-export function RangeFields({ fallback, any }: { fallback: string; any?: string }) {
+export function RangeFields({ fallback, anyLabel }: { fallback: string; anyLabel?: string }) {
   const days = route.value.query.get('days') ?? fallback
-  const choices: Choice<string>[] = [...(any === undefined ? [] : [['', any] as const]), ...RANGE_CHOICES]
+  const choices: Choice<string>[] = [...(anyLabel === undefined ? [] : [['', anyLabel] as const]), ...RANGE_CHOICES]
   return (
     <>
       <SelectField
         label="Time range"
-        of={bindValue(days, (chosen) => {
+        of={bindValue(days, (selectedDays) => {
           const { from = '', to } = getRange(fallback)
-          const last = toUtcDay(to === undefined ? Date.now() : Date.parse(to) - 1)
+          const lastDay = toUtcDay(to === undefined ? Date.now() : Date.parse(to) - 1)
           // A custom range starts with the dates of the current range.
-          const customRange = chosen === 'custom' ? { from: from.slice(0, 10) || last, to: last } : { from: '', to: '' }
-          setQuery({ days: chosen, ...customRange })
+          const customRange =
+            selectedDays === 'custom' ? { from: from.slice(0, 10) || lastDay, to: lastDay } : { from: '', to: '' }
+          setQuery({ days: selectedDays, ...customRange })
         })}
         options={choices}
       />

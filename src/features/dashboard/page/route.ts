@@ -42,12 +42,16 @@ export function setQuery(change: Record<string, string>): void {
 }
 
 /** Binds a query parameter to a field. Changing it also sets the parameters in `others`. */
-export const bindQuery = (name: string, current?: string | undefined, others: Record<string, string> = {}) => ({
+export const bindQuery = (
+  name: string,
+  currentValue?: string | undefined,
+  otherParameters: Record<string, string> = {},
+) => ({
   get value() {
-    return current ?? route.value.query.get(name) ?? ''
+    return currentValue ?? route.value.query.get(name) ?? ''
   },
-  set value(changed) {
-    setQuery({ ...others, [name]: changed })
+  set value(newValue) {
+    setQuery({ ...otherParameters, [name]: newValue })
   },
 })
 

@@ -21,7 +21,7 @@ function isSendable(value: string): boolean {
 }
 
 /** Whether the visitor may call the API: unknown, yes, or only after signing in. `why` is the API's reason. */
-export type Access = { state: 'unknown' } | { state: 'open' } | { state: 'closed'; why: string }
+export type Access = { state: 'unknown' } | { state: 'open' } | { state: 'closed'; reason: string }
 
 export const access = signal<Access>({ state: 'unknown' })
 
@@ -49,29 +49,29 @@ const newerVersions = new WeakMap<object, object>()
 export async function changeRecord(
   record: object,
   change: (options: { ifMatch: object }) => Promise<unknown>,
-  entered?: object,
+  changes?: object,
 ): Promise<void> {
-  const base = newerVersions.get(record) ?? record
+  const baseRecord = newerVersions.get(record) ?? record
   try {
-    await change({ ifMatch: base })
+    await change({ ifMatch: baseRecord })
   } catch (error) {
     if (!(error instanceof ClientError && error.current)) throw error
     const { current } = error
     newerVersions.set(record, current)
     const format = (record: object, name: string) =>
       sanitize(JSON.stringify(Reflect.get(record, name) ?? undefined) ?? '–')
-    const parts = Object.keys({ ...base, ...current }).flatMap((name) => {
+    const differences = Object.keys({ ...baseRecord, ...current }).flatMap((name) => {
       const [before, now, edited] = [
-        format(base, name),
+        format(baseRecord, name),
         format(current, name),
-        format(entered && name in entered ? entered : current, name),
+        format(changes && name in changes ? changes : current, name),
       ]
       if (before === now || ['hint', 'key', 'health', 'updatedAt'].includes(name)) return []
       return `${name} changed from ${before} to ${now}${edited === now ? '' : ` (yours: ${edited})`}`
     })
-    const [undone, again] = entered ? ['saved', 'overwrite their changes'] : ['deleted', 'delete it anyway']
+    const [undone, again] = changes ? ['saved', 'overwrite their changes'] : ['deleted', 'delete it anyway']
     throw new Error(
-      `Someone else changed this record, so nothing was ${undone}: ${parts.join('; ')}. Try again to ${again}.`,
+      `Someone else changed this record, so nothing was ${undone}: ${differences.join('; ')}. Try again to ${again}.`,
     )
   }
 }
@@ -88,10 +88,10 @@ export const getAuthHeaders = (): Record<string, string> =>
 
 /** Signs in with the token in `#token=…`. Removes it from the URL immediately, so it doesn't end up in the browser history. */
 export function takeTokenFromUrl(): void {
-  const found = /^#token=([^&]+)/.exec(location.hash)
-  if (!found) return
+  const match = /^#token=([^&]+)/.exec(location.hash)
+  if (!match) return
   navigate(buildLink(''), { replace: true })
-  signIn(decode(found[1] ?? ''))
+  signIn(decode(match[1] ?? ''))
 }
 
 /** Stores the token, or reports that it can't be valid. */
@@ -106,7 +106,7 @@ export function signIn(value: string): void {
 export function signOut(reason = ''): void {
   sessionStorage.removeItem(TOKEN_KEY)
   token.value = ''
-  access.value = { state: 'closed', why: reason }
+  access.value = { state: 'closed', reason }
 }
 
 export const hasToken = computed(() => token.value !== '')

@@ -7,9 +7,9 @@ interface GatewayAccess {
 }
 
 const createProgram =
-  (name: string, from: string, options: (connected: GatewayAccess) => string) =>
-  (connected: GatewayAccess): string =>
-    `import ${name} from '${from}'\n\nconst client = new ${name.replace(/\W/g, '')}({ ${options(connected)} })\nconst response = await client.`
+  (exportName: string, packageName: string, createOptions: (access: GatewayAccess) => string) =>
+  (access: GatewayAccess): string =>
+    `import ${exportName} from '${packageName}'\n\nconst client = new ${exportName.replace(/\W/g, '')}({ ${createOptions(access)} })\nconst response = await client.`
 
 /** The start of a program for each SDK, up to the method call. `key` is an expression. */
 export const programs = {
@@ -31,8 +31,8 @@ const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 const messages = [{ role: 'user', content: 'Hello' }]
 
 /** Code examples for using a key. */
-export const snippets: ReadonlyArray<{ name: string; code: (connected: GatewayAccess, model: string) => string }> = [
-  { name: 'curl', code: (connected, model) => curl(connected, '/v1/chat/completions', { model, messages }) },
+export const snippets: ReadonlyArray<{ name: string; code: (access: GatewayAccess, model: string) => string }> = [
+  { name: 'curl', code: (access, model) => curl(access, '/v1/chat/completions', { model, messages }) },
   {
     name: 'OpenAI, JavaScript',
     code: ({ url, key }, model) =>

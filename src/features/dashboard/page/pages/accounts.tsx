@@ -19,9 +19,9 @@ type OpenedDialog = { dialog: 'new' } | { dialog: 'edit' | 'limits' | 'remove'; 
 /** Shows the accounts of your app's users and customers. */
 export default function Accounts() {
   const { state, reload } = useData(load)
-  const open = useSignal<OpenedDialog | undefined>(undefined)
-  const close = () => {
-    open.value = undefined
+  const openedDialog = useSignal<OpenedDialog | undefined>(undefined)
+  const closeDialog = () => {
+    openedDialog.value = undefined
   }
   const change = useChange(reload)
 
@@ -29,11 +29,14 @@ export default function Accounts() {
     <Await of={state.value} onRetry={reload}>
       {({ accounts, after, groups, ...figures }) => (
         <>
-          <Filters groups={groups} onNew={() => (open.value = { dialog: 'new' })} />
+          <Filters groups={groups} onNew={() => (openedDialog.value = { dialog: 'new' })} />
           <Problem>{change.error.value}</Problem>
           <Table
             caption="Accounts"
-            columns={getColumns({ groups, ...figures }, { open: (dialog) => (open.value = dialog), run: change.run })}
+            columns={getColumns(
+              { groups, ...figures },
+              { open: (dialog) => (openedDialog.value = dialog), run: change.run },
+            )}
             rows={accounts}
             getKey={({ ref }) => ref}
             empty={
@@ -46,13 +49,13 @@ export default function Accounts() {
             {route.value.query.get('after') && <Button onClick={() => setQuery({ after: '' })}>First page</Button>}
             {after !== '' && <Button onClick={() => setQuery({ after })}>Next page</Button>}
           </p>
-          {open.value && (
+          {openedDialog.value && (
             <OpenDialog
-              open={open.value}
+              open={openedDialog.value}
               groups={groups}
-              onClose={close}
+              onClose={closeDialog}
               onDone={() => {
-                close()
+                closeDialog()
                 reload()
               }}
             />
@@ -83,33 +86,33 @@ async function load() {
     usage.summary({ from, by: 'account', top: MAX_ROWS }).catch(() => undefined), // fails, for example, if the storage is unavailable
   ])
   const limits = new Map<string, Awaited<ReturnType<typeof accountApi.limits.get>>['limits']>()
-  const work = accounts.map(async ({ ref }) => void limits.set(ref, (await accountApi.limits.get(ref)).limits))
-  await Promise.allSettled(work) // while the storage is unavailable, the table shows limits without their usage
+  const limitLoads = accounts.map(async ({ ref }) => void limits.set(ref, (await accountApi.limits.get(ref)).limits))
+  await Promise.allSettled(limitLoads) // while the storage is unavailable, the table shows limits without their usage
   const spending = new Map(spent?.rows.map((row) => [row.account ?? '', row]))
   return { accounts, after, groups, spending, limits }
 }
 
 async function findAccount(id: string) {
-  const found = await api.value.accounts.get(id).catch((error: unknown) => {
+  const account = await api.value.accounts.get(id).catch((error: unknown) => {
     if (error instanceof ClientError && error.status === 404) return undefined
     throw error
   })
-  return { accounts: found ? [found] : [], after: '' }
+  return { accounts: account ? [account] : [], after: '' }
 }
 
 function Filters({ groups, onNew }: { groups: readonly Group[]; onNew: () => void }) {
-  const filter = (name: string) => bindQuery(name, undefined, { after: '' }) // a new filter starts on the first page
+  const bindFilter = (name: string) => bindQuery(name, undefined, { after: '' }) // a new filter starts on the first page
   return (
     <div class="tools">
-      <TextField label="Exact ID or ref" type="search" of={filter('id')} />
+      <TextField label="Exact ID or ref" type="search" of={bindFilter('id')} />
       <SelectField
         label="Plan"
-        of={filter('plan')}
+        of={bindFilter('plan')}
         options={[['', 'All plans'], ...groups.map(({ id, name }) => [id, name] as const)]}
       />
       <SelectField
         label="Status"
-        of={filter('state')}
+        of={bindFilter('state')}
         options={[
           ['', 'All'],
           ['active', 'Active'],

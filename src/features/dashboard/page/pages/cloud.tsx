@@ -19,7 +19,7 @@ export default function Cloud() {
       const [state, stored, { definedInCode }] = await Promise.all([cloud.get(), settings.get(), info()])
       return { cloud: state, settings: stored, isUrlInCode: definedInCode.settings.includes('cloudUrl') }
     },
-    { everyMs: 10_000 },
+    { intervalMs: 10_000 },
   )
   return (
     <>
@@ -52,7 +52,7 @@ function CloudFacts({ cloudEnabled, cloudUrl, lastSuccessAt, lagMs, lastError }:
       of={[
         ['Cloud sync', <State kind={kind}>{{ good: 'On', off: 'Off', bad: 'Failing' }[kind]}</State>],
         ['Proxy', cloudUrl || 'None'],
-        ['Last sync', lastSuccessAt === null ? 'Never' : <Time at={lastSuccessAt} />],
+        ['Last sync', lastSuccessAt === null ? 'Never' : <Time time={lastSuccessAt} />],
         ['Lag', lagMs > 0 ? formatDuration(lagMs) : undefined],
         ['Last error', lastError ?? undefined],
       ]}
@@ -69,27 +69,27 @@ interface ActionsProps {
 }
 
 function Actions({ cloud: { cloudEnabled }, settings, isUrlInCode, onDone }: ActionsProps) {
-  const base = useSignal(settings).peek() // the form's initial values, which later reloads don't change
-  const url = useSignal(base.cloudUrl)
+  const initialSettings = useSignal(settings).peek() // the form's initial values, which later reloads don't change
+  const url = useSignal(initialSettings.cloudUrl)
   const enrollmentToken = useSignal('')
   const message = useSignal('')
-  const { run, isBusy, error } = useAction(async (act: () => Promise<{ message?: string } | object>) => {
+  const { run, isBusy, error } = useAction(async (action: () => Promise<{ message?: string } | object>) => {
     message.value = ''
-    const result = await act()
+    const result = await action()
     if ('message' in result && typeof result.message === 'string') message.value = result.message
     onDone()
   })
   const { cloud } = api.value
   const disabled = isBusy.value
-  const enabling = {
+  const enableAction = {
     isBusy,
     error,
     run: () =>
       run(async () => {
         const token = enrollmentToken.value.trim()
-        const entered = { cloudUrl: url.value.trim() }
-        if (entered.cloudUrl !== base.cloudUrl)
-          await changeRecord(base, (options) => api.value.settings.update(entered, options), entered)
+        const changes = { cloudUrl: url.value.trim() }
+        if (changes.cloudUrl !== initialSettings.cloudUrl)
+          await changeRecord(initialSettings, (options) => api.value.settings.update(changes, options), changes)
         return cloud.enable(token === '' ? {} : { enrollmentToken: token })
       }),
   }
@@ -111,7 +111,7 @@ function Actions({ cloud: { cloudEnabled }, settings, isUrlInCode, onDone }: Act
           <span class="hint">Pulls the latest changes from the proxy, then deletes your data and sessions there.</span>
         </p>
       ) : (
-        <Form of={enabling} submit="Enable cloud sync" isRow>
+        <Form of={enableAction} submit="Enable cloud sync" isRow>
           <Setting inCode={isUrlInCode}>
             <TextField label="Proxy URL" required of={url} />
           </Setting>
@@ -130,5 +130,5 @@ function Actions({ cloud: { cloudEnabled }, settings, isUrlInCode, onDone }: Act
 const conflictColumns: Column<Conflict>[] = [
   { name: 'Record', cell: ({ collection, id }) => `${collection}: ${id}` },
   { name: 'Kept', cell: ({ kept }) => (kept === 'gateway' ? 'Gateway’s version' : 'Proxy’s version') },
-  { name: 'Time', cell: ({ at }) => <Time at={at} /> },
+  { name: 'Time', cell: ({ at }) => <Time time={at} /> },
 ]

@@ -28,7 +28,7 @@ export interface Entry {
   params: Params
   promptCaching: CachingChoice
   /** Fields that the form neither shows nor changes. */
-  more: Omit<Exclude<ComboModel, string>, 'model' | 'weight' | 'when' | 'params' | 'promptCaching'>
+  otherFields: Omit<Exclude<ComboModel, string>, 'model' | 'weight' | 'when' | 'params' | 'promptCaching'>
 }
 
 /** An entry's parameters as form state. */
@@ -37,7 +37,7 @@ type Params = Record<(typeof paramNames)[number], string>
 interface EntriesProps {
   entries: { value: Entry[] }
   /** The ID of the element with the model suggestions. */
-  list: string
+  listId: string
   isWeighted: boolean
   isChat: boolean
 }
@@ -46,17 +46,17 @@ interface EntriesProps {
 export const filterNamed = (entries: readonly Entry[]) => entries.filter(({ model }) => model.trim() !== '')
 
 /** Renders a sortable list of models. Users can move them by dragging or with Alt and an arrow key. */
-export function Entries({ entries, list, isWeighted, isChat }: EntriesProps) {
+export function Entries({ entries, listId, isWeighted, isChat }: EntriesProps) {
   const message = useSignal('')
   const draggedIndex = useSignal<number | undefined>(undefined)
   function move(from: number, to: number) {
     if (to < 0 || to >= entries.value.length || from === to) return
-    const moved = [...entries.value]
-    const [entry] = moved.splice(from, 1)
+    const reorderedEntries = [...entries.value]
+    const [entry] = reorderedEntries.splice(from, 1)
     if (!entry) return
-    moved.splice(to, 0, entry)
-    entries.value = moved
-    message.value = `${entry.model} moved to position ${to + 1} of ${moved.length}.`
+    reorderedEntries.splice(to, 0, entry)
+    entries.value = reorderedEntries
+    message.value = `${entry.model} moved to position ${to + 1} of ${reorderedEntries.length}.`
   }
   return (
     <fieldset>
@@ -89,7 +89,7 @@ export function Entries({ entries, list, isWeighted, isChat }: EntriesProps) {
               >
                 ≡
               </button>
-              <TextField label="Model" path={path} list={list} of={bindField(field, 'model')} />
+              <TextField label="Model" path={path} list={listId} of={bindField(field, 'model')} />
               {isWeighted && <NumberField label="Weight" path={`${path}.weight`} of={bindField(field, 'weight')} />}
               <TextField
                 label="Condition (JSON)"
@@ -133,8 +133,8 @@ function EntryParams({ entry, field, path }: EntryParamsProps) {
       <summary>Parameters</summary>
       <div class="row">
         {paramNames.map((name) => {
-          const bound = bindField(bindField(field, 'params'), name)
-          const options = { key: name, label: toLabel(name), path: `${path}.params.${name}`, of: bound }
+          const boundParam = bindField(bindField(field, 'params'), name)
+          const options = { key: name, label: toLabel(name), path: `${path}.params.${name}`, of: boundParam }
           if (name === 'stopSequences')
             return <TextField {...options} hint={'A single sequence, or a JSON array such as ["END", "\\n\\n"].'} />
           if (name !== 'reasoning') return <NumberField {...options} min={undefined} />
@@ -155,7 +155,8 @@ let lastKey = 0
 
 /** Converts an entry to form state. */
 export function toEntryState(entry: ComboModel): Entry {
-  const { model, weight, when, params, promptCaching, ...rest } = typeof entry === 'string' ? { model: entry } : entry
+  const { model, weight, when, params, promptCaching, ...otherFields } =
+    typeof entry === 'string' ? { model: entry } : entry
   return {
     key: ++lastKey,
     model,
@@ -163,18 +164,18 @@ export function toEntryState(entry: ComboModel): Entry {
     when: when ? JSON.stringify(when) : '',
     params: toTexts(paramNames, params) as Params, // `toTexts` returns exactly these names
     promptCaching: toCachingChoice(promptCaching),
-    more: rest,
+    otherFields,
   }
 }
 
 /** Converts form state to an entry. Sends invalid JSON as a string, so the gateway's error explains what to enter. */
-export function toComboModel({ model, weight, when, params, promptCaching, more }: Entry) {
+export function toComboModel({ model, weight, when, params, promptCaching, otherFields }: Entry) {
   const name = model.trim()
-  const isPlain = weight.trim() === '' && when.trim() === '' && !hasText(params) && !promptCaching
-  if (isPlain && Object.keys(more).length === 0) return name
+  const isNameOnly = weight.trim() === '' && when.trim() === '' && !hasText(params) && !promptCaching
+  if (isNameOnly && Object.keys(otherFields).length === 0) return name
   return {
     model: name,
-    ...more,
+    ...otherFields,
     ...(weight.trim() !== '' && { weight: Number(weight) }),
     ...(when.trim() !== '' && { when: parseJson(when) }),
     ...(hasText(params) && { params: toParams(params) }),
@@ -192,10 +193,10 @@ export const hasText = (values: object) => Object.values(values).some((text) => 
 
 /** Converts form state to parameters. A single stop sequence can be plain text instead of a JSON array. */
 function toParams({ stopSequences, reasoning, ...counts }: Params) {
-  const stops = parseJson(stopSequences)
+  const stopTexts = parseJson(stopSequences)
   return {
     ...toNumbers(counts),
-    ...(stopSequences !== '' && { stopSequences: Array.isArray(stops) ? stops : [stopSequences] }),
+    ...(stopSequences !== '' && { stopSequences: Array.isArray(stopTexts) ? stopTexts : [stopSequences] }),
     ...(reasoning !== '' && { reasoning }),
   }
 }

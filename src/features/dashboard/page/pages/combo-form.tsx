@@ -56,7 +56,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ComboView; onSaved: () =
   const { state: published } = useData(async () =>
     (await api.value.models.published({ kinds: kind.value })).data.map(({ id }) => id),
   )
-  const saving = useAction(async () => {
+  const saveAction = useAction(async () => {
     // An undefined field isn't sent; `null` and `false` change a stored field.
     const input = {
       name: name.value.trim(),
@@ -76,18 +76,18 @@ export function ComboForm({ combo, onSaved }: { combo?: ComboView; onSaved: () =
     else await combos.create(input)
     onSaved()
   })
-  const list = useId()
+  const listId = useId()
   const [hint, usesWeight] = strategyTraits[strategy.value]
 
   return (
-    <Form of={saving} submit={combo ? 'Save' : 'Create'}>
+    <Form of={saveAction} submit={combo ? 'Save' : 'Create'}>
       <div class="row">
         <TextField label="Name" path="name" required of={name} />
         <SelectField label="Kind" of={kind} options={toChoices(kindLabels)} />
       </div>
       <SelectField label="Strategy" path="strategy" hint={hint} of={strategy} options={strategies} />
-      <Suggestions id={list} of={published.value.value} />
-      <Entries entries={entries} list={list} isWeighted={usesWeight} isChat={kind.value === 'llm'} />
+      <Suggestions id={listId} of={published.value.value} />
+      <Entries entries={entries} listId={listId} isWeighted={usesWeight} isChat={kind.value === 'llm'} />
       <div class="row">
         {strategy.value === 'round-robin' && (
           <CountField label="Requests per turn" path="stickyLimit" of={stickyLimit} />
@@ -144,5 +144,5 @@ const responseLabels: Readonly<Record<Exclude<ResponseCondition, 'function'>, st
 }
 
 /** Returns an optional positive number, or `null` if the user has cleared a stored number. */
-const toOptionalCount = (typed: string, stored: number | undefined) =>
-  typed.trim() !== '' ? Number(typed) : stored && null
+const toOptionalCount = (text: string, storedCount: number | undefined) =>
+  text.trim() !== '' ? Number(text) : storedCount && null

@@ -17,19 +17,19 @@ type OpenedDialog = { dialog: 'new' } | { dialog: 'edit' | 'remove'; combo: Comb
 /** Shows combos, aliases, and the routing preview. */
 export default function Combos() {
   const { state, reload } = useData(load)
-  const open = useSignal<OpenedDialog | undefined>(undefined)
-  const close = () => {
-    open.value = undefined
+  const openedDialog = useSignal<OpenedDialog | undefined>(undefined)
+  const closeDialog = () => {
+    openedDialog.value = undefined
   }
-  const done = () => {
-    close()
+  const closeAndReload = () => {
+    closeDialog()
     reload()
   }
   return (
     <>
       <div class="tools">
         <span class="grow" />
-        <Button writes kind="primary" onClick={() => (open.value = { dialog: 'new' })}>
+        <Button writes kind="primary" onClick={() => (openedDialog.value = { dialog: 'new' })}>
           Create combo
         </Button>
       </div>
@@ -38,7 +38,7 @@ export default function Combos() {
           <>
             <Table
               caption="Combos"
-              columns={getComboColumns((opened) => (open.value = opened))}
+              columns={getComboColumns((dialog) => (openedDialog.value = dialog))}
               rows={combos}
               getKey={({ id }) => id}
               empty="No combos yet. A combo is a virtual model that routes requests across several models."
@@ -48,24 +48,24 @@ export default function Combos() {
         )}
       </Await>
       <Explain />
-      {open.value?.dialog === 'new' && (
-        <Dialog title="Create combo" onClose={close}>
-          <ComboForm onSaved={done} />
+      {openedDialog.value?.dialog === 'new' && (
+        <Dialog title="Create combo" onClose={closeDialog}>
+          <ComboForm onSaved={closeAndReload} />
         </Dialog>
       )}
-      {open.value?.dialog === 'edit' && (
-        <Dialog title={`Edit combo "${open.value.combo.name}"`} onClose={close}>
-          <ComboForm combo={open.value.combo} onSaved={done} />
+      {openedDialog.value?.dialog === 'edit' && (
+        <Dialog title={`Edit combo "${openedDialog.value.combo.name}"`} onClose={closeDialog}>
+          <ComboForm combo={openedDialog.value.combo} onSaved={closeAndReload} />
         </Dialog>
       )}
-      {open.value?.dialog === 'remove' && (
+      {openedDialog.value?.dialog === 'remove' && (
         <RemoveDialog
-          title={`Delete combo "${open.value.combo.name}"?`}
+          title={`Delete combo "${openedDialog.value.combo.name}"?`}
           text="Requests for this name will fail with a 404."
-          record={open.value.combo}
-          remove={createRemoval(open.value.combo.id)}
-          onClose={close}
-          onDone={done}
+          record={openedDialog.value.combo}
+          remove={createRemoval(openedDialog.value.combo.id)}
+          onClose={closeDialog}
+          onDone={closeAndReload}
         />
       )}
     </>
@@ -82,7 +82,7 @@ const loadAliases = async (): Promise<Alias[]> =>
 
 const getModelName = (entry: ComboView['models'][number]) => (typeof entry === 'string' ? entry : entry.model)
 
-const getComboColumns = (open: (opened: OpenedDialog) => void): Column<ComboView>[] => [
+const getComboColumns = (open: (dialog: OpenedDialog) => void): Column<ComboView>[] => [
   nameColumn,
   {
     name: 'Strategy',
@@ -122,21 +122,22 @@ interface AliasesProps {
 function Aliases({ aliases, inCode, onChange }: AliasesProps) {
   const alias = useSignal('')
   const model = useSignal('')
-  const newer = useSignal({ than: aliases, rows: aliases })
-  const rows = newer.value.than === aliases ? newer.value.rows : aliases
+  const reloadedAliases = useSignal({ than: aliases, rows: aliases })
+  const rows = reloadedAliases.value.than === aliases ? reloadedAliases.value.rows : aliases
   const { run, error } = useChange(onChange)
-  const adding = useAction(async () => {
-    const entered = { alias: alias.value.trim(), model: model.value.trim() }
-    const findRow = (all: readonly Alias[]) => all.find((row) => row.alias === entered.alias)
-    const existing = findRow(rows)
-    if (existing) await changeRecord(existing, (options) => api.value.aliases.set(entered, options), entered)
+  const addAction = useAction(async () => {
+    const newAlias = { alias: alias.value.trim(), model: model.value.trim() }
+    const findRow = (aliasRows: readonly Alias[]) => aliasRows.find((row) => row.alias === newAlias.alias)
+    const existingAlias = findRow(rows)
+    if (existingAlias)
+      await changeRecord(existingAlias, (options) => api.value.aliases.set(newAlias, options), newAlias)
     else {
-      const now = await loadAliases()
-      if (findRow(now)) {
-        newer.value = { than: aliases, rows: now } // a retry starts from the rows in the table
+      const loadedAliases = await loadAliases()
+      if (findRow(loadedAliases)) {
+        reloadedAliases.value = { than: aliases, rows: loadedAliases } // a retry starts from the rows in the table
         throw new Error('Someone else just added this alias, as shown in the table. Add it again to replace it.')
       }
-      await api.value.aliases.set(entered)
+      await api.value.aliases.set(newAlias)
     }
     alias.value = ''
     model.value = ''
@@ -173,7 +174,7 @@ function Aliases({ aliases, inCode, onChange }: AliasesProps) {
         getKey={(row) => row.alias}
         empty="No aliases yet. An alias is another name for a model or combo."
       />
-      <Form of={adding} submit="Add alias" isRow>
+      <Form of={addAction} submit="Add alias" isRow>
         <TextField label="Alias" required of={alias} />
         <TextField label="Points to" required of={model} />
       </Form>

@@ -3,21 +3,21 @@ import { bindValue, NumberField, SelectField, TextField, toChoices } from '../ui
 /** Renders fields for the common parts of an entry's condition, which is JSON. */
 export function ConditionFields({ of }: { of: { value: string } }) {
   const condition = isCondition(of.value) ? parseCondition(of.value) : {}
-  const member = (name: string, displayValue: string, parse: (text: string) => unknown) =>
+  const bindMember = (name: string, displayValue: string, parse: (text: string) => unknown) =>
     bindValue(displayValue, (text) => {
-      const { [name]: _, ...others } = condition
+      const { [name]: _, ...otherMembers } = condition
       const value = text === '' ? undefined : parse(text)
-      const changed = value === undefined ? others : { ...others, [name]: value }
-      of.value = Object.keys(changed).length > 0 ? JSON.stringify(changed) : ''
+      const changedCondition = value === undefined ? otherMembers : { ...otherMembers, [name]: value }
+      of.value = Object.keys(changedCondition).length > 0 ? JSON.stringify(changedCondition) : ''
     })
   const { model = '', bytes } = condition
-  const size = (end: 'min' | 'max') => {
+  const bindSize = (end: 'min' | 'max') => {
     const sizes: object = typeof bytes === 'object' && bytes !== null ? bytes : {}
-    const { [end]: currentValue, ...other } = sizes as Partial<Record<'min' | 'max', unknown>>
-    const field = member('bytes', String(currentValue ?? ''), (text) => ({ ...sizes, [end]: Number(text) }))
-    const without = member('bytes', '', () => (Object.keys(other).length > 0 ? other : undefined))
+    const { [end]: currentValue, ...otherSize } = sizes as Partial<Record<'min' | 'max', unknown>>
+    const field = bindMember('bytes', String(currentValue ?? ''), (text) => ({ ...sizes, [end]: Number(text) }))
+    const clearedField = bindMember('bytes', '', () => (Object.keys(otherSize).length > 0 ? otherSize : undefined))
     return bindValue(field.value, (text) => {
-      if (text === '') without.value = 'without'
+      if (text === '') clearedField.value = 'without'
       else field.value = text
     })
   }
@@ -27,18 +27,18 @@ export function ConditionFields({ of }: { of: { value: string } }) {
       <div class="row">
         <TextField
           label="Requested model"
-          of={member('model', String(model), (text) => (text.includes(',') ? text.split(',') : text))}
+          of={bindMember('model', String(model), (text) => (text.includes(',') ? text.split(',') : text))}
         />
         {toChoices({ stream: 'Streaming', tools: 'Has tools', images: 'Has images' }).map(([name, label]) => (
           <SelectField
             key={name}
             label={label}
-            of={member(name, String(condition[name] ?? ''), (text) => text === 'true')}
+            of={bindMember(name, String(condition[name] ?? ''), (text) => text === 'true')}
             options={toChoices({ '': 'Any', true: 'Yes', false: 'No' })}
           />
         ))}
-        <NumberField label="Min body size (bytes)" of={size('min')} />
-        <NumberField label="Max body size (bytes)" of={size('max')} />
+        <NumberField label="Min body size (bytes)" of={bindSize('min')} />
+        <NumberField label="Max body size (bytes)" of={bindSize('max')} />
       </div>
       <p class="hint">For headers and metadata, edit the JSON above.</p>
     </details>

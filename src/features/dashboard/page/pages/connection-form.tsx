@@ -89,7 +89,7 @@ function ConnectionForm({
   onSaved,
 }: Omit<ConnectionDialogProps, 'onClose'> & { providers: readonly Provider[] }) {
   const form = useSignal<ConnectionState>(toFormState(connection))
-  const saving = useAction(async () => {
+  const saveAction = useAction(async () => {
     const input = toInput(form.value, connection)
     if (connection)
       await changeRecord(connection, (options) => api.value.connections.update(connection.id, input, options), input)
@@ -98,11 +98,11 @@ function ConnectionForm({
   })
   const provider = providers.find(({ id }) => id === form.value.provider.trim())
   const cloud = provider?.cloud
-  const list = useId()
-  const needsAddress = !provider?.baseUrl && !cloud
+  const listId = useId()
+  const needsBaseUrl = !provider?.baseUrl && !cloud
 
   return (
-    <Form of={saving} submit={connection ? 'Save' : 'Add connection'}>
+    <Form of={saveAction} submit={connection ? 'Save' : 'Add connection'}>
       {!connection && (
         <>
           <TextField
@@ -110,10 +110,10 @@ function ConnectionForm({
             path="provider"
             hint="Choose a provider, or enter any name and a base URL."
             required
-            list={list}
+            list={listId}
             of={bindField(form, 'provider')}
           />
-          <Suggestions id={list} of={providers.map(({ id, name = id }) => [id, name] as const)} />
+          <Suggestions id={listId} of={providers.map(({ id, name = id }) => [id, name] as const)} />
         </>
       )}
       <TextField label="Name" path="name" placeholder={provider?.name ?? ''} of={bindField(form, 'name')} />
@@ -137,7 +137,7 @@ function ConnectionForm({
             of={bindField(form, name)}
           />
         ))}
-      <details open={needsAddress || undefined}>
+      <details open={needsBaseUrl || undefined}>
         <summary>Base URL, format, and models</summary>
         <TextField
           label="Base URL"

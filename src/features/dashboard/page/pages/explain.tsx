@@ -15,12 +15,12 @@ export function Explain() {
   const path = useSignal('/v1/chat/completions')
   const body = useSignal('')
   const key = useSignal('')
-  const found = useSignal<Explanation | undefined>(undefined)
-  const explaining = useAction(async () => {
-    found.value = undefined
+  const explanation = useSignal<Explanation | undefined>(undefined)
+  const explainAction = useAction(async () => {
+    explanation.value = undefined
     const requestBody: unknown = body.value.trim() === '' ? undefined : JSON.parse(body.value)
     const keyId = await findKey(key.value.trim())
-    found.value = await api.value.explain({
+    explanation.value = await api.value.explain({
       model: model.value.trim(),
       path: path.value.trim(),
       ...(keyId !== '' && { keyId }),
@@ -30,7 +30,7 @@ export function Explain() {
   return (
     <Section title="Routing preview">
       <p class="hint">See where a request would go. No provider is called, and round-robin positions don’t change.</p>
-      <Form of={explaining} submit="Preview">
+      <Form of={explainAction} submit="Preview">
         <div class="row">
           <TextField label="Model" path="model" required of={model} />
           <TextField label="Path" path="path" of={path} />
@@ -38,7 +38,7 @@ export function Explain() {
         </div>
         <TextArea label="Request body (JSON, optional)" path="body" rows={3} class="mono" of={body} />
       </Form>
-      {found.value && <ExplanationView explanation={found.value} />}
+      {explanation.value && <ExplanationView explanation={explanation.value} />}
     </Section>
   )
 }
@@ -76,7 +76,7 @@ function ExplanationView({ explanation: { route, targets, leftOut, error } }: { 
   )
 }
 
-const uses = {
+const targetUseLabels = {
   first: 'First',
   next: 'Next',
   beyond: 'Beyond max attempts',
@@ -85,7 +85,7 @@ const uses = {
 } as const
 
 const columns: Column<Target>[] = [
-  { name: 'Order', cell: ({ use }) => uses[use] },
+  { name: 'Order', cell: ({ use }) => targetUseLabels[use] },
   {
     name: 'Target',
     cell: ({ provider, model, connection }) => `${provider}/${model} (${connection})`,

@@ -92,12 +92,12 @@ export function GuardForm({ guard, onSaved }: { guard: Guard | undefined; onSave
   const pairs = useSignal({ thresholds: toPairs(guard?.thresholds), headers: toPairs(guard?.headers) })
   const options: Array<[string, GuardOption]> = Object.entries(sharedGuardFields)
   const listKindOptions = (): Array<[string, GuardOption]> => Object.entries(guardKinds[kind.value])
-  const saving = useAction(async () => {
+  const saveAction = useAction(async () => {
     const input: Record<string, unknown> = { kind: kind.value }
     for (const [field, { shape }] of [...listKindOptions(), ...options]) {
       const value = isPairField(field)
         ? fromPairs<string | number>(pairs.value[field], field === 'headers' ? String : Number)
-        : readText(shape.type, texts.value[field])
+        : parseOption(shape.type, texts.value[field])
       if (value !== null || (guard && field in guard)) input[field] = value
     }
     if (!guard) await uncheckedApi.value.guards.create({ name: name.value.trim(), ...input })
@@ -110,7 +110,7 @@ export function GuardForm({ guard, onSaved }: { guard: Guard | undefined; onSave
         key={field}
         title={toLabel(field)}
         path={field}
-        what={field.slice(0, -1)}
+        noun={field.slice(0, -1)}
         hint={pairHints[field]}
         of={bindField(pairs, field)}
       />
@@ -118,7 +118,7 @@ export function GuardForm({ guard, onSaved }: { guard: Guard | undefined; onSave
       <OptionField key={field} field={field} kind={kind.value} option={option} of={bindField(texts, field)} />
     )
   return (
-    <Form of={saving} submit={guard ? 'Save' : 'Create'}>
+    <Form of={saveAction} submit={guard ? 'Save' : 'Create'}>
       {!guard && <TextField label="Name" path="name" required of={name} />}
       {!guard && (
         <SelectField
@@ -150,18 +150,18 @@ interface OptionFieldProps {
 
 function OptionField({ field, kind, option: { shape, isOptional }, of }: OptionFieldProps) {
   const [label = toLabel(field), fallback] = optionLabels[field] ?? []
-  const bound = bindValue(of.value ?? '', (text) => (of.value = text))
-  const common = { label, path: field, of: bound, required: !isOptional }
-  if (shape.type === 'number') return <NumberField {...common} {...getNumberBounds(shape)} />
+  const boundText = bindValue(of.value ?? '', (text) => (of.value = text))
+  const commonProps = { label, path: field, of: boundText, required: !isOptional }
+  if (shape.type === 'number') return <NumberField {...commonProps} {...getNumberBounds(shape)} />
   if (shape.type === 'choice') {
-    const preset = kind === 'invisible' && field === 'action' ? 'remove' : fallback
+    const defaultChoice = kind === 'invisible' && field === 'action' ? 'remove' : fallback
     const choices = shape.of.map((choice) => [choice, getChoiceLabel(field, choice)] as const)
     return (
       <SelectField
         label={label}
         path={field}
-        of={bound}
-        options={[['', preset ? `Default: ${getChoiceLabel(field, preset)}` : 'None'], ...choices]}
+        of={boundText}
+        options={[['', defaultChoice ? `Default: ${getChoiceLabel(field, defaultChoice)}` : 'None'], ...choices]}
       />
     )
   }
@@ -171,31 +171,34 @@ function OptionField({ field, kind, option: { shape, isOptional }, of }: OptionF
         <legend>{label}</legend>
         <div class="checks">
           <CheckFields
-            of={bindValue(splitLines(bound.value), (chosen) => (bound.value = chosen.join('\n')))}
+            of={bindValue(
+              splitLines(boundText.value),
+              (selectedChoices) => (boundText.value = selectedChoices.join('\n')),
+            )}
             options={shape.of.of.map((choice) => [choice, getChoiceLabel(field, choice)])}
           />
         </div>
         <p class="hint">Leave all unchecked for all.</p>
       </fieldset>
     )
-  if (shape.type === 'list') return <TextArea rows={3} {...common} hint="One per line." />
+  if (shape.type === 'list') return <TextArea rows={3} {...commonProps} hint="One per line." />
   if (shape.type === 'object')
-    return <TextArea rows={2} {...common} hint={`JSON with ${Object.keys(shape.fields).join(', ')}.`} />
+    return <TextArea rows={2} {...commonProps} hint={`JSON with ${Object.keys(shape.fields).join(', ')}.`} />
   if (shape.type === 'map')
-    return <TextArea rows={4} {...common} hint={'JSON Schemas by tool: {"search": {"required": ["query"]}}'} />
+    return <TextArea rows={4} {...commonProps} hint={'JSON Schemas by tool: {"search": {"required": ["query"]}}'} />
   if (shape.type === 'flag')
     return (
       <SelectField
         label={label}
         path={field}
-        of={bound}
+        of={boundText}
         options={[
           ['', 'Default: No'],
           ['true', 'Yes'],
         ]}
       />
     )
-  return field === 'model' || field === 'url' ? <TextField {...common} /> : <TextArea rows={2} {...common} />
+  return field === 'model' || field === 'url' ? <TextField {...commonProps} /> : <TextArea rows={2} {...commonProps} />
 }
 
 const toTexts = (guard: object = {}): Record<string, string> =>
@@ -228,7 +231,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Returns a field's value, or `null` if it is empty. */
-function readText(type: string, text = ''): unknown {
+function parseOption(type: string, text = ''): unknown {
   if (text.trim() === '') return null
   if (type === 'list') return splitLines(text)
   return type === 'text' || type === 'choice' ? text : parseJson(text)

@@ -1,8 +1,8 @@
 import type { StoredRequest } from '../page-request.ts'
 
-type RanGuard = NonNullable<StoredRequest['guards']>[number]
+type GuardResult = NonNullable<StoredRequest['guards']>[number]
 
-const verdictLabels: Readonly<Record<RanGuard['verdict'], string>> = {
+const verdictLabels: Readonly<Record<GuardResult['verdict'], string>> = {
   pass: 'passed',
   change: 'changed',
   refuse: 'rejected',
@@ -11,26 +11,26 @@ const verdictLabels: Readonly<Record<RanGuard['verdict'], string>> = {
   'failed-open': 'failed, passed',
 }
 
-interface Namer {
+interface GuardReferences {
   guards?: readonly string[]
 }
 
 /** Lists the guards that the settings, groups, keys, or combos use. No other guard checks a request, unless the client requests it. */
-export const listUsedGuards = (namers: readonly Namer[]): ReadonlySet<string> =>
-  new Set(namers.flatMap(({ guards }) => guards ?? []))
+export const listUsedGuards = (records: readonly GuardReferences[]): ReadonlySet<string> =>
+  new Set(records.flatMap(({ guards }) => guards ?? []))
 
 /** Describes the state of a guard that has no problems. */
 export const describeState = (
   { name, mode }: { name: string; mode?: 'enforce' | 'watch' },
-  used: ReadonlySet<string>,
+  usedGuards: ReadonlySet<string>,
 ): { kind: 'good' | 'warn' | 'off'; label: string } => {
-  if (!used.has(name)) return { kind: 'off', label: 'Not used' }
+  if (!usedGuards.has(name)) return { kind: 'off', label: 'Not used' }
   return mode === 'watch' ? { kind: 'warn', label: 'Watching' } : { kind: 'good', label: 'Enforced' }
 }
 
 /** Describes a guard's verdict, such as "rejected (word)". */
 export const describeVerdict = (
-  { verdict, isWatched }: Pick<RanGuard, 'verdict' | 'isWatched'>,
+  { verdict, isWatched }: Pick<GuardResult, 'verdict' | 'isWatched'>,
   category?: string,
 ): string =>
   `${verdictLabels[verdict]}${category ? ` (${category})` : ''}${isWatched && verdict !== 'pass' ? ', not enforced' : ''}`

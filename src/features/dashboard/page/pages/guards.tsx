@@ -16,24 +16,24 @@ type OpenedDialog = { dialog: 'edit'; guard?: Guard } | { dialog: 'remove'; guar
 /** Shows the guards, their recent verdicts, and a form for testing them. */
 export default function Guards() {
   const { state, reload } = useData(load)
-  const open = useSignal<OpenedDialog | undefined>(undefined)
-  const close = () => (open.value = undefined)
-  const done = () => {
-    close()
+  const openedDialog = useSignal<OpenedDialog | undefined>(undefined)
+  const closeDialog = () => (openedDialog.value = undefined)
+  const closeAndReload = () => {
+    closeDialog()
     reload()
   }
   return (
     <Await of={state.value} onRetry={reload}>
-      {({ guards, used, counts, refusals, unguarded }) => (
+      {({ guards, usedGuards, counts, refusals, unguarded }) => (
         <>
           <p class="actions">
-            <Button writes kind="primary" onClick={() => (open.value = { dialog: 'edit' })}>
+            <Button writes kind="primary" onClick={() => (openedDialog.value = { dialog: 'edit' })}>
               New guard
             </Button>
           </p>
           <Table
             caption="Guards"
-            columns={getColumns({ counts, used }, (dialog) => (open.value = dialog))}
+            columns={getColumns({ counts, usedGuards }, (dialog) => (openedDialog.value = dialog))}
             rows={guards}
             getKey={({ name }) => name}
             empty="No guards yet."
@@ -55,12 +55,17 @@ export default function Guards() {
             <p class="hint">No settings, key, or group names a guard for them.</p>
             <p>{unguarded.map(sanitize).join(', ') || 'None.'}</p>
           </Section>
-          {open.value?.dialog === 'edit' && (
-            <Dialog title={open.value.guard ? `Edit ${open.value.guard.name}` : 'New guard'} onClose={close}>
-              <GuardForm guard={open.value.guard} onSaved={done} />
+          {openedDialog.value?.dialog === 'edit' && (
+            <Dialog
+              title={openedDialog.value.guard ? `Edit ${openedDialog.value.guard.name}` : 'New guard'}
+              onClose={closeDialog}
+            >
+              <GuardForm guard={openedDialog.value.guard} onSaved={closeAndReload} />
             </Dialog>
           )}
-          {open.value?.dialog === 'remove' && <RemoveGuard guard={open.value.guard} onClose={close} onDone={done} />}
+          {openedDialog.value?.dialog === 'remove' && (
+            <RemoveGuard guard={openedDialog.value.guard} onClose={closeDialog} onDone={closeAndReload} />
+          )}
         </>
       )}
     </Await>
@@ -75,17 +80,17 @@ async function load() {
     api.value.groups.list(),
     api.value.combos.list(),
     api.value.usage.requests({ limit: 500 }).then(
-      (found) => found.requests,
+      (page) => page.requests,
       () => [], // fails if the gateway doesn't store usage
     ),
   ])
-  const guarded = new Set(groups.flatMap((group) => (group.guards ? [group.id] : [])))
+  const guardedGroups = new Set(groups.flatMap((group) => (group.guards ? [group.id] : [])))
   const counts = new Map<string, Map<string, number>>()
   const refusals = requests.flatMap(({ id, time, keyId, model, guards: entries = [] }) => {
     for (const entry of entries) {
-      const countsByWord = counts.get(entry.name) ?? new Map<string, number>()
+      const countsByLabel = counts.get(entry.name) ?? new Map<string, number>()
       const verdict = describeVerdict(entry)
-      counts.set(entry.name, countsByWord.set(verdict, (countsByWord.get(verdict) ?? 0) + 1))
+      counts.set(entry.name, countsByLabel.set(verdict, (countsByLabel.get(verdict) ?? 0) + 1))
     }
     return entries
       .filter(({ verdict, isWatched }) => verdict === 'refuse' && !isWatched)
@@ -94,9 +99,15 @@ async function load() {
         key: keys.find((key) => key.id === keyId)?.name ?? keyId,
       }))
   })
-  const unguarded = settings.guards ? [] : keys.filter((key) => !key.guards && !guarded.has(key.group ?? ''))
-  const used = listUsedGuards([settings, ...groups, ...keys, ...combos])
-  return { guards, used, counts, refusals: refusals.slice(0, 20), unguarded: unguarded.map(({ name }) => name) }
+  const unguardedKeys = settings.guards ? [] : keys.filter((key) => !key.guards && !guardedGroups.has(key.group ?? ''))
+  const usedGuards = listUsedGuards([settings, ...groups, ...keys, ...combos])
+  return {
+    guards,
+    usedGuards,
+    counts,
+    refusals: refusals.slice(0, 20),
+    unguarded: unguardedKeys.map(({ name }) => name),
+  }
 }
 
 type Refusal = Awaited<ReturnType<typeof load>>['refusals'][number]
@@ -107,7 +118,7 @@ const refusalColumns: Column<Refusal>[] = [
     by: ({ time }) => time,
     cell: ({ id, time }) => (
       <a href={buildLink('requests', id)}>
-        <Time at={time} />
+        <Time time={time} />
       </a>
     ),
   },
@@ -118,7 +129,7 @@ const refusalColumns: Column<Refusal>[] = [
 ]
 
 const getColumns = (
-  { counts, used }: Pick<Awaited<ReturnType<typeof load>>, 'counts' | 'used'>,
+  { counts, usedGuards }: Pick<Awaited<ReturnType<typeof load>>, 'counts' | 'usedGuards'>,
   open: (dialog: OpenedDialog) => void,
 ): Column<Guard>[] => [
   {
@@ -130,7 +141,7 @@ const getColumns = (
   {
     name: 'State',
     cell: (guard) => {
-      const { kind, label } = describeState(guard, used)
+      const { kind, label } = describeState(guard, usedGuards)
       return guard.error ? (
         <>
           <State kind="bad">Not working</State>
@@ -176,14 +187,14 @@ function TryGuards({ names }: { names: readonly string[] }) {
   const text = useSignal('')
   const guard = useSignal('')
   const result = useSignal<Awaited<ReturnType<typeof api.value.guards.test>> | undefined>(undefined)
-  const trying = useAction(async () => {
+  const tryAction = useAction(async () => {
     const guards = guard.value === '' ? [...names] : [guard.value]
     result.value = await api.value.guards.test({ text: text.value, guards })
   })
   if (names.length === 0) return null
   return (
     <Section title="Try a text">
-      <Form of={trying} submit="Check" writes={false}>
+      <Form of={tryAction} submit="Check" writes={false}>
         <TextArea rows={4} label="Text" hint="It isn’t stored." of={text} />
         <SelectField label="Guard" of={guard} options={[['', 'All'], ...names]} />
       </Form>

@@ -9,9 +9,9 @@ import type { PlainKey } from './keys.tsx'
 
 /** Shows a new key's value once, with code examples. */
 export function NewKeyDialog({ name, value, onClose }: { name: string; value: string; onClose: () => void }) {
-  const which = useSignal(snippets[0]?.name ?? '')
+  const selectedSnippet = useSignal(snippets[0]?.name ?? '')
   const snippet = snippets
-    .find((snippet) => snippet.name === which.value)
+    .find((snippet) => snippet.name === selectedSnippet.value)
     ?.code({ url: gatewayUrl, key: value }, 'your-model')
   return (
     <Dialog title={`Key "${name}"`} onClose={onClose}>
@@ -27,8 +27,8 @@ export function NewKeyDialog({ name, value, onClose }: { name: string; value: st
             key={snippetName}
             type="button"
             role="tab"
-            aria-selected={snippetName === which.value}
-            onClick={() => (which.value = snippetName)}
+            aria-selected={snippetName === selectedSnippet.value}
+            onClick={() => (selectedSnippet.value = snippetName)}
           >
             {snippetName}
           </button>
@@ -40,7 +40,7 @@ export function NewKeyDialog({ name, value, onClose }: { name: string; value: st
   )
 }
 
-const graces = [
+const graceOptions = [
   ['0', 'Immediately'],
   ['3600000', 'In 1 hour'],
   ['86400000', 'In 1 day'],
@@ -50,20 +50,20 @@ const graces = [
 interface RotateDialogProps {
   apiKey: PlainKey
   onClose: () => void
-  onMade: (name: string, value: string) => void
+  onCreated: (name: string, value: string) => void
 }
 
-export function RotateDialog({ apiKey, onClose, onMade }: RotateDialogProps) {
+export function RotateDialog({ apiKey, onClose, onCreated }: RotateDialogProps) {
   const grace = useSignal<string>('0')
-  const rotating = useAction(async () => {
+  const rotateAction = useAction(async () => {
     const { key } = await api.value.keys.rotate(apiKey.id, { graceMs: Number(grace.value) })
-    onMade(apiKey.name, key)
+    onCreated(apiKey.name, key)
   })
   return (
     <Dialog title={`Rotate key "${apiKey.name}"`} onClose={onClose}>
       <p>This generates a new value. The key’s ID, limits, and usage stay the same.</p>
-      <Form of={rotating} submit="Rotate key">
-        <SelectField label="Old value stops working" of={grace} options={graces} />
+      <Form of={rotateAction} submit="Rotate key">
+        <SelectField label="Old value stops working" of={grace} options={graceOptions} />
       </Form>
     </Dialog>
   )
@@ -78,13 +78,13 @@ interface RemoveKeyDialogProps {
 /** Deletes a key after confirmation. Offers to pause it instead. If it was used today, the user must type its name. */
 export function RemoveKeyDialog({ apiKey, onClose, onDone }: RemoveKeyDialogProps) {
   const { id, name } = apiKey
-  const typed = useSignal('')
-  const isUsed = useSignal(false)
+  const typedName = useSignal('')
+  const wasUsed = useSignal(false)
   const { run, isBusy, error } = useChange(onDone)
   const remove = () =>
     run(async () => {
-      if (!isUsed.value && (await wasUsedToday(id))) {
-        isUsed.value = true
+      if (!wasUsed.value && (await wasUsedToday(id))) {
+        wasUsed.value = true
         throw new Error(`This key was used today. To confirm, enter its name: ${name}`)
       }
       await changeRecord(apiKey, (options) => api.value.keys.delete(id, options))
@@ -94,14 +94,14 @@ export function RemoveKeyDialog({ apiKey, onClose, onDone }: RemoveKeyDialogProp
     <Dialog title={`Delete key "${name}"?`} onClose={onClose}>
       <p>Requests with this key will fail immediately. You can’t undo this, but you can pause the key instead.</p>
       <Problem>{error.value}</Problem>
-      {isUsed.value && <TextField label="Name" of={typed} />}
+      {wasUsed.value && <TextField label="Name" of={typedName} />}
       <div class="actions">
         {apiKey.isActive !== false && (
           <Button disabled={isBusy.value} onClick={() => run(() => api.value.keys.update(id, { isActive: false }))}>
             Pause instead
           </Button>
         )}
-        <Button kind="danger" disabled={isBusy.value || (isUsed.value && typed.value !== name)} onClick={remove}>
+        <Button kind="danger" disabled={isBusy.value || (wasUsed.value && typedName.value !== name)} onClick={remove}>
           Delete
         </Button>
       </div>

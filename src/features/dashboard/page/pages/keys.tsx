@@ -27,12 +27,12 @@ type OpenedDialog =
 /** Shows API keys and groups. */
 export default function Keys() {
   const { state, reload } = useData(load)
-  const open = useSignal<OpenedDialog | undefined>(undefined)
-  const close = () => {
-    open.value = undefined
+  const openedDialog = useSignal<OpenedDialog | undefined>(undefined)
+  const closeDialog = () => {
+    openedDialog.value = undefined
   }
-  const done = () => {
-    close()
+  const closeAndReload = () => {
+    closeDialog()
     reload()
   }
   const change = useChange(reload)
@@ -41,11 +41,14 @@ export default function Keys() {
     <Await of={state.value} onRetry={reload}>
       {({ keys, after, groups, usage, groupLimits }) => (
         <>
-          <Filters groups={groups} onNew={() => (open.value = { dialog: 'new-key' })} />
+          <Filters groups={groups} onNew={() => (openedDialog.value = { dialog: 'new-key' })} />
           <Problem>{change.error.value}</Problem>
           <Table
             caption="Keys"
-            columns={getKeyColumns({ groups, usage }, { open: (dialog) => (open.value = dialog), run: change.run })}
+            columns={getKeyColumns(
+              { groups, usage },
+              { open: (dialog) => (openedDialog.value = dialog), run: change.run },
+            )}
             rows={keys}
             getKey={({ id }) => id}
             empty={route.value.query.size === 0 ? 'No keys yet. Create one for each app or user.' : 'No results.'}
@@ -57,27 +60,30 @@ export default function Keys() {
           <Section
             title="Groups"
             beside={
-              <Button writes onClick={() => (open.value = { dialog: 'new-group' })}>
+              <Button writes onClick={() => (openedDialog.value = { dialog: 'new-group' })}>
                 Create group
               </Button>
             }
           >
             <Table
               caption="Groups"
-              columns={getGroupColumns(groupLimits, { open: (dialog) => (open.value = dialog), run: change.run })}
+              columns={getGroupColumns(groupLimits, {
+                open: (dialog) => (openedDialog.value = dialog),
+                run: change.run,
+              })}
               rows={groups}
               getKey={({ id }) => id}
               empty="No groups yet. Group the keys of a customer, team, or plan to give them shared limits."
             />
           </Section>
-          {open.value && (
+          {openedDialog.value && (
             <OpenDialog
-              open={open.value}
+              open={openedDialog.value}
               groups={groups}
-              onClose={close}
-              onDone={done}
-              onMade={(name, value) => {
-                open.value = { dialog: 'made', name, value }
+              onClose={closeDialog}
+              onDone={closeAndReload}
+              onCreated={(name, value) => {
+                openedDialog.value = { dialog: 'made', name, value }
                 reload()
               }}
             />
@@ -112,14 +118,16 @@ async function loadGroupLimits(groups: readonly Group[], keys: ReadonlyArray<{ l
   const knownLimits = keys.flatMap(({ limits }) => limits)
   const pickGroupFields = (id: string, states: readonly LimitState[]) =>
     states.filter((state) => state.scope === 'group' && state.id === id)
-  const found = new Map(groups.map(({ id }) => [id, dedupeLimits(pickGroupFields(id, knownLimits))]))
-  const others = groups.filter(({ id, limits }) => limits && found.get(id)?.length === 0).slice(0, MAX_GROUPS)
-  const work = others.map(async ({ id }) => {
+  const limitsByGroup = new Map(groups.map(({ id }) => [id, dedupeLimits(pickGroupFields(id, knownLimits))]))
+  const remainingGroups = groups
+    .filter(({ id, limits }) => limits && limitsByGroup.get(id)?.length === 0)
+    .slice(0, MAX_GROUPS)
+  const limitLoads = remainingGroups.map(async ({ id }) => {
     const { limits } = await api.value.groups.limits.get(id)
-    found.set(id, pickGroupFields(id, limits))
+    limitsByGroup.set(id, pickGroupFields(id, limits))
   })
-  await Promise.allSettled(work) // while the storage is unavailable, the table shows limits without their usage
-  return found
+  await Promise.allSettled(limitLoads) // while the storage is unavailable, the table shows limits without their usage
+  return limitsByGroup
 }
 
 /** Removes duplicates, because every key in a group reports the group's limits. */
@@ -128,18 +136,18 @@ const dedupeLimits = (states: readonly LimitState[]) => [
 ]
 
 function Filters({ groups, onNew }: { groups: readonly Group[]; onNew: () => void }) {
-  const filter = (name: string) => bindQuery(name, undefined, { after: '' }) // a new filter starts on the first page
+  const bindFilter = (name: string) => bindQuery(name, undefined, { after: '' }) // a new filter starts on the first page
   return (
     <div class="tools">
-      <TextField label="Name or ID" type="search" of={filter('q')} />
+      <TextField label="Name or ID" type="search" of={bindFilter('q')} />
       <SelectField
         label="Group"
-        of={filter('group')}
+        of={bindFilter('group')}
         options={[['', 'All groups'], ...groups.map(({ id, name }) => [id, name] as const)]}
       />
       <SelectField
         label="Status"
-        of={filter('state')}
+        of={bindFilter('state')}
         options={[['', 'All'], ...Object.entries(stateLabels).slice(0, 3)]}
       />
       <span class="grow" />
@@ -158,14 +166,14 @@ function getState({ error, isActive, expiresAt }: PlainKey): keyof typeof stateL
   return expiresAt !== undefined && Date.parse(expiresAt) <= Date.now() ? 'expired' : 'active'
 }
 
-const kinds = { active: 'good', paused: 'off', expired: 'warn', rejected: 'bad' } as const
+const stateKinds = { active: 'good', paused: 'off', expired: 'warn', rejected: 'bad' } as const
 
 const formatModels = ({ models }: PlainKey | Group) => models?.join(', ') ?? 'All models'
 
 type KeyUsage = ReturnType<Usage['get']>
 
-const formatSpend = (used: KeyUsage) =>
-  used?.costUsd === undefined ? '' : `${used.unpriced ? '≥ ' : ''}${formatMoney(used.costUsd)}`
+const formatSpend = (usage: KeyUsage) =>
+  usage?.costUsd === undefined ? '' : `${usage.unpriced ? '≥ ' : ''}${formatMoney(usage.costUsd)}`
 
 interface RowActions {
   open: (dialog: OpenedDialog) => void
@@ -194,7 +202,7 @@ function getKeyColumns(
       name: 'Status',
       cell: (key) => (
         <span title={key.error}>
-          <State kind={kinds[getState(key)]}>{stateLabels[getState(key)]}</State>
+          <State kind={stateKinds[getState(key)]}>{stateLabels[getState(key)]}</State>
         </span>
       ),
     },
@@ -213,7 +221,7 @@ function getKeyColumns(
         if (lastUsedAt === undefined) return requests === undefined ? '' : 'Not in 30 days'
         return (
           <a href={buildLink('requests', '', { keyId: id })}>
-            <Time at={lastUsedAt} />
+            <Time time={lastUsedAt} />
           </a>
         )
       },
@@ -222,7 +230,7 @@ function getKeyColumns(
       name: 'Expires',
       cell: ({ expiresAt, createdAt }) => (
         <span title={`Created ${formatDateTime(createdAt)}`}>
-          {expiresAt === undefined ? 'Never' : <Time at={expiresAt} />}
+          {expiresAt === undefined ? 'Never' : <Time time={expiresAt} />}
         </span>
       ),
     },
@@ -302,10 +310,10 @@ interface OpenDialogProps {
   groups: readonly Group[]
   onClose: () => void
   onDone: () => void
-  onMade: (name: string, value: string) => void
+  onCreated: (name: string, value: string) => void
 }
 
-function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) {
+function OpenDialog({ open, groups, onClose, onDone, onCreated }: OpenDialogProps) {
   const { keys, groups: groupApi } = api.value
   switch (open.dialog) {
     case 'new-key':
@@ -316,7 +324,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
             groups={groups}
             onSave={async ({ name, ...rest }) => {
               const { key } = await keys.create({ name, ...omitNulls(rest) })
-              onMade(name, key)
+              onCreated(name, key)
             }}
           />
         </Dialog>
@@ -369,7 +377,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
     case 'remove-key':
       return <RemoveKeyDialog apiKey={open.key} onClose={onClose} onDone={onDone} />
     case 'rotate':
-      return <RotateDialog apiKey={open.key} onClose={onClose} onMade={onMade} />
+      return <RotateDialog apiKey={open.key} onClose={onClose} onCreated={onCreated} />
     case 'made':
       return <NewKeyDialog name={open.name} value={open.value} onClose={onClose} />
     case 'limits':

@@ -16,7 +16,7 @@ interface LimitsDialogProps {
 /** Shows a key's, group's, or account's limits and their usage. */
 export function LimitsDialog({ of, id, name, onClose }: LimitsDialogProps) {
   const getLimitOperations = () => api.value[of].limits
-  const { state, reload } = useData(async () => (await getLimitOperations().get(id)).limits, { everyMs: 2_000 })
+  const { state, reload } = useData(async () => (await getLimitOperations().get(id)).limits, { intervalMs: 2_000 })
   const change = useChange(reload)
   const title = `Limits for "${name}"`
   return (
@@ -114,5 +114,5 @@ const columns: Column<LimitState>[] = [
   { name: 'Reserved', isNumber: true, cell: createAmountCell('reserved') },
   { name: 'Unsettled', isNumber: true, cell: createAmountCell('unsettled') },
   { name: 'Remaining', isNumber: true, cell: createAmountCell('remaining') },
-  { name: 'Resets', cell: ({ resetsAt }) => resetsAt !== null && <Time at={resetsAt} /> },
+  { name: 'Resets', cell: ({ resetsAt }) => resetsAt !== null && <Time time={resetsAt} /> },
 ]

@@ -70,27 +70,29 @@ const bindFilter = (name: string) => bindQuery(name, undefined, { after: '' })
 
 const formatPrice = (value: number | undefined) => (value === undefined ? '' : formatMoney(value))
 
-const labels: Readonly<Record<string, string>> = tokenLabels
+const priceLabels: Readonly<Record<string, string>> = tokenLabels
 
 /** Formats all prices except those for text tokens, such as prices for images and for requests with a long input. */
 function formatOtherPrices({
   price: { images = {}, tiers = [], serviceTiers = {}, ...all } = {},
 }: PublishedModel): string {
-  const others = Object.entries(all).filter(([unit]) => !/^(?:input|output|cache)/.test(unit))
-  const listed = [...others, ...Object.entries(images)].map(([unit, usd = 0]) => `${unit}: ${formatMoney(usd)}`)
-  const long = tiers.map(({ above, ...prices }) => {
-    const each = Object.entries(prices).map(
-      ([unit, usd]) => `${labels[unit]?.toLowerCase() ?? unit} ${formatMoney(usd)}`,
+  const otherPrices = Object.entries(all).filter(([unit]) => !/^(?:input|output|cache)/.test(unit))
+  const priceTexts = [...otherPrices, ...Object.entries(images)].map(
+    ([unit, usd = 0]) => `${unit}: ${formatMoney(usd)}`,
+  )
+  const tierTexts = tiers.map(({ above, ...prices }) => {
+    const texts = Object.entries(prices).map(
+      ([unit, usd]) => `${priceLabels[unit]?.toLowerCase() ?? unit} ${formatMoney(usd)}`,
     )
-    return `over ${formatCompact(above)} input tokens: ${each.join(', ')}`
+    return `over ${formatCompact(above)} input tokens: ${texts.join(', ')}`
   })
-  const services = Object.entries(serviceTiers).map(([name, { tiers: _, ...prices }]) => {
-    const each = Object.entries(prices).map(
-      ([unit, usd]) => `${labels[unit]?.toLowerCase() ?? unit} ${formatMoney(usd)}`,
+  const serviceTexts = Object.entries(serviceTiers).map(([name, { tiers: _, ...prices }]) => {
+    const texts = Object.entries(prices).map(
+      ([unit, usd]) => `${priceLabels[unit]?.toLowerCase() ?? unit} ${formatMoney(usd)}`,
     )
-    return `${name}: ${each.join(', ')}`
+    return `${name}: ${texts.join(', ')}`
   })
-  return [...listed, ...long, ...services].join('; ')
+  return [...priceTexts, ...tierTexts, ...serviceTexts].join('; ')
 }
 
 const priceSources = { connection: 'Connection', customModel: 'Custom model', catalog: 'Catalog' } as const
@@ -128,7 +130,7 @@ function CustomModels({ custom, onChange }: { custom: readonly CustomModel[]; on
   const kind = useSignal<Kind>('llm')
   const input = useSignal('')
   const output = useSignal('')
-  const adding = useAction(async () => {
+  const addAction = useAction(async () => {
     const prices = {
       ...(input.value !== '' && { input: Number(input.value) }),
       ...(output.value !== '' && { output: Number(output.value) }),
@@ -178,7 +180,7 @@ function CustomModels({ custom, onChange }: { custom: readonly CustomModel[]; on
         getKey={(model) => `${model.providerAlias}/${model.id}`}
         empty="No custom models yet."
       />
-      <Form of={adding} submit="Add model" isRow>
+      <Form of={addAction} submit="Add model" isRow>
         <TextField label="Provider prefix or ID" required of={provider} />
         <TextField label="Model ID" required of={id} />
         <SelectField label="Kind" of={kind} options={toChoices(kindLabels)} />

@@ -27,26 +27,26 @@ type Summary = NonNullable<OverviewData['usage']>
 /** Shows figures for the last 24 hours, unhealthy targets, and problems that need attention. */
 export default function Overview() {
   const { state, reload } = useData(load, {
-    everyMs: 30_000,
+    intervalMs: 30_000,
     on: ['finished', 'health', 'changed', 'lost'],
-    restMs: 3_000,
+    minIntervalMs: 3_000,
   })
   return (
     <Await of={state.value} onRetry={reload}>
-      {(loaded) => (
+      {(overview) => (
         <>
-          <FirstSteps {...loaded} />
-          {loaded.usage ? (
+          <FirstSteps {...overview} />
+          {overview.usage ? (
             <Section title="Last 24 hours">
-              <Figures {...loaded.usage} />
-              <Chart {...toChart(loaded.usage)} />
+              <Figures {...overview.usage} />
+              <Chart {...toChart(overview.usage)} />
             </Section>
           ) : (
             <p class="notice">This gateway doesn’t record usage, so there are no statistics to show.</p>
           )}
-          <Attention {...loaded} />
-          <UnhealthyTargets {...loaded} />
-          <Failures {...loaded} />
+          <Attention {...overview} />
+          <UnhealthyTargets {...overview} />
+          <Failures {...overview} />
         </>
       )}
     </Await>
@@ -122,14 +122,14 @@ const formatFailedShare = ({ failed, requests }: Summary['totals']) => formatPer
 
 function toChart({ from, rows }: Summary) {
   const hours = Array.from({ length: 24 }, (_, index) => Date.parse(from) + index * HOUR_MS)
-  const findRow = (at: number) => rows.find(({ hour }) => hour !== undefined && Date.parse(hour) === at)
+  const findRow = (time: number) => rows.find(({ hour }) => hour !== undefined && Date.parse(hour) === time)
   const failed = hours.map((hour) => findRow(hour)?.failed ?? 0)
-  const answered = hours.map((hour, index) => (findRow(hour)?.requests ?? 0) - (failed[index] ?? 0))
+  const succeeded = hours.map((hour, index) => (findRow(hour)?.requests ?? 0) - (failed[index] ?? 0))
   return {
     title: 'Requests per hour',
     labels: hours.map(formatHour),
     parts: [
-      { name: 'Succeeded', values: answered },
+      { name: 'Succeeded', values: succeeded },
       { name: 'Failed or rejected', values: failed },
     ],
     format: formatCompact,
@@ -183,9 +183,9 @@ function Attention({ usage, damaged, nearLimits = [], requireApiKey, mirrorError
 type NearLimit = NonNullable<OverviewData['nearLimits']>[number]
 
 function formatNearLimit({ name, unit, window, limit, remaining }: NearLimit): string {
-  const holder = name === undefined ? 'The gateway' : `"${sanitize(name)}"`
+  const holderName = name === undefined ? 'The gateway' : `"${sanitize(name)}"`
   const [used, most] = [formatAmount(unit, Math.max(0, limit - remaining)), formatAmount(unit, limit)]
-  return `${holder} has used ${used} of ${most} ${formatLimitName(unit, window)}.`
+  return `${holderName} has used ${used} of ${most} ${formatLimitName(unit, window)}.`
 }
 
 function getHolderLink({ scope, id = '' }: NearLimit): string {

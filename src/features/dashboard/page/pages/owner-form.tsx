@@ -77,7 +77,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   const id = useSignal('')
   const name = useSignal(owner?.name ?? '')
   const models = useSignal(owner?.models?.join(', ') ?? '')
-  const expires = useSignal(owner?.expiresAt === undefined ? '' : toLocalInput(owner.expiresAt))
+  const expiresAt = useSignal(owner?.expiresAt === undefined ? '' : toLocalInput(owner.expiresAt))
   const group = useSignal(owner?.group ?? owner?.plan ?? '')
   const actsFor = useSignal(owner?.actsFor ? (owner.actsFor.plan ?? ANY_NAME) : '')
   const promptCaching = useSignal(toCachingChoice(owner?.promptCaching))
@@ -88,7 +88,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   const metadata = useSignal(toPairs(owner?.metadata))
   const guards = useSignal(owner?.guards?.join(', ') ?? '')
   const guardsExcept = useSignal(owner?.guardsExcept?.join(', ') ?? '')
-  const saving = useAction(() => onSave(readInput()))
+  const saveAction = useAction(() => onSave(readInput()))
 
   function readInput(): OwnerInput {
     return {
@@ -102,7 +102,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
       ...(of === 'key' && {
         group: group.value || null,
         actsFor: actsFor.value ? (actsFor.value === ANY_NAME ? {} : { plan: actsFor.value }) : null,
-        expiresAt: expires.value === '' ? null : new Date(expires.value).toISOString(),
+        expiresAt: expiresAt.value === '' ? null : new Date(expiresAt.value).toISOString(),
         guardsExcept: toNames(guardsExcept.value),
       }),
       ...(!isAccount && { guards: toNames(guards.value) }),
@@ -112,7 +112,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   }
 
   return (
-    <Form of={saving} submit={owner ? 'Save' : 'Create'}>
+    <Form of={saveAction} submit={owner ? 'Save' : 'Create'}>
       {isAccount && !owner && (
         <TextField label="ID" path="id" hint="Your app’s own ID of this user or customer." required of={id} />
       )}
@@ -135,7 +135,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
                 path="expiresAt"
                 hint="In your local time. Leave empty for no expiration."
                 type="datetime-local"
-                of={expires}
+                of={expiresAt}
               />
               <SelectField
                 label="Acts for accounts"
@@ -180,7 +180,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
       <PairFields
         title="Metadata"
         path="metadata"
-        what="metadata"
+        noun="metadata"
         hint="Up to 16 key-value pairs that appear in usage records. They don’t affect requests."
         of={metadata}
       />
@@ -221,9 +221,9 @@ export function LimitFieldset({ title, path, limits: { rows, parallel } }: Limit
       <legend>{title}</legend>
       <Rows
         of={rows}
-        blank={{ unit: 'usd', amount: '', window: 'month' }}
-        add="Add limit"
-        what="limit"
+        emptyRow={{ unit: 'usd', amount: '', window: 'month' }}
+        addLabel="Add limit"
+        noun="limit"
         beside={<CountField label="Concurrent requests" path={`${path}.parallel`} of={parallel} />}
       >
         {(row) => (

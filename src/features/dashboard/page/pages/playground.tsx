@@ -4,7 +4,7 @@ import { useData, useSignal } from '../page-data.ts'
 import { escapeInvisible, formatDuration, formatMoney } from '../page-format.ts'
 import {
   buildRequest,
-  codes,
+  codeSamples,
   extractImages,
   extractOutput,
   type FormatName,
@@ -26,7 +26,7 @@ interface Progress {
   raw: string
   /** Data URLs. */
   images: readonly string[]
-  sound?: string
+  audioUrl?: string
   startedAt: number
   firstMs?: number
   endedMs?: number
@@ -51,7 +51,7 @@ export default function Playground() {
   useEffect(() => () => controller.current?.abort(), [])
 
   /** The selected format. Changing it replaces the body, unless the user has edited the body. */
-  const chosen = {
+  const boundFormat = {
     get value() {
       return format.value
     },
@@ -61,7 +61,7 @@ export default function Playground() {
     },
   }
 
-  async function ask() {
+  async function send() {
     const parsedBody = parseObject(body.value)
     const needsAudio = format.value === 'transcription'
     problem.value = !parsedBody
@@ -70,19 +70,19 @@ export default function Playground() {
         ? 'Choose a file first.'
         : undefined
     if (!parsedBody || problem.value || isInProgress) return
-    const sound = needsAudio && file.value && { audio: await readBase64(file.value), mediaType: file.value.type }
-    const created = buildRequest(format.value, model.value.trim(), { ...parsedBody, ...sound })
-    const stop = new AbortController()
-    controller.current = stop
+    const audio = needsAudio && file.value && { audio: await readBase64(file.value), mediaType: file.value.type }
+    const request = buildRequest(format.value, model.value.trim(), { ...parsedBody, ...audio })
+    const abortController = new AbortController()
+    controller.current = abortController
     await sendRequest(
-      { ...created, ...(asKey.value !== '' && { asKey: asKey.value }) },
-      { signal: stop.signal, note: (change) => note(change, stop) },
+      { ...request, ...(asKey.value !== '' && { asKey: asKey.value }) },
+      { signal: abortController.signal, onProgress: (change) => updateProgress(change, abortController) },
     )
   }
 
-  function note(change: Partial<Progress>, stop: AbortController) {
+  function updateProgress(change: Partial<Progress>, abortController: AbortController) {
     const previous = progress.peek()
-    if (controller.current === stop)
+    if (controller.current === abortController)
       progress.value = { ...(change.phase === 'waiting' || !previous ? INITIAL_PROGRESS : previous), ...change }
   }
 
@@ -90,7 +90,7 @@ export default function Playground() {
     <>
       <p class="hint">Sends a real request to a model. It’s billed like any other request.</p>
       <Form
-        of={{ run: ask, isBusy: { value: isInProgress }, error: { value: undefined } }}
+        of={{ run: send, isBusy: { value: isInProgress }, error: { value: undefined } }}
         submit="Send"
         beside={
           <Button disabled={!isInProgress} onClick={() => controller.current?.abort()}>
@@ -99,7 +99,7 @@ export default function Playground() {
         }
       >
         <div class="row">
-          <SelectField label="API format" of={chosen} options={toChoices(formatLabels)} />
+          <SelectField label="API format" of={boundFormat} options={toChoices(formatLabels)} />
           <TextField label="Model, combo, or alias" required list="models" of={model} />
           <SelectField
             label="Send as"
@@ -129,7 +129,7 @@ export default function Playground() {
       </Form>
       <details>
         <summary>View code</summary>
-        {codes.map(({ name, code }) => {
+        {codeSamples.map(({ name, code }) => {
           const text = code({
             url: gatewayUrl,
             format: format.value,
@@ -173,9 +173,9 @@ const readBase64 = (file: File) =>
   })
 
 function ResponseView({ progress }: { progress: Progress }) {
-  const { phase, text, raw, images, sound, error, facts, id, firstMs, endedMs = 0 } = progress
-  useEffect(() => () => sound && URL.revokeObjectURL(sound), [sound])
-  const words = {
+  const { phase, text, raw, images, audioUrl, error, facts, id, firstMs, endedMs = 0 } = progress
+  useEffect(() => () => audioUrl && URL.revokeObjectURL(audioUrl), [audioUrl])
+  const phaseLabels = {
     waiting: 'Waiting for a response…',
     answering: 'Receiving the response…',
     ended: `Finished in ${formatDuration(endedMs)}.`,
@@ -183,14 +183,14 @@ function ResponseView({ progress }: { progress: Progress }) {
   }
   return (
     <>
-      <p role="status">{words[phase]}</p>
+      <p role="status">{phaseLabels[phase]}</p>
       <Problem>{error}</Problem>
       {images.map((src) => (
         <img key={src} class="made" src={src} alt="Output of the model" />
       ))}
-      {sound !== undefined && (
+      {audioUrl !== undefined && (
         // biome-ignore lint/a11y/useMediaCaption: the text above is its transcript
-        <audio controls src={sound} aria-label="Generated audio" />
+        <audio controls src={audioUrl} aria-label="Generated audio" />
       )}
       <div class="row panes">
         <Pane label="Output" text={text} />
@@ -215,11 +215,11 @@ const Pane = ({ label, text }: { label: string; text: string }) => (
 /** Sends a request and reports its progress. Never rejects. */
 async function sendRequest(
   input: { path: string; body: object; headers?: Record<string, string>; asKey?: string },
-  { signal, note }: { signal: AbortSignal; note: (change: Partial<Progress>) => void },
+  { signal, onProgress }: { signal: AbortSignal; onProgress: (change: Partial<Progress>) => void },
 ): Promise<void> {
   const startedAt = Date.now()
   const getElapsedMs = () => Date.now() - startedAt
-  note({ phase: 'waiting', startedAt })
+  onProgress({ phase: 'waiting', startedAt })
   try {
     const response = await trackedFetch(getUrl('api/try'), {
       method: 'POST',
@@ -228,60 +228,60 @@ async function sendRequest(
       signal,
     })
     const id = response.headers.get('x-signalbox-request-id') ?? undefined
-    note({ phase: 'answering', facts: getHeaderFacts(response), ...(id !== undefined && { id }) })
-    const failure = await readResponse(response, { passed: getElapsedMs, note })
-    note({ phase: 'ended', endedMs: getElapsedMs(), ...(!response.ok && { error: failure }) })
-    if (id !== undefined) note({ facts: await loadRecordFacts(id, getHeaderFacts(response)) })
+    onProgress({ phase: 'answering', facts: getHeaderFacts(response), ...(id !== undefined && { id }) })
+    const failure = await readResponse(response, { getElapsedMs, onProgress })
+    onProgress({ phase: 'ended', endedMs: getElapsedMs(), ...(!response.ok && { error: failure }) })
+    if (id !== undefined) onProgress({ facts: await loadRecordFacts(id, getHeaderFacts(response)) })
   } catch (error) {
-    if (signal.aborted) note({ phase: 'stopped' })
-    else note({ phase: 'ended', endedMs: getElapsedMs(), error: getMessage(error) })
+    if (signal.aborted) onProgress({ phase: 'stopped' })
+    else onProgress({ phase: 'ended', endedMs: getElapsedMs(), error: getMessage(error) })
   }
 }
 
 /** Reads a response to its end. Resolves to the error message, if any. */
 async function readResponse(
   response: Response,
-  { passed, note }: { passed: () => number; note: (change: Partial<Progress>) => void },
+  { getElapsedMs, onProgress }: { getElapsedMs: () => number; onProgress: (change: Partial<Progress>) => void },
 ): Promise<string> {
   const type = response.headers.get('content-type') ?? ''
   if (type.startsWith('audio/')) {
     const blob = await response.blob()
-    note({ raw: `${type}, ${blob.size} bytes`, sound: URL.createObjectURL(blob) })
+    onProgress({ raw: `${type}, ${blob.size} bytes`, audioUrl: URL.createObjectURL(blob) })
     return ''
   }
   const isStream = type.startsWith('text/event-stream')
   let output = ''
   let raw = ''
-  let text = ''
+  let buffer = ''
   let failure = ''
-  const take = (data: string) => {
+  const handleData = (data: string) => {
     const value: unknown = JSON.parse(data)
     const error = getField(value, 'error')
     if (error) failure = String(getField(error, 'message') ?? error)
     const images = extractImages(value)
-    if (images.length > 0) note({ images })
-    const words = extractOutput(value)
-    if (words !== '' && output === '') note({ firstMs: passed() })
-    output += sanitizeLines(words)
+    if (images.length > 0) onProgress({ images })
+    const outputText = extractOutput(value)
+    if (outputText !== '' && output === '') onProgress({ firstMs: getElapsedMs() })
+    output += sanitizeLines(outputText)
   }
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
-    text += chunk.value
+    buffer += chunk.value
     if (!isStream) continue
     raw += sanitizeLines(chunk.value)
-    const events = text.split(/\r?\n\r?\n/)
-    text = events.pop() ?? ''
+    const events = buffer.split(/\r?\n\r?\n/)
+    buffer = events.pop() ?? ''
     for (const event of events) {
       const data = event.split(/\r?\n/).flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trim()] : []))
-      if (data.length > 0 && data[0] !== '[DONE]') take(data.join('\n'))
+      if (data.length > 0 && data[0] !== '[DONE]') handleData(data.join('\n'))
     }
-    note({ text: output, raw })
+    onProgress({ text: output, raw })
   }
-  if (!isStream && text !== '') {
-    raw = sanitizeLines(indent(text))
-    take(text)
-    note({ text: output, raw })
-  } else if (failure !== '') note({ error: failure })
+  if (!isStream && buffer !== '') {
+    raw = sanitizeLines(indent(buffer))
+    handleData(buffer)
+    onProgress({ text: output, raw })
+  } else if (failure !== '') onProgress({ error: failure })
   return failure
 }
 
@@ -315,12 +315,12 @@ async function loadRecordFacts(id: string, facts: ReadonlyArray<readonly [string
   const record = await api.value.usage.request(id).catch(() => undefined) // fails if the gateway doesn't store usage
   if (!record) return facts
   const { costUsd, tokens, attempts, warnings = [] } = record.request
-  const later: Record<string, string> = {}
-  if (costUsd !== undefined || tokens) later.Cost = costUsd === undefined ? 'Unknown' : formatMoney(costUsd)
-  if (warnings.length > 0) later.Warnings = warnings.join(', ')
+  const recordFacts: Record<string, string> = {}
+  if (costUsd !== undefined || tokens) recordFacts.Cost = costUsd === undefined ? 'Unknown' : formatMoney(costUsd)
+  if (warnings.length > 0) recordFacts.Warnings = warnings.join(', ')
   if (attempts.length > 0)
-    later.Attempts = attempts
+    recordFacts.Attempts = attempts
       .map(({ provider, model, status, durationMs }) => `${provider}/${model} ${status}, ${formatDuration(durationMs)}`)
       .join('; ')
-  return [...facts.filter(([name]) => !Object.hasOwn(later, name)), ...Object.entries(later)]
+  return [...facts.filter(([name]) => !Object.hasOwn(recordFacts, name)), ...Object.entries(recordFacts)]
 }

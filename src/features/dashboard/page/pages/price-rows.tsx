@@ -27,16 +27,16 @@ const NO_TIER: TierRow = { ...NO_TOKENS, above: '', other: {} }
 export const PriceRows = ({ of }: { of: { value: PriceRow[] } }) => (
   <Rows
     of={of}
-    blank={NO_PRICES}
-    add="Add model prices"
-    what="prices"
+    emptyRow={NO_PRICES}
+    addLabel="Add model prices"
+    noun="prices"
     below={(row) => {
       const path = `${getPath(row)}.tiers`
       const tiers = bindField(row, 'tiers')
       return (
         <fieldset>
           <legend>Prices for long inputs</legend>
-          <Rows of={tiers} blank={NO_TIER} add="Add tier" what="tier">
+          <Rows of={tiers} emptyRow={NO_TIER} addLabel="Add tier" noun="tier">
             {(tier) => {
               const rowPath = `${path}[${tiers.value.indexOf(tier.value)}]`
               return (
@@ -103,17 +103,23 @@ export const toPriceRows = (prices: Prices = {}): PriceRow[] =>
   })
 
 function toTexts({ input, output, cacheRead, cacheWrite, ...other }: Prices[string]) {
-  const text = (value: number | undefined) => `${value ?? ''}`
-  return { input: text(input), output: text(output), cacheRead: text(cacheRead), cacheWrite: text(cacheWrite), other }
+  const toText = (value: number | undefined) => `${value ?? ''}`
+  return {
+    input: toText(input),
+    output: toText(output),
+    cacheRead: toText(cacheRead),
+    cacheWrite: toText(cacheWrite),
+    other,
+  }
 }
 
 /** Converts form state to API input. Returns `null` if there are no prices. Throws if a model's other prices aren't a JSON object. */
 export function toPrices(rows: readonly PriceRow[]): Record<string, object> | null {
   const prices = rows.map(({ model, tiers, other, ...tokens }) => {
-    const long = tiers.map(({ other: otherPrices, ...tier }) => ({ ...otherPrices, ...toNumbers(tier) }))
+    const tierPrices = tiers.map(({ other: otherPrices, ...tier }) => ({ ...otherPrices, ...toNumbers(tier) }))
     return [
       model.trim(),
-      { ...toNumbers(tokens), ...(long.length > 0 && { tiers: long }), ...parseJsonObject(other) },
+      { ...toNumbers(tokens), ...(tierPrices.length > 0 && { tiers: tierPrices }), ...parseJsonObject(other) },
     ] as const
   })
   return rows.length > 0 ? Object.fromEntries(prices) : null

@@ -154,7 +154,7 @@ function GuardVerdicts({ request: { guards = [] } }: { request: StoredRequest })
 
 function Attempts({ request: { attempts, durationMs, streamed } }: { request: StoredRequest }) {
   if (attempts.length === 0) return <p>No provider was called.</p>
-  const total = Math.max(1, durationMs)
+  const totalMs = Math.max(1, durationMs)
   return (
     <>
       <p class="hint">
@@ -163,20 +163,24 @@ function Attempts({ request: { attempts, durationMs, streamed } }: { request: St
       </p>
       <ol class="attempts">
         {attempts.map((attempt, index) => {
-          const isAnswer = attempt.outcome === 'answered'
+          const hasAnswered = attempt.outcome === 'answered'
           return (
             <li key={index}>
               <div>
                 <Text of={`${attempt.provider}/${attempt.model}`} />{' '}
                 <State
                   kind={
-                    isAnswer ? 'good' : attempt.outcome === 'cancelled' || attempt.outcome === 'outrun' ? 'off' : 'bad'
+                    hasAnswered
+                      ? 'good'
+                      : attempt.outcome === 'cancelled' || attempt.outcome === 'outrun'
+                        ? 'off'
+                        : 'bad'
                   }
                 >
-                  {attempt.status} {isAnswer ? '' : getOutcomeLabel(attempt.outcome)}
+                  {attempt.status} {hasAnswered ? '' : getOutcomeLabel(attempt.outcome)}
                 </State>{' '}
                 <span class="hint">
-                  {isAnswer && streamed
+                  {hasAnswered && streamed
                     ? `first token after ${formatDuration(attempt.durationMs)}, ${formatDuration(durationMs - attempt.startMs)} total`
                     : formatDuration(attempt.durationMs)}
                 </span>
@@ -184,16 +188,16 @@ function Attempts({ request: { attempts, durationMs, streamed } }: { request: St
               <svg class="axis" viewBox="0 0 1000 14" preserveAspectRatio="none" aria-hidden="true">
                 <rect class="track" width="1000" height="14" />
                 <rect
-                  class={isAnswer ? 'series s4' : 'series s5'}
-                  x={(attempt.startMs / total) * 1000}
-                  width={Math.max(4, (attempt.durationMs / total) * 1000)}
+                  class={hasAnswered ? 'series s4' : 'series s5'}
+                  x={(attempt.startMs / totalMs) * 1000}
+                  width={Math.max(4, (attempt.durationMs / totalMs) * 1000)}
                   height="14"
                 />
-                {isAnswer && (
+                {hasAnswered && (
                   <rect
                     class="series s4 faded"
-                    x={((attempt.startMs + attempt.durationMs) / total) * 1000}
-                    width={Math.max(0, 1000 - ((attempt.startMs + attempt.durationMs) / total) * 1000)}
+                    x={((attempt.startMs + attempt.durationMs) / totalMs) * 1000}
+                    width={Math.max(0, 1000 - ((attempt.startMs + attempt.durationMs) / totalMs) * 1000)}
                     height="14"
                   />
                 )}

@@ -11,7 +11,7 @@ import {
   formatNumber,
   sanitize,
 } from '../page-format.ts'
-import { onEvents, type RunningRequest, running } from '../page-live.ts'
+import { onEvents, type RunningRequest, runningRequests } from '../page-live.ts'
 import { endKinds, type StoredRequest } from '../page-request.ts'
 import { getRange, RangeFields } from '../ranges.tsx'
 import { bindQuery, buildLink, route } from '../route.ts'
@@ -52,16 +52,16 @@ export default function Requests() {
 
 function RequestList() {
   const { state, reload } = useData(load)
-  const fresh = useSignal<StoredRequest[]>([])
+  const liveRequests = useSignal<StoredRequest[]>([])
   const isLive = useSignal(true)
-  useLive(fresh, isLive, reload)
-  const older = useSignal<StoredRequest[]>([])
-  const before = useSignal<string | undefined>(undefined) // empty if there are no older requests; `undefined` until the first page has loaded
+  useLive(liveRequests, isLive, reload)
+  const olderRequests = useSignal<StoredRequest[]>([])
+  const nextCursor = useSignal<string | undefined>(undefined) // empty if there are no older requests; `undefined` until the first page has loaded
   const filter = route.value.query.toString()
   const isSorted = getSort() !== NEWEST_FIRST
   useEffect(() => {
-    older.value = []
-    before.value = undefined
+    olderRequests.value = []
+    nextCursor.value = undefined
   }, [filter])
 
   return (
@@ -78,18 +78,20 @@ function RequestList() {
         <span class="hint" role="status">
           {isSorted
             ? 'Live updates are off while the list is sorted. Refresh to see new requests.'
-            : fresh.value.length > 0
-              ? `${formatNumber(fresh.value.length)} new`
+            : liveRequests.value.length > 0
+              ? `${formatNumber(liveRequests.value.length)} new`
               : 'New requests appear automatically.'}
         </span>
       </p>
       <Await of={state.value} onRetry={reload}>
         {({ requests, next, missing = 0, names }) => {
-          const seen = new Set<string>()
-          const now = isLive.value ? [...running.value.values()].reverse() : []
-          const newer = isSorted ? [] : [...now, ...fresh.value].filter(matchesFilter)
-          const rows: Row[] = [...newer, ...requests, ...older.value].filter(({ id }) => !seen.has(id) && seen.add(id))
-          const following = before.value === undefined ? next : before.value || undefined
+          const seenIds = new Set<string>()
+          const runningRows = isLive.value ? [...runningRequests.value.values()].reverse() : []
+          const newerRows = isSorted ? [] : [...runningRows, ...liveRequests.value].filter(matchesFilter)
+          const rows: Row[] = [...newerRows, ...requests, ...olderRequests.value].filter(
+            ({ id }) => !seenIds.has(id) && seenIds.add(id),
+          )
+          const followingCursor = nextCursor.value === undefined ? next : nextCursor.value || undefined
           return (
             <>
               <Table
@@ -106,12 +108,12 @@ function RequestList() {
                   Usage totals include {missing === 1 ? 'it' : 'them'}.
                 </p>
               )}
-              {following !== undefined && (
+              {followingCursor !== undefined && (
                 <Button
                   onClick={async () => {
-                    const page = await api.value.usage.requests({ ...getQuery(), before: following })
-                    older.value = [...older.value, ...page.requests]
-                    before.value = page.before ?? ''
+                    const page = await api.value.usage.requests({ ...getQuery(), before: followingCursor })
+                    olderRequests.value = [...olderRequests.value, ...page.requests]
+                    nextCursor.value = page.before ?? ''
                   }}
                 >
                   Load older requests
@@ -168,12 +170,13 @@ function matchesFilter(request: Row): boolean {
 }
 
 /** Collects finished requests. Reloads the list if any were missed. */
-function useLive(fresh: Signal<StoredRequest[]>, isLive: Signal<boolean>, reload: () => void): void {
+function useLive(liveRequests: Signal<StoredRequest[]>, isLive: Signal<boolean>, reload: () => void): void {
   useEffect(() => {
     if (!isLive.value) return undefined
     return onEvents((events) => {
       const finishedRequests = events.flatMap(({ type, data }) => (type === 'finished' ? data : []))
-      if (finishedRequests.length > 0) fresh.value = [...finishedRequests.reverse(), ...fresh.value].slice(0, MAX_ROWS)
+      if (finishedRequests.length > 0)
+        liveRequests.value = [...finishedRequests.reverse(), ...liveRequests.value].slice(0, MAX_ROWS)
       if (events.some(({ type }) => type === 'lost')) reload()
     })
   }, [isLive.value])
@@ -181,12 +184,12 @@ function useLive(fresh: Signal<StoredRequest[]>, isLive: Signal<boolean>, reload
 
 function Filters() {
   const { query } = route.value
-  const text = (name: keyof typeof filterLabels) => (
+  const renderFilter = (name: keyof typeof filterLabels) => (
     <TextField key={name} label={filterLabels[name]} of={bindQuery(name)} />
   )
   return (
     <div class="tools">
-      <RangeFields fallback="" any="All time" />
+      <RangeFields fallback="" anyLabel="All time" />
       <form
         class="row"
         onSubmit={(event) => {
@@ -201,11 +204,11 @@ function Filters() {
         </label>
       </form>
       <KeyField label="Key" of={bindQuery('keyId')} />
-      {text('model')}
+      {renderFilter('model')}
       <SelectField label="Result" of={bindQuery('end')} options={[['', 'Any'], ...Object.entries(endLabels)]} />
       <details open={EXTRA_FILTERS.some((name) => query.has(name))}>
         <summary>More filters</summary>
-        <div class="tools">{EXTRA_FILTERS.map(text)}</div>
+        <div class="tools">{EXTRA_FILTERS.map(renderFilter)}</div>
       </details>
     </div>
   )

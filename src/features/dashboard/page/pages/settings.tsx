@@ -61,16 +61,16 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
   const guards = useSignal(settings.guards?.join(', ') ?? '')
   const limits = useLimits(settings.limits)
   const whenPriceUnknown = useSignal(settings.whenPriceUnknown ?? 'skip')
-  const away = useSignal<Record<keyof typeof UNAVAILABLE_DEFAULTS, 'refuse' | 'allow'>>({
+  const unavailableActions = useSignal<Record<keyof typeof UNAVAILABLE_DEFAULTS, 'refuse' | 'allow'>>({
     ...UNAVAILABLE_DEFAULTS,
     ...settings.onStorageUnavailable,
   })
   const keepRequests = useSignal(String(settings.usage?.keepRequestsDays ?? 30))
   const keepTotals = useSignal(String(settings.usage?.keepTotalsDays ?? 400))
   const promptCaching = useSignal(toCachingChoice(settings.promptCaching))
-  const attempts = useSignal(String(settings.maxAttempts))
+  const maxAttempts = useSignal(String(settings.maxAttempts))
   const isSaved = useSignal(false)
-  const saving = useAction(async () => {
+  const saveAction = useAction(async () => {
     isSaved.value = false
     const change = {
       requireApiKey: requireApiKey.value,
@@ -79,9 +79,9 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
       guards: toNames(guards.value),
       limits: limits.value(),
       whenPriceUnknown: whenPriceUnknown.value,
-      onStorageUnavailable: away.value,
+      onStorageUnavailable: unavailableActions.value,
       usage: { keepRequestsDays: Number(keepRequests.value), keepTotalsDays: Number(keepTotals.value) },
-      maxAttempts: Number(attempts.value),
+      maxAttempts: Number(maxAttempts.value),
       promptCaching: fromCachingChoice(promptCaching.value),
     }
     for (const name of inCode) Reflect.deleteProperty(change, name)
@@ -89,19 +89,19 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
     isSaved.value = true
     onSaved()
   })
-  const setting = (name: keyof Settings, fields: ComponentChildren) => (
+  const renderSetting = (name: keyof Settings, fields: ComponentChildren) => (
     <Setting inCode={inCode.includes(name)}>{fields}</Setting>
   )
   return (
-    <Form of={saving} beside={<span role="status">{isSaved.value && 'Saved.'}</span>}>
-      {setting(
+    <Form of={saveAction} beside={<span role="status">{isSaved.value && 'Saved.'}</span>}>
+      {renderSetting(
         'requireApiKey',
         <>
           <CheckField label="Require an API key" of={requireApiKey} />
           <p class="hint">If this is off, anyone who can reach the gateway can use your connections.</p>
         </>,
       )}
-      {setting(
+      {renderSetting(
         'showKeyValues',
         <>
           <CheckField label="Include key values when the API lists keys" of={showKeyValues} />
@@ -110,7 +110,7 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
           </p>
         </>,
       )}
-      {setting(
+      {renderSetting(
         'guards',
         <TextField
           label="Guards"
@@ -121,8 +121,8 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
       )}
       <h2>Gateway limits</h2>
       {settings.limits && <LimitUsage limits={settings.limits} states={states} />}
-      {setting('limits', <LimitFieldset title="Limits" path="limits" limits={limits} />)}
-      {setting(
+      {renderSetting('limits', <LimitFieldset title="Limits" path="limits" limits={limits} />)}
+      {renderSetting(
         'whenPriceUnknown',
         <SelectField
           label="When a model’s price is unknown and a dollar limit applies"
@@ -130,7 +130,7 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
           options={toChoices({ skip: 'Skip the model', allow: 'Allow the model' })}
         />,
       )}
-      {setting(
+      {renderSetting(
         'onStorageUnavailable',
         <fieldset>
           <legend>If storage is unavailable</legend>
@@ -139,7 +139,7 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
               <SelectField
                 key={unit}
                 label={label}
-                of={bindField(away, unit)}
+                of={bindField(unavailableActions, unit)}
                 options={toChoices({ refuse: 'Reject requests', allow: 'Allow requests' })}
               />
             ))}
@@ -148,7 +148,7 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
         </fieldset>,
       )}
       <h2>Usage records</h2>
-      {setting(
+      {renderSetting(
         'usage',
         <div class="row">
           <CountField label="Keep individual requests (days)" of={keepRequests} />
@@ -156,12 +156,12 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
         </div>,
       )}
       <h2>Routing</h2>
-      {setting(
+      {renderSetting(
         'allowRequestModels',
         <CheckField label="Allow requests with their own list of models" of={allowRequestModels} />,
       )}
-      {setting('promptCaching', <CachingField of={promptCaching} inherited="Default (off)" />)}
-      {setting('maxAttempts', <CountField label="Max attempts per request" of={attempts} />)}
+      {renderSetting('promptCaching', <CachingField of={promptCaching} inherited="Default (off)" />)}
+      {renderSetting('maxAttempts', <CountField label="Max attempts per request" of={maxAttempts} />)}
     </Form>
   )
 }

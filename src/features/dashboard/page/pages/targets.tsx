@@ -17,22 +17,22 @@ type TargetState = Health['targets'][number]
 
 /** Shows connections and unhealthy targets. */
 export default function Targets() {
-  const { state, reload } = useData(load, { everyMs: 15_000, on: ['health', 'changed', 'lost'] })
-  const edited = useSignal<ConnectionView | 'new' | undefined>(undefined)
-  const removed = useSignal<ConnectionView | undefined>(undefined)
-  const tested = useSignal<ConnectionTest | undefined>(undefined)
+  const { state, reload } = useData(load, { intervalMs: 15_000, on: ['health', 'changed', 'lost'] })
+  const editedConnection = useSignal<ConnectionView | 'new' | undefined>(undefined)
+  const removedConnection = useSignal<ConnectionView | undefined>(undefined)
+  const connectionTest = useSignal<ConnectionTest | undefined>(undefined)
   const change = useChange(reload)
 
   return (
     <>
       <div class="tools">
         <span class="grow" />
-        <Button writes kind="primary" onClick={() => (edited.value = 'new')}>
+        <Button writes kind="primary" onClick={() => (editedConnection.value = 'new')}>
           Add connection
         </Button>
       </div>
       <Problem>{change.error.value}</Problem>
-      <TestResult tested={tested.value} />
+      <TestResult tested={connectionTest.value} />
       <Await of={state.value} onRetry={reload}>
         {({ connections, health, targets, promptCaching, coldSessions, windowMs, startedAt }) => (
           <>
@@ -74,7 +74,14 @@ export default function Targets() {
             <Section title="Connections">
               <Table
                 caption="Connections"
-                columns={getConnectionColumns({ health, targets, edited, removed, tested, run: change.run })}
+                columns={getConnectionColumns({
+                  health,
+                  targets,
+                  edited: editedConnection,
+                  removed: removedConnection,
+                  tested: connectionTest,
+                  run: change.run,
+                })}
                 rows={connections}
                 getKey={({ id }) => id}
                 empty="No connections yet. Connect a provider to use its models."
@@ -87,25 +94,25 @@ export default function Targets() {
           </>
         )}
       </Await>
-      {edited.value !== undefined && (
+      {editedConnection.value !== undefined && (
         <ConnectionDialog
-          connection={edited.value === 'new' ? undefined : edited.value}
-          onClose={() => (edited.value = undefined)}
+          connection={editedConnection.value === 'new' ? undefined : editedConnection.value}
+          onClose={() => (editedConnection.value = undefined)}
           onSaved={() => {
-            edited.value = undefined
+            editedConnection.value = undefined
             reload()
           }}
         />
       )}
-      {removed.value && (
+      {removedConnection.value && (
         <RemoveDialog
-          title={`Delete connection "${removed.value.name}"?`}
+          title={`Delete connection "${removedConnection.value.name}"?`}
           text="This also deletes its API key. To stop sending requests but keep the connection, pause or drain it instead."
-          record={removed.value}
-          remove={createRemoval(removed.value.id)}
-          onClose={() => (removed.value = undefined)}
+          record={removedConnection.value}
+          remove={createRemoval(removedConnection.value.id)}
+          onClose={() => (removedConnection.value = undefined)}
           onDone={() => {
-            removed.value = undefined
+            removedConnection.value = undefined
             reload()
           }}
         />
@@ -139,14 +146,14 @@ const cachedColumns: Column<CachedTarget>[] = [
 const pauseColumns: Column<Health['promptCaching'][number]>[] = [
   ...cachedColumns,
   { name: 'Saved', isNumber: true, cell: ({ savedUsd }) => formatMoney(savedUsd) },
-  { name: 'Until', cell: ({ until }) => <Time at={until} /> },
+  { name: 'Until', cell: ({ until }) => <Time time={until} /> },
 ]
 
 const coldColumns: Column<Health['coldSessions'][number]>[] = [
   ...cachedColumns,
   { name: 'Requests', isNumber: true, cell: ({ requests }) => requests },
   { name: 'Cached', isNumber: true, cell: ({ readShare }) => formatPercent(readShare) },
-  { name: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+  { name: 'Last used', cell: ({ lastUsedAt }) => <Time time={lastUsedAt} /> },
 ]
 
 const getHealthKey = ({ level, provider, connectionId, model, combo }: HealthEntry) =>
@@ -173,7 +180,7 @@ function getHealthColumns(connections: Connections): Column<HealthEntry>[] {
       ),
     },
     { name: 'Consecutive failures', cell: ({ failures }) => failures, isNumber: true, by: ({ failures }) => failures },
-    { name: 'Next attempt', cell: ({ retryAt }) => retryAt !== undefined && <Time at={retryAt} /> },
+    { name: 'Next attempt', cell: ({ retryAt }) => retryAt !== undefined && <Time time={retryAt} /> },
   ]
 }
 
@@ -197,7 +204,7 @@ function getConnectionColumns({
   const { connections, health: healthApi } = api.value
   const listConnectionTargets = (id: string) => targets.filter(({ connectionId }) => connectionId === id)
   const sum = (id: string, getCount: (target: TargetState) => number) =>
-    listConnectionTargets(id).reduce((all, target) => all + getCount(target), 0)
+    listConnectionTargets(id).reduce((total, target) => total + getCount(target), 0)
   return [
     nameColumn,
     { name: 'Provider', by: ({ provider }) => provider, cell: ({ provider }) => provider },

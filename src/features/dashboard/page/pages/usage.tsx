@@ -36,8 +36,8 @@ const filters = {
   model: 'Requested model',
   target: 'Target',
 } as const
-const measures = { costUsd: 'Cost', requests: 'Requests', tokens: 'Tokens' } as const
-type Measure = keyof typeof measures
+const measureLabels = { costUsd: 'Cost', requests: 'Requests', tokens: 'Tokens' } as const
+type Measure = keyof typeof measureLabels
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -47,7 +47,7 @@ const MAX_HOURS = 72
 
 /** Shows usage by key, group, account, model, target, or end user. */
 export default function Usage() {
-  const { state, reload } = useData(load, { everyMs: 30_000 })
+  const { state, reload } = useData(load, { intervalMs: 30_000 })
   return (
     <>
       <Filters names={state.value.value?.names} />
@@ -81,7 +81,7 @@ export default function Usage() {
 const getSelection = () => {
   const { query } = route.value
   const by = toChoices(groupings).find(([grouping]) => grouping === query.get('by'))?.[0] ?? 'key'
-  const measure = toChoices(measures).find(([name]) => name === query.get('show'))?.[0] ?? 'costUsd'
+  const measure = toChoices(measureLabels).find(([name]) => name === query.get('show'))?.[0] ?? 'costUsd'
   const filter = Object.fromEntries(
     Object.keys(filters).flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : [])),
   )
@@ -115,7 +115,7 @@ function Filters({ names = new Map() }: { names: Names | undefined }) {
     <div class="tools">
       <RangeFields fallback={DEFAULT_RANGE} />
       <SelectField label="Group by" of={bindQuery('by', by)} options={toChoices(groupings)} />
-      <SelectField label="Metric" of={bindQuery('show', measure)} options={toChoices(measures)} />
+      <SelectField label="Metric" of={bindQuery('show', measure)} options={toChoices(measureLabels)} />
       {toChoices(filters).map(([name, title]) => {
         const value = filter[name]
         return (
@@ -186,10 +186,10 @@ const formatCost = ({ costUsd, unpriced }: Totals) => `${unpriced > 0 ? '≥ ' :
 
 const formatTime = (ms: number | undefined) => (ms === undefined ? '–' : formatDuration(ms))
 
-function formatChange(now: number | undefined, previous: number | undefined): string | undefined {
-  if (!now || !previous) return undefined
-  const share = now / previous - 1
-  return `${share >= 0 ? '+' : '−'}${formatPercent(Math.abs(share))} vs. previous period`
+function formatChange(current: number | undefined, previous: number | undefined): string | undefined {
+  if (!current || !previous) return undefined
+  const change = current / previous - 1
+  return `${change >= 0 ? '+' : '−'}${formatPercent(Math.abs(change))} vs. previous period`
 }
 
 /** Builds the chart data: the five largest rows and the sum of all others. */
@@ -197,27 +197,32 @@ function toChart(summary: Summary & { isHourly: boolean }, names: Names) {
   const { measure } = getSelection()
   const { rows, series = [], isHourly } = summary
   const times = listHoursOrDays(summary, isHourly)
-  const first = new Map(
+  const topRows = new Map(
     rows.slice(0, 5).map((row) => [getRowValue(row), { name: getRowName(names, row), values: times.map(() => 0) }]),
   )
-  const rest = times.map(() => 0)
+  const otherValues = times.map(() => 0)
   for (const row of series) {
-    const values = (row.others === undefined && first.get(getRowValue(row))?.values) || rest
+    const values = (row.others === undefined && topRows.get(getRowValue(row))?.values) || otherValues
     const index = times.indexOf(row.hour ?? row.day ?? '')
     values[index] = (values[index] ?? 0) + getMeasure(row, measure)
   }
-  const parts: Part[] = [...first.values()]
-  if (rest.some((value) => value > 0)) parts.push({ name: 'Other', values: rest })
-  const label = isHourly ? (times.length > 25 ? formatMoment : formatHour) : formatDay
-  return { title: `${measures[measure]} over time`, labels: times.map(label), parts, format: getFormat(measure) }
+  const parts: Part[] = [...topRows.values()]
+  if (otherValues.some((value) => value > 0)) parts.push({ name: 'Other', values: otherValues })
+  const formatLabel = isHourly ? (times.length > 25 ? formatMoment : formatHour) : formatDay
+  return {
+    title: `${measureLabels[measure]} over time`,
+    labels: times.map(formatLabel),
+    parts,
+    format: getFormat(measure),
+  }
 }
 
 /** Lists all hours or days in the summary's range, including those without requests. */
 function listHoursOrDays({ from, to }: Summary, isHourly: boolean): string[] {
-  const [step, length] = isHourly ? [HOUR_MS, 24] : [DAY_MS, 10]
+  const [stepMs, length] = isHourly ? [HOUR_MS, 24] : [DAY_MS, 10]
   const times: string[] = []
-  for (let index = Math.floor(Date.parse(from) / step) * step; index < Date.parse(to); index += step)
-    times.push(new Date(index).toISOString().slice(0, length))
+  for (let timeMs = Math.floor(Date.parse(from) / stepMs) * stepMs; timeMs < Date.parse(to); timeMs += stepMs)
+    times.push(new Date(timeMs).toISOString().slice(0, length))
   return times
 }
 
@@ -312,10 +317,10 @@ function Export() {
   const { run, error } = useAction(async (format: 'csv' | 'jsonl') => {
     const { by, range, filter } = getSelection()
     const query = new URLSearchParams({ ...filter, ...range, by, format })
-    const reply = await trackedFetch(getUrl(`api/usage?${query}`), { headers: getAuthHeaders() })
-    if (!reply.ok) throw new Error(await reply.text())
+    const response = await trackedFetch(getUrl(`api/usage?${query}`), { headers: getAuthHeaders() })
+    if (!response.ok) throw new Error(await response.text())
     const link = document.createElement('a')
-    link.href = URL.createObjectURL(await reply.blob())
+    link.href = URL.createObjectURL(await response.blob())
     link.download = `usage.${format}`
     link.click()
     URL.revokeObjectURL(link.href)

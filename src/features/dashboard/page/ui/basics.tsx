@@ -26,14 +26,14 @@ export function Button({
   label,
   children,
 }: ButtonProps) {
-  const isClosed = writes && !canWrite.value
+  const isReadOnly = writes && !canWrite.value
   const accessibleLabel = of === undefined ? label : `${String(children)}: ${of}`
   return (
     <button
       type={type}
       class={kind}
-      disabled={disabled || isClosed}
-      title={isClosed ? 'Your token is read-only.' : undefined}
+      disabled={disabled || isReadOnly}
+      title={isReadOnly ? 'Your token is read-only.' : undefined}
       aria-label={accessibleLabel && sanitize(accessibleLabel)}
       onClick={() => void onClick?.()}
     >
@@ -50,9 +50,9 @@ export const sanitizeNode = (value: ComponentChildren): ComponentChildren =>
   typeof value === 'string' ? sanitize(value) : value
 
 /** Shows a relative time, with the exact time in a tooltip. */
-export const Time = ({ at }: { at: string | number }) => (
-  <time dateTime={new Date(at).toISOString()} title={formatDateTime(at)}>
-    {formatRelativeTime(at)}
+export const Time = ({ time }: { time: string | number }) => (
+  <time dateTime={new Date(time).toISOString()} title={formatDateTime(time)}>
+    {formatRelativeTime(time)}
   </time>
 )
 

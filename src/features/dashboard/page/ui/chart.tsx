@@ -30,20 +30,20 @@ const CHART_WIDTH = 1_200
 export function Chart({ title, labels, parts, format }: ChartProps) {
   const cursor = useSignal<number | undefined>(undefined)
   const id = useId()
-  const figure = useRef<HTMLElement>(null)
-  const wide = useWidth(figure)
-  const all = labels.map((_, index) => parts.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
-  const top = roundUp(Math.max(...all, 0))
-  const barWidth = (wide - LEFT_MARGIN) / Math.max(labels.length, 1)
-  const y = (value: number) => (CHART_HEIGHT - BOTTOM_MARGIN) * (1 - value / top)
-  const at = cursor.value
+  const figureRef = useRef<HTMLElement>(null)
+  const width = useWidth(figureRef)
+  const totals = labels.map((_, index) => parts.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
+  const maxValue = roundUp(Math.max(...totals, 0))
+  const barWidth = (width - LEFT_MARGIN) / Math.max(labels.length, 1)
+  const y = (value: number) => (CHART_HEIGHT - BOTTOM_MARGIN) * (1 - value / maxValue)
+  const cursorIndex = cursor.value
   const announcement =
-    at === undefined
+    cursorIndex === undefined
       ? 'Hover over the chart or use the arrow keys to see values.'
-      : `${labels[at]}: ${format(all[at] ?? 0)}`
+      : `${labels[cursorIndex]}: ${format(totals[cursorIndex] ?? 0)}`
 
   return (
-    <figure class="figure-box" ref={figure}>
+    <figure class="figure-box" ref={figureRef}>
       <ul class="bare legend">
         {parts.map(({ name }, index) => (
           <li key={name}>
@@ -56,7 +56,7 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
       </ul>
       <svg
         class="chart"
-        viewBox={`0 0 ${wide} ${CHART_HEIGHT}`}
+        viewBox={`0 0 ${width} ${CHART_HEIGHT}`}
         role="img"
         aria-labelledby={`${id}-title`}
         aria-describedby={`${id}-said`}
@@ -66,11 +66,14 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
           const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
           if (step === 0) return
           event.preventDefault()
-          cursor.value = Math.min(labels.length - 1, Math.max(0, (at ?? (step > 0 ? -1 : labels.length)) + step))
+          cursor.value = Math.min(
+            labels.length - 1,
+            Math.max(0, (cursorIndex ?? (step > 0 ? -1 : labels.length)) + step),
+          )
         }}
         onPointerMove={(event) => {
           const box = event.currentTarget.getBoundingClientRect()
-          const index = Math.floor((((event.clientX - box.left) / box.width) * wide - LEFT_MARGIN) / barWidth)
+          const index = Math.floor((((event.clientX - box.left) / box.width) * width - LEFT_MARGIN) / barWidth)
           cursor.value = index >= 0 && index < labels.length ? index : undefined
         }}
         onPointerLeave={() => {
@@ -78,40 +81,40 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
         }}
       >
         <title id={`${id}-title`}>{title}</title>
-        {[0, 0.5, 1].map((share) => (
-          <g key={share}>
-            <line class="grid" x1={LEFT_MARGIN} x2={wide} y1={y(top * share)} y2={y(top * share)} />
-            <text x={LEFT_MARGIN - 6} y={y(top * share) + 4} text-anchor="end">
-              {format(top * share)}
+        {[0, 0.5, 1].map((fraction) => (
+          <g key={fraction}>
+            <line class="grid" x1={LEFT_MARGIN} x2={width} y1={y(maxValue * fraction)} y2={y(maxValue * fraction)} />
+            <text x={LEFT_MARGIN - 6} y={y(maxValue * fraction) + 4} text-anchor="end">
+              {format(maxValue * fraction)}
             </text>
           </g>
         ))}
         {labels.map((_, bar) => {
-          let below = 0
+          let stackedTotal = 0
           return (
             <g key={bar}>
               {parts.map(({ name, values }, index) => {
                 const value = values[bar] ?? 0
-                const from = below
-                below += value
+                const start = stackedTotal
+                stackedTotal += value
                 return value > 0 ? (
                   <rect
                     key={name}
                     class={`series s${(index % MAX_PARTS) + 1}`}
                     x={LEFT_MARGIN + bar * barWidth + barWidth * 0.1}
                     width={barWidth * 0.8}
-                    y={y(below)}
-                    height={Math.max(0, y(from) - y(below))}
+                    y={y(stackedTotal)}
+                    height={Math.max(0, y(start) - y(stackedTotal))}
                   />
                 ) : null
               })}
             </g>
           )
         })}
-        {at !== undefined && (
+        {cursorIndex !== undefined && (
           <rect
             class="cursor"
-            x={LEFT_MARGIN + at * barWidth}
+            x={LEFT_MARGIN + cursorIndex * barWidth}
             width={barWidth}
             y={0}
             height={CHART_HEIGHT - BOTTOM_MARGIN}

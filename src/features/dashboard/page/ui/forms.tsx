@@ -17,17 +17,17 @@ interface FormErrors {
   error: Bound<string | undefined>
 }
 
-const Errors = createContext<FormErrors | undefined>(undefined)
+const FormErrorsContext = createContext<FormErrors | undefined>(undefined)
 
 /**
  * Finds the field that an error such as `"limits.usd.month" must be …` is about: the innermost field whose path matches or contains the error's path.
  */
 function findField({ paths, error }: FormErrors): string | undefined {
   const [, path = ''] = /^(?:Unknown field )?"([^"]+)"/.exec(error.value ?? '') ?? []
-  const around = [...paths].filter(
+  const matchingPaths = [...paths].filter(
     (errorPath) => path === errorPath || path.startsWith(`${errorPath}.`) || path.startsWith(`${errorPath}[`),
   )
-  return around.sort((a, b) => b.length - a.length)[0]
+  return matchingPaths.sort((a, b) => b.length - a.length)[0]
 }
 
 /** A value that a field shows and changes: a signal or part of one. */
@@ -50,8 +50,8 @@ export const bindValue = <T,>(value: T, change: (value: T) => void): Bound<T> =>
   get value() {
     return value
   },
-  set value(changed) {
-    change(changed)
+  set value(newValue) {
+    change(newValue)
   },
 })
 
@@ -68,7 +68,7 @@ type LabeledProps = FieldProps & {
 
 function Field({ label, hint, error: fieldError, path, children }: LabeledProps) {
   const id = useId()
-  const form = useContext(Errors)
+  const form = useContext(FormErrorsContext)
   useLayoutEffect(() => {
     if (!form || path === undefined) return undefined
     form.paths.add(path)
@@ -82,11 +82,11 @@ function Field({ label, hint, error: fieldError, path, children }: LabeledProps)
     field.focus()
   }, [formError])
   const error = fieldError ?? formError
-  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  const descriptionIds = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error !== undefined })}
+      {children({ id, 'aria-describedby': descriptionIds || undefined, 'aria-invalid': error !== undefined })}
       {hint && (
         <p class="hint" id={`${id}-hint`}>
           {hint}
@@ -239,9 +239,9 @@ export const CheckFields = <Value extends string>({
       <CheckField
         key={value}
         label={label}
-        of={bindValue(of.value.includes(value), (isOn) => {
+        of={bindValue(of.value.includes(value), (isChecked) => {
           of.value = options.flatMap(([choice]) =>
-            (choice === value ? isOn : of.value.includes(choice)) ? [choice] : [],
+            (choice === value ? isChecked : of.value.includes(choice)) ? [choice] : [],
           )
         })}
       />
@@ -280,10 +280,10 @@ type FormProps = {
 interface RowsProps<T> {
   of: Bound<T[]>
   /** The initial value of a new row. */
-  blank: T
-  add: string
+  emptyRow: T
+  addLabel: string
   /** The noun for a row, used in the label of the row's remove button. */
-  what: string
+  noun: string
   /** Content next to the button that adds a row. */
   beside?: ComponentChildren
   children: (row: Bound<T>) => ComponentChildren
@@ -292,7 +292,7 @@ interface RowsProps<T> {
 }
 
 /** Renders rows of fields that can be added and removed. */
-export function Rows<T extends object>({ of, blank, add, what, beside, children, below }: RowsProps<T>) {
+export function Rows<T extends object>({ of, emptyRow, addLabel, noun, beside, children, below }: RowsProps<T>) {
   return (
     <>
       {of.value.map((row, index) => (
@@ -302,7 +302,7 @@ export function Rows<T extends object>({ of, blank, add, what, beside, children,
             <div class="field fit">
               <Button
                 kind="quiet"
-                label={`Remove ${what}`}
+                label={`Remove ${noun}`}
                 onClick={() => (of.value = of.value.filter((other) => other !== row))}
               >
                 ✕
@@ -314,7 +314,7 @@ export function Rows<T extends object>({ of, blank, add, what, beside, children,
       ))}
       <div class="row">
         <div class="field fit">
-          <Button onClick={() => (of.value = [...of.value, { ...blank }])}>{add}</Button>
+          <Button onClick={() => (of.value = [...of.value, { ...emptyRow }])}>{addLabel}</Button>
         </div>
         {beside}
       </div>
@@ -339,7 +339,7 @@ export function Form({ of, submit = 'Save', kind = 'primary', isRow, writes = tr
         void of.run()
       }}
     >
-      <Errors.Provider value={errors.current}>
+      <FormErrorsContext.Provider value={errors.current}>
         {isRow ? (
           <div class="row">
             {children}
@@ -348,7 +348,7 @@ export function Form({ of, submit = 'Save', kind = 'primary', isRow, writes = tr
         ) : (
           children
         )}
-      </Errors.Provider>
+      </FormErrorsContext.Provider>
       <Problem>{findField(errors.current) === undefined ? of.error.value : undefined}</Problem>
       {!isRow && (
         <p class="tools">

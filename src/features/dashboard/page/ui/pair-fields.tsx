@@ -24,7 +24,7 @@ interface PairFieldsProps {
   /** The API field that contains these pairs. */
   path: string
   /** The noun for a pair in button labels. */
-  what?: string
+  noun?: string
   hint?: string
   of: { value: Pair[] }
 }
@@ -33,13 +33,13 @@ interface PairFieldsProps {
 export const PairFields = ({
   title,
   path,
-  what = 'tag',
+  noun = 'tag',
   hint = 'Such as region: eu, or zdr: true.',
   of,
 }: PairFieldsProps) => (
   <fieldset>
     <legend>{title}</legend>
-    <Rows of={of} blank={{ title: '', text: '' }} add={`Add ${what}`} what={what}>
+    <Rows of={of} emptyRow={{ title: '', text: '' }} addLabel={`Add ${noun}`} noun={noun}>
       {(row) => (
         <>
           <TextField label="Key" path={path} required of={bindField(row, 'title')} />

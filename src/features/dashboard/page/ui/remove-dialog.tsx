@@ -16,13 +16,13 @@ interface RemoveDialogProps {
 
 /** Asks for confirmation before deleting something. Errors are shown in the dialog. */
 export function RemoveDialog({ title, text, record, remove, onClose, onDone }: RemoveDialogProps) {
-  const removing = useAction(async () => {
+  const removeAction = useAction(async () => {
     await changeRecord(record, remove)
     onDone()
   })
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form of={removing} submit="Delete" kind="danger">
+      <Form of={removeAction} submit="Delete" kind="danger">
         <p>{text}</p>
       </Form>
     </Dialog>

@@ -56,7 +56,7 @@ export const Cards = ({ of }: { of: ReadonlyArray<readonly [name: string, value:
 )
 
 /** The number of open dialogs. There are two while one replaces another. */
-let dialogs = 0
+let openDialogCount = 0
 /** The element that had focus before the first dialog opened. */
 let opener: Element | null = null
 
@@ -74,13 +74,13 @@ export function Dialog({
   const id = useId()
   // Open the dialog before the first paint; otherwise, an early Escape would be lost.
   useLayoutEffect(() => {
-    if (dialogs++ === 0) opener = document.activeElement
+    if (openDialogCount++ === 0) opener = document.activeElement
     dialog.current?.showModal()
   }, [])
   // Restore focus only after the dialog has closed, because elements behind an open dialog can't have focus.
   useEffect(
     () => () => {
-      if (--dialogs === 0 && opener instanceof HTMLElement) opener.focus()
+      if (--openDialogCount === 0 && opener instanceof HTMLElement) opener.focus()
     },
     [],
   )

@@ -28,30 +28,31 @@ type TableProps<Row> = {
 
 /** Renders a table with a caption and sortable columns. Shows 200 rows at a time. */
 export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results.', order, totals }: TableProps<Row>) {
-  const sort = useSignal<{ at: number; isDown: boolean } | undefined>(undefined)
-  const most = useSignal(PAGE_SIZE)
-  const sortColumn = sort.value && columns[sort.value.at]?.by
-  const sorted =
+  const sort = useSignal<{ columnIndex: number; isDescending: boolean } | undefined>(undefined)
+  const visibleCount = useSignal(PAGE_SIZE)
+  const sortColumn = sort.value && columns[sort.value.columnIndex]?.by
+  const sortedRows =
     typeof sortColumn === 'function'
-      ? [...rows].sort((a, b) => compare(sortColumn(a), sortColumn(b)) * (sort.value?.isDown ? -1 : 1))
+      ? [...rows].sort((a, b) => compare(sortColumn(a), sortColumn(b)) * (sort.value?.isDescending ? -1 : 1))
       : rows
 
-  const [ordered, direction] = order?.value.split(' ') ?? []
+  const [orderedColumn, direction] = order?.value.split(' ') ?? []
   const sortBy = (index: number) => {
     const name = columns[index]?.by
     if (order && typeof name === 'string')
-      order.value = `${name} ${ordered === name && direction !== 'asc' ? 'asc' : 'desc'}`
+      order.value = `${name} ${orderedColumn === name && direction !== 'asc' ? 'asc' : 'desc'}`
     else
       sort.value = {
-        at: index,
-        isDown: sort.value?.at === index ? !sort.value.isDown : (columns[index]?.isNumber ?? false),
+        columnIndex: index,
+        isDescending:
+          sort.value?.columnIndex === index ? !sort.value.isDescending : (columns[index]?.isNumber ?? false),
       }
   }
   function getAriaSort(index: number) {
     const name = columns[index]?.by
-    const isShown = typeof name === 'string' ? ordered === name : sort.value?.at === index
-    const isDown = typeof name === 'string' ? direction !== 'asc' : sort.value?.isDown
-    return isShown ? (isDown ? 'descending' : 'ascending') : 'none'
+    const isSorted = typeof name === 'string' ? orderedColumn === name : sort.value?.columnIndex === index
+    const isDescending = typeof name === 'string' ? direction !== 'asc' : sort.value?.isDescending
+    return isSorted ? (isDescending ? 'descending' : 'ascending') : 'none'
   }
 
   if (rows.length === 0) return <p class="empty">{empty}</p>
@@ -62,14 +63,14 @@ export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results
         <caption>{sanitize(caption)}</caption>
         <thead>
           <tr>
-            {columns.map(({ name, by: sortable, isNumber }, index) => (
+            {columns.map(({ name, by: sortKey, isNumber }, index) => (
               <th
                 key={name}
                 scope="col"
                 class={isNumber ? 'number' : undefined}
-                aria-sort={sortable ? getAriaSort(index) : undefined}
+                aria-sort={sortKey ? getAriaSort(index) : undefined}
               >
-                {sortable ? (
+                {sortKey ? (
                   <button type="button" class="sort" onClick={() => sortBy(index)}>
                     {name}{' '}
                     <span aria-hidden="true">{{ none: '↕', ascending: '↑', descending: '↓' }[getAriaSort(index)]}</span>
@@ -82,7 +83,7 @@ export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results
           </tr>
         </thead>
         <tbody>
-          {sorted.slice(0, most.value).map((row) => (
+          {sortedRows.slice(0, visibleCount.value).map((row) => (
             <tr key={getKey(row)}>
               {columns.map(({ name, cell, isNumber }, index) =>
                 index === 0 ? (
@@ -114,10 +115,10 @@ export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results
           </tfoot>
         )}
       </table>
-      {sorted.length > most.value && (
+      {sortedRows.length > visibleCount.value && (
         <p class="more">
-          Showing {formatNumber(most.value)} of {formatNumber(sorted.length)}{' '}
-          <button type="button" onClick={() => (most.value += PAGE_SIZE)}>
+          Showing {formatNumber(visibleCount.value)} of {formatNumber(sortedRows.length)}{' '}
+          <button type="button" onClick={() => (visibleCount.value += PAGE_SIZE)}>
             Show more
           </button>
         </p>
