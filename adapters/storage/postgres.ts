@@ -7,6 +7,7 @@ import { checkWrite } from './lib/value-limits.ts'
 import { createWatchers } from './lib/watchers.ts'
 import { watchTable } from './postgres/postgres-feed.ts'
 import type { PostgresPool } from './postgres/postgres-pool.ts'
+import { createQueries } from './postgres/postgres-queries.ts'
 import { createStatements } from './postgres/postgres-statements.ts'
 
 export type { PostgresClient, PostgresPool } from './postgres/postgres-pool.ts'
@@ -46,6 +47,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   const onLost = () => {} // the pool opens another connection for the next query
   pool.on?.('error', onLost)
   const sql = createStatements(table, channel)
+  const { query, close } = createQueries(pool, table, migrate ? postgresMigration(options) : undefined)
   const isSweepDue = createSweepTurn(SWEEP_AFTER_WRITES)
   const watchers = createWatchers(() => {
     if (isSingle)
@@ -61,32 +63,8 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       warn,
     })
   })
-  const running = new Set<Promise<unknown>>()
   const writtenVersions = new Set<string>() // the latest versions that this object wrote, which polling doesn't report
-  let isClosed = false
   let isWarned = false
-  let preparing: Promise<unknown> | undefined
-
-  async function query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
-    if (isClosed) throw createStorageError('STORAGE_CLOSED', `The table ${table} was closed.`)
-    const work = pool.query(text, values).catch(async (cause: unknown) => {
-      if (!migrate || Object(cause).code !== MISSING_TABLE) throw cause
-      preparing ??= pool.query(postgresMigration(options)).finally(() => {
-        preparing = undefined
-      })
-      await preparing
-      return pool.query(text, values)
-    })
-    running.add(work)
-    try {
-      const result = await work
-      return (Array.isArray(result) ? result : result.rows) as Row[] // the statement selects these columns
-    } catch (cause) {
-      throw toStorageError(cause, table)
-    } finally {
-      running.delete(work)
-    }
-  }
 
   async function readEntries(text: string, values: unknown[]): Promise<Array<Stored & { key: string }>> {
     const rows = await query<Stored & { key: string }>(text, values)
@@ -152,8 +130,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
 
     async close() {
       watchers.clear()
-      await Promise.allSettled(running)
-      isClosed = true
+      await close()
       pool.off?.('error', onLost)
     },
   }
@@ -177,8 +154,6 @@ END $$`
 
 /** A row's limits. The longest key, including its escapes, fits into an index entry. */
 const LIMITS = { largestValueBytes: 64 * 1024 * 1024, longestKeyBytes: 1_024 }
-/** The SQLSTATE for a table that doesn't exist. */
-const MISSING_TABLE = '42P01'
 /** How many writes to make between sweeps of rows that were deleted or expired an hour ago, if nothing polls. */
 const SWEEP_AFTER_WRITES = 1_000
 /** Maximum number of own versions to remember; more than can be written between two polls. */
@@ -189,32 +164,4 @@ function createNames(name = 'signalbox_records'): { table: string; channel: stri
   if (!/^[a-z_][a-z0-9_]{0,40}(?:\.[a-z_][a-z0-9_]{0,40})?$/.test(name))
     throw new TypeError('table must be a lowercase name, such as "signalbox_records" or "app.signalbox".')
   return { table: name, channel: name.replace('.', '_') }
-}
-
-/** SQLSTATEs from a server that is down, full, busy, or not the primary. After any other SQLSTATE, the same statement would fail again. */
-const TRANSIENT_STATES = /^(?:25006|40|53|55P03|57|58)/
-
-/** Advice for an error, by its SQLSTATE or SQLSTATE class. */
-const ADVICE: Record<string, string> = {
-  22: 'Use a UTF8 database.',
-  25: 'Use a writable server.',
-  28: "Check the pool's user and password.",
-  '3D': 'Create the database.',
-  '3F': 'Create the schema.',
-  42: 'Check its permissions and columns.',
-  '42P01': 'It does not exist. Run postgresMigration(), or leave `migrate` on.',
-  53: 'Give the server more space or connections.',
-}
-
-function toStorageError(cause: unknown, table: string): Error {
-  const { code = '' }: { code?: string } = Object(cause)
-  const isAnswer = /^(?!08|E)[0-9A-Z]{5}$/.test(code) // EPIPE is Node's own error code
-  const subject = `the table ${table}${code && ` (${code})`}. `
-  return createStorageError(
-    isAnswer && !TRANSIENT_STATES.test(code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNREACHABLE',
-    isAnswer
-      ? `Postgres rejected ${subject}${ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? 'Try again, or read its log.'}`
-      : `Postgres is unreachable for ${subject}Check the pool's address and the server.`,
-    cause,
-  )
 }
