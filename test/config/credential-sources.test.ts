@@ -202,7 +202,7 @@ test("a credential that isn't valid in a header is rejected without a provider c
   }
 })
 
-test('AWS access keys are sent only to Bedrock', async () => {
+test("AWS access keys from a function aren't sent to providers other than Bedrock", async () => {
   const keys = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wombatUmbrellaCobaltFandangoPickledHerring' }
   const { send, calls, errors } = open(() => keys)
   assert.is((await send()).status, 502)

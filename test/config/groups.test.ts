@@ -169,7 +169,7 @@ test("a reload changes groups for the next request, and pausing a group ends its
   assert.is(await sendWith(key, 'two/m'), 403)
 })
 
-test("a reload without changes preserves a group's creation time", async () => {
+test('a reload that changes a group preserves its creation time', async () => {
   const { api, gateway } = open({ groups: { team: {} } })
   const { createdAt } = await api.groups.get('team')
   await gateway.reload({ connections, groups: { team: { metadata: { cost: 'rd' } } } })

@@ -64,7 +64,7 @@ test('a combo that route returns follows its own rules', async () => {
   assert.equal(upstream.providers, ['one'])
 })
 
-test("the options that route returns can only tighten the request's limits", async () => {
+test("the options that route returns can't raise the maximum number of attempts", async () => {
   const { chat, upstream } = openRouted({
     respond: failWith503,
     settings: { maxAttempts: 1 },

@@ -38,4 +38,4 @@ test('tool token counts include field names', () => {
   assert.ok(estimateTokens({ turns: [], tools: [tool] }) > 1_000)
 })
 
-test('the estimate is never 0', () => assert.is(estimateTokens({ turns: [], tools: [] }), 1))
+test('an empty request counts as one token', () => assert.is(estimateTokens({ turns: [], tools: [] }), 1))

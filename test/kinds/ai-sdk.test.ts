@@ -265,7 +265,7 @@ for (const [generation, ai] of Object.entries(generations)) {
       assert.equal(recorded.errors, [])
     })
 
-    test(`${name} returns timestamps only if requested`, async () => {
+    test(`${name} returns timestamps if requested`, async () => {
       const { models } = await sounds(hearingVendors)
       const { segments } = await ai.transcribe({
         model: models.transcription(model),

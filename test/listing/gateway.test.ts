@@ -36,7 +36,7 @@ test('GET /v1/models returns a list of entries, readable from any origin', async
   })
 })
 
-test('HEAD /v1/models returns the same headers without a body', async () => {
+test('HEAD /v1/models returns a 200 with a CORS header and no body', async () => {
   const response = await get(open().gateway, '/v1/models', { method: 'HEAD' })
   assert.is(response.status, 200)
   assert.is(response.headers.get('access-control-allow-origin'), '*')

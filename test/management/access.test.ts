@@ -121,7 +121,7 @@ test("/v1 doesn't accept the admin token", async () => {
   assert.is((await send('GET', '/v1/models', { headers: bearer(TOKEN) })).status, 401)
 })
 
-test('no response under /api has CORS headers', async () => {
+test('responses to /api/keys have no CORS headers', async () => {
   const { send } = openManagement()
   for (const method of ['GET', 'OPTIONS', 'POST']) {
     for (const auth of [{}, bearer(TOKEN)]) {

@@ -27,7 +27,7 @@ for (const provider of [
   })
 }
 
-test('accepts any other provider with a base URL, and names the connection after the provider', async () => {
+test('accepts an unknown provider with a base URL, and names the connection after it', async () => {
   const { expect } = openManagement({ catalog })
   const providerSpecificData = { baseUrl: 'http://127.0.0.1:11434/v1' }
   assert.is(

@@ -48,7 +48,7 @@ for (const [kind, text] of Object.entries(damages))
     }
   })
 
-test('two gateways that replace the same damaged record store only one replacement', async () => {
+test('two gateways can concurrently replace the same damaged record', async () => {
   const storage = memoryStorage()
   await storage.set('groups/team', 'damaged')
   const [first, second] = [open(storage), open(storage)]

@@ -54,7 +54,7 @@ test('the built-in catalog contains all popular providers', () => {
   )
 })
 
-test('every provider in the built-in catalog has everything that a call needs', () => {
+test('every provider in the built-in catalog has a name, documentation, and a service', () => {
   for (const [id, provider] of Object.entries(defaultCatalog)) {
     const { baseUrl, cloud, searchConfig, fetchConfig, models: list = [] } = provider
     if (cloud) continue // the connection supplies its URL
@@ -81,7 +81,7 @@ test('the built-in catalog has prices for the models of vendors that bill by the
   }
 })
 
-test('only local models and models declared free have a price of zero in the built-in catalog', () => {
+test('only five providers in the built-in catalog have models with a price of zero', () => {
   const free = Object.entries(defaultCatalog).flatMap(([id, { models: list = [] }]) =>
     list.some((model) => model.price?.input === 0) ? [id] : [],
   )

@@ -124,7 +124,7 @@ test('a value over the size limit is rejected, and the old value remains', async
   assert.ok(await storage.set('a', 'x'.repeat(900_000)))
 })
 
-test('the Upstash adapter sends the sync token from its latest write with each read', async () => {
+test('the Upstash adapter sends a sync token with a read after a write', async () => {
   const sent: Array<string | null> = []
   const storage = upstashStorage({
     ...{ url: server.url, token: TOKEN, prefix: `sync ${process.pid}` },

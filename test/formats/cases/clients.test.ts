@@ -144,7 +144,7 @@ test('a Gemini stream without alt=sse is a single JSON array', async () => {
   }
 })
 
-test("a client's own key is never sent to the provider", async () => {
+test("a Google client's own key isn't sent to the provider", async () => {
   const { world, upstream } = await open()
   await request(world, { client: 'gemini', model: 'chat/m', headers: { 'x-goog-api-key': 'mine' } })
   assert.ok([...(upstream.calls[0]?.headers.values() ?? [])].every((value) => !value.includes('mine')))

@@ -157,7 +157,7 @@ test("Bedrock's URL and ARN use the connection's region, even if chat has a sepa
   )
 })
 
-test('a request for more results than documents returns all documents', async () => {
+test('a request for more results than documents is limited to the documents', async () => {
   for (const [name, wanted] of [
     ['voyage', 'top_k'],
     ['cohere', 'top_n'],

@@ -66,7 +66,7 @@ test("a client disconnect is reported while the client isn't reading", async () 
   await body.canceled
 })
 
-test('a client disconnect is reported even if the client half-closes the connection before resetting it', async () => {
+test('a client disconnect is reported if the client resets the connection mid-stream', async () => {
   const body = source()
   const { port } = await serve(() => ({ status: 200, headers: {}, body }))
   const connection = lab.dial(port, POST)

@@ -111,7 +111,7 @@ test("a rejected request doesn't close the connection", async () => {
   assert.match(await connection.until(/\}$/), /connection: keep-alive/i)
 })
 
-test('every valid Host is accepted', async () => {
+test('valid Host headers are accepted', async () => {
   for (const host of [
     'localhost',
     'LOCALHOST:80',
