@@ -182,7 +182,7 @@ class Models<S extends Specification> {
       },
     })
     return {
-      ...this.#base(modelId),
+      ...this.#createBase(modelId),
       supportedUrls: { '*/*': [/.*/] }, // the gateway fetches files for targets that can't
       doGenerate: async (call) => {
         const { value, ...rest } = await this.#fetchJson<GenerateBody<S>>(createLanguageRoute(false), call)
@@ -201,7 +201,7 @@ class Models<S extends Specification> {
 
   embedding(modelId: string): SignalboxEmbeddingModel<S> {
     return {
-      ...this.#base(modelId),
+      ...this.#createBase(modelId),
       maxEmbeddingsPerCall: 2_048,
       supportsParallelCalls: true,
       doEmbed: async (call) => {
@@ -214,7 +214,7 @@ class Models<S extends Specification> {
 
   reranking(modelId: string): SignalboxRerankingModel<S> {
     return {
-      ...this.#base(modelId),
+      ...this.#createBase(modelId),
       doRerank: async (call) => {
         const route = this.#createRoute('reranking-model', modelId)
         const { value, response } = await this.#fetchJson<RerankBody>(route, call)
@@ -225,19 +225,19 @@ class Models<S extends Specification> {
 
   image(modelId: string): SignalboxImageModel<S> {
     return {
-      ...this.#base(modelId),
+      ...this.#createBase(modelId),
       maxImagesPerCall: 10,
       doGenerate: async (call) => {
         const { result, response } = await this.#fetchMedia<ImagesBody>('image-model', modelId, call)
-        const { body: _, ...facts } = response // `body` repeats the images
-        return { ...result, response: facts }
+        const { body: _, ...responseMetadata } = response // `body` repeats the images
+        return { ...result, response: responseMetadata }
       },
     }
   }
 
   speech(modelId: string): SignalboxSpeechModel<S> {
     return {
-      ...this.#base(modelId),
+      ...this.#createBase(modelId),
       doGenerate: async (call) => {
         const { result, response } = await this.#fetchMedia<SpeechBody>('speech-model', modelId, call)
         return { ...result, response }
@@ -247,7 +247,7 @@ class Models<S extends Specification> {
 
   transcription(modelId: string): SignalboxTranscriptionModel<S> {
     return {
-      ...this.#base(modelId),
+      ...this.#createBase(modelId),
       doGenerate: async (call) => {
         const { result, response } = await this.#fetchMedia<TranscriptBody>('transcription-model', modelId, call)
         return { language: undefined, durationInSeconds: undefined, ...result, response }
@@ -255,7 +255,7 @@ class Models<S extends Specification> {
     }
   }
 
-  #base(modelId: string) {
+  #createBase(modelId: string) {
     return { specificationVersion: this.#specification, provider: 'signalbox', modelId }
   }
 
@@ -314,12 +314,12 @@ function streamParts<S extends Specification>(
   specification: S,
 ): ReadableStream<GatewayStreamPart<S>> {
   const reader = body?.getReader()
-  const ready: GatewayStreamPart<S>[] = []
+  const pendingParts: GatewayStreamPart<S>[] = []
   const parser = createSseParser(({ data }) => {
     const part: GatewayStreamPart<S> = JSON.parse(data) // the gateway's own format
     if (part.type === 'raw' && !includeRawChunks) return
     if (part.type === 'response-metadata' && part.timestamp) part.timestamp = new Date(part.timestamp)
-    ready.push(part)
+    pendingParts.push(part)
   })
   const decoder = new TextDecoder()
   /** AI SDK 6 recognizes an abort only by the error's name, and then reports the signal's reason. */
@@ -330,12 +330,12 @@ function streamParts<S extends Specification>(
   return new ReadableStream<GatewayStreamPart<S>>(
     {
       async pull(controller) {
-        while (ready.length === 0) {
+        while (pendingParts.length === 0) {
           const { done, value } = (await reader?.read().catch(rethrow)) ?? { done: true, value: undefined }
           if (done) return controller.close()
           parser.push(decoder.decode(value, { stream: true }))
         }
-        for (const part of ready.splice(0)) controller.enqueue(part)
+        for (const part of pendingParts.splice(0)) controller.enqueue(part)
       },
       cancel: (reason) => reader?.cancel(reason),
     },

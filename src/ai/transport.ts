@@ -84,9 +84,9 @@ export function createFetchTransport({
   apiKey: string | undefined
   fetch: (url: string, init: RequestInit) => Promise<Response>
 }): Transport {
-  const root = trimTrailing(baseURL, '/').replace(/\/v\d+(?:\/ai)?$/, '')
+  const rootUrl = trimTrailing(baseURL, '/').replace(/\/v\d+(?:\/ai)?$/, '')
   return ({ path, headers, body, signal }) =>
-    fetch(root + path, {
+    fetch(rootUrl + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers, ...(apiKey && { authorization: `Bearer ${apiKey}` }) },
       body,

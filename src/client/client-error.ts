@@ -14,7 +14,7 @@ export type ClientErrorCode =
   /** The response isn't from a gateway, such as the HTML page of a proxy. `status` is the response's, which can be 200. */
   | 'UNEXPECTED_ANSWER'
 
-interface ClientErrorFacts {
+interface ClientErrorOptions {
   code?: ClientErrorCode
   current?: object | undefined
   cause?: unknown
@@ -30,7 +30,7 @@ export class ClientError extends Error {
   /** The current record, if a change with `ifMatch` failed with a 409. Absent if the record was deleted. */
   declare readonly current?: object
 
-  constructor(status: number, message: string, { code, current, cause }: ClientErrorFacts = {}) {
+  constructor(status: number, message: string, { code, current, cause }: ClientErrorOptions = {}) {
     super(message, cause === undefined ? undefined : { cause })
     this.status = status
     if (code !== undefined) this.code = code

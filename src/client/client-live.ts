@@ -17,36 +17,36 @@ export interface LiveOptions {
   onConnection?(error: ClientError | undefined): void
 }
 
-/** The delay before the first attempt to reconnect, in ms. It doubles with each attempt, up to `MAX_PAUSE_MS`. */
-const MIN_PAUSE_MS = 500
-const MAX_PAUSE_MS = 10_000
+/** The delay before the first attempt to reconnect, in ms. It doubles with each attempt, up to `MAX_BACKOFF_MS`. */
+const MIN_BACKOFF_MS = 500
+const MAX_BACKOFF_MS = 10_000
 /** How long a connection can be silent before it is treated as lost, in ms. The gateway sends at least a comment every 15 s. */
-const SILENT_MS = 40_000
+const SILENCE_TIMEOUT_MS = 40_000
 
 /** Follows a gateway's live events, and reconnects when the connection is lost. */
 export async function* followEvents(options: LiveOptions, sendOptions: SendOptions): AsyncGenerator<LiveEvent, void> {
   const { types, signal, onConnection } = options
   const path = `/api/live${types ? `?types=${types.join(',')}` : ''}`
   let { after } = options
-  let pauseMs = MIN_PAUSE_MS
+  let backoffMs = MIN_BACKOFF_MS
 
   while (!signal?.aborted) {
-    const stop = new AbortController()
-    const end = () => stop.abort()
-    signal?.addEventListener('abort', end)
-    let stopWatch = startTimer(sendOptions.clock, SILENT_MS, end)
+    const abortController = new AbortController()
+    const abortStream = () => abortController.abort()
+    signal?.addEventListener('abort', abortStream)
+    let cancelSilenceTimer = startTimer(sendOptions.clock, SILENCE_TIMEOUT_MS, abortStream)
     try {
       const headers: Record<string, string> = after === undefined ? {} : { 'last-event-id': after }
-      const body = await openEvents(sendOptions, path, { headers, signal: stop.signal })
+      const body = await openEvents(sendOptions, path, { headers, signal: abortController.signal })
       onConnection?.(undefined)
       const reader = body.pipeThrough(new TextDecoderStream()).getReader()
-      let text = ''
+      let buffer = ''
       for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-        stopWatch()
-        stopWatch = startTimer(sendOptions.clock, SILENT_MS, end)
-        pauseMs = MIN_PAUSE_MS
-        const events = (text + chunk.value).split('\n\n')
-        text = events.pop() ?? ''
+        cancelSilenceTimer()
+        cancelSilenceTimer = startTimer(sendOptions.clock, SILENCE_TIMEOUT_MS, abortStream)
+        backoffMs = MIN_BACKOFF_MS
+        const events = (buffer + chunk.value).split('\n\n')
+        buffer = events.pop() ?? ''
         for (const event of events.map(parseEvent)) {
           if (!event) continue
           after = event.id
@@ -60,12 +60,12 @@ export async function* followEvents(options: LiveOptions, sendOptions: SendOptio
       if (error.status >= 400 && error.status < 500) throw error
       onConnection?.(error)
     } finally {
-      signal?.removeEventListener('abort', end)
-      stopWatch()
-      end()
+      signal?.removeEventListener('abort', abortStream)
+      cancelSilenceTimer()
+      abortStream()
     }
-    await wait(pauseMs, options, sendOptions)
-    pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)
+    await wait(backoffMs, options, sendOptions)
+    backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)
   }
 }
 
@@ -80,10 +80,10 @@ function parseEvent(text: string): LiveEvent | undefined {
 
 function wait(ms: number, { signal }: LiveOptions, { clock }: SendOptions): Promise<void> {
   return new Promise((resolve) => {
-    const cancel = startTimer(clock, ms, done)
+    const cancelTimer = startTimer(clock, ms, done)
     signal?.addEventListener('abort', done)
     function done() {
-      cancel()
+      cancelTimer()
       signal?.removeEventListener('abort', done)
       resolve()
     }

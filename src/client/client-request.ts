@@ -21,16 +21,16 @@ export interface ClientRequest {
  */
 export function buildRequest(route: string, args: readonly unknown[], timeoutMs?: number): ClientRequest {
   const [method = '', pattern = '', action] = route.split(' ')
-  let used = 0
+  let usedCount = 0
   const path = pattern.replace(/\/:(\w+)([?+]?)/g, (_, name: string, modifier: string) => {
-    const value = args[used++]
+    const value = args[usedCount++]
     return value === undefined && modifier === '?'
       ? ''
       : `/${encodeParameter(value, { name, allowsSlashes: modifier === '+' })}`
   })
   const hasBody = method !== 'GET' && method !== 'DELETE'
-  const input: object = args[used] ?? {}
-  const { ifMatch }: { ifMatch?: object } = (hasBody ? args[used + 1] : input) ?? {}
+  const input: object = args[usedCount] ?? {}
+  const { ifMatch }: { ifMatch?: object } = (hasBody ? args[usedCount + 1] : input) ?? {}
   return {
     method,
     path: hasBody ? path : path + toQuery(input),
@@ -52,17 +52,17 @@ function toQuery(input: object): string {
  * Encodes a path parameter. Keeps slashes, because some proxies reject `%2F`, unless URL parsing would remove a segment: an empty one, ".", or "..".
  */
 function encodeParameter(value: unknown, { name, allowsSlashes }: { name: string; allowsSlashes: boolean }): string {
-  if (typeof value !== 'string' || value === '' || isDots(value) || /\p{Cs}/u.test(value)) {
+  if (typeof value !== 'string' || value === '' || isDotSegment(value) || /\p{Cs}/u.test(value)) {
     const description = typeof value === 'string' ? JSON.stringify(value) : `of type ${typeof value}`
     throw new ClientError(400, `"${name}" must be the string that the gateway lists, but is ${description}.`, {
       code: 'INVALID_ARGUMENT',
     })
   }
-  const parts = value.split('/')
-  return allowsSlashes && !parts.some((part) => part === '' || isDots(part))
-    ? parts.map(encodeURIComponent).join('/')
+  const segments = value.split('/')
+  return allowsSlashes && !segments.some((segment) => segment === '' || isDotSegment(segment))
+    ? segments.map(encodeURIComponent).join('/')
     : encodeURIComponent(value)
 }
 
 /** Returns whether URL parsing removes this part. */
-const isDots = (part: string) => part === '.' || part === '..'
+const isDotSegment = (part: string) => part === '.' || part === '..'

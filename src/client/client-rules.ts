@@ -25,9 +25,9 @@ export function disableAfterSync({ sync, disable, now }: DisableSteps) {
   return async (input?: DisableCloud): Promise<DisabledCloud> => {
     const startedAt = now()
     const syncResult = await sync(SYNC_TIMEOUT_MS).catch((error: Error) => error)
-    const done = await disable(input, Math.max(0, ACTION_TIMEOUT_MS - (now() - startedAt)))
-    if (syncResult instanceof Error) return { ...done, syncError: syncResult.message }
-    return { ...done, conflicts: [...(syncResult.conflicts ?? []), ...(done.conflicts ?? [])] } // a gateway with another version may omit `conflicts`
+    const disableResult = await disable(input, Math.max(0, ACTION_TIMEOUT_MS - (now() - startedAt)))
+    if (syncResult instanceof Error) return { ...disableResult, syncError: syncResult.message }
+    return { ...disableResult, conflicts: [...(syncResult.conflicts ?? []), ...(disableResult.conflicts ?? [])] } // a gateway with another version may omit `conflicts`
   }
 }
 
@@ -46,15 +46,15 @@ export function updateWithCloudUrl({ get, update }: Pick<Client['settings'], 'ge
   return async (...[input, options]: Parameters<typeof update>): ReturnType<typeof update> => {
     if (typeof input?.cloudUrl !== 'string') return update(input, options)
     const { cloudUrl, ...others } = input
-    const address = normalizeUrl(cloudUrl)
-    if (address !== '') return update({ ...others, cloudUrl: address }, options)
+    const normalizedUrl = normalizeUrl(cloudUrl)
+    if (normalizedUrl !== '') return update({ ...others, cloudUrl: normalizedUrl }, options)
     return Object.keys(others).length > 0 ? update(others, options) : get()
   }
 }
 
 function normalizeUrl(cloudUrl: string): string {
-  const base = cloudUrl.trim().replace(/\/v1\/?$/, '')
-  let end = base.length
-  while (base[end - 1] === '/') end--
-  return base.slice(0, end)
+  const trimmedUrl = cloudUrl.trim().replace(/\/v1\/?$/, '')
+  let endIndex = trimmedUrl.length
+  while (trimmedUrl[endIndex - 1] === '/') endIndex--
+  return trimmedUrl.slice(0, endIndex)
 }

@@ -130,8 +130,9 @@ interface RouteTree {
 const optionNames: readonly string[] = ['baseUrl', 'token', 'fetch', 'clock'] satisfies (keyof ClientOptions)[]
 
 function checkOptions(options: ClientOptions): ClientOptions {
-  const unknown = Object.keys(options).find((name) => !optionNames.includes(name))
-  if (unknown !== undefined) throw new TypeError(`${unknown} is not an option. Known: ${optionNames.join(', ')}.`)
+  const unknownName = Object.keys(options).find((name) => !optionNames.includes(name))
+  if (unknownName !== undefined)
+    throw new TypeError(`${unknownName} is not an option. Known: ${optionNames.join(', ')}.`)
   const { token, fetch, clock } = options
   if (token !== undefined && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
     throw new TypeError(
@@ -151,7 +152,7 @@ function normalizeBaseUrl(baseUrl: unknown): string {
     throw new TypeError(
       'baseUrl must not contain credentials, a query, or a fragment. Pass the admin token in the token option.',
     )
-  let base = url.origin + url.pathname
-  while (base.endsWith('/')) base = base.slice(0, -1)
-  return base
+  let normalizedUrl = url.origin + url.pathname
+  while (normalizedUrl.endsWith('/')) normalizedUrl = normalizedUrl.slice(0, -1)
+  return normalizedUrl
 }

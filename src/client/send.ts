@@ -47,25 +47,25 @@ export async function openEvents(options: SendOptions, path: string, init: Reque
 export function createSend(options: SendOptions) {
   const { base, clock } = options
 
-  async function exchange({ method, path, body, ifMatch }: ClientRequest, signal: AbortSignal): Promise<object> {
+  async function sendRequest({ method, path, body, ifMatch }: ClientRequest, signal: AbortSignal): Promise<object> {
     const headers: Record<string, string> = {}
     if (body !== undefined) headers['content-type'] = 'application/json'
     if (ifMatch !== undefined) headers['if-match'] = ifMatch
-    const content = body !== undefined && { body: toJson(body) }
-    const response = await fetchResponse(options, path, { method, signal, headers, ...content })
+    const bodyInit = body !== undefined && { body: toJson(body) }
+    const response = await fetchResponse(options, path, { method, signal, headers, ...bodyInit })
     return parseBody(base, response, await readText(base, response))
   }
 
   return (request: ClientRequest): Promise<object> =>
     new Promise((resolve, reject) => {
       const { timeoutMs = DEFAULT_TIMEOUT_MS } = request
-      const stop = new AbortController()
+      const abortController = new AbortController()
       const cancelTimer = startTimer(clock, timeoutMs, () => {
         const message = `Timeout: the gateway at ${base} did not respond within ${timeoutMs / 1000} s.`
         reject(new ClientError(408, message, { code: 'TIMEOUT' }))
-        stop.abort()
+        abortController.abort()
       })
-      exchange(request, stop.signal).then(resolve, reject).finally(cancelTimer) // if `fetch` ignores the signal, its late result has no effect
+      sendRequest(request, abortController.signal).then(resolve, reject).finally(cancelTimer) // if `fetch` ignores the signal, its late result has no effect
     })
 }
 
@@ -73,9 +73,9 @@ export function createSend(options: SendOptions) {
 export function startTimer(clock: Clock | undefined, ms: number, onExpire: () => void): () => void {
   if (!clock) return startPlatformTimer(ms, onExpire)
   if (clock.setTimer) return clock.setTimer(ms, onExpire)
-  const stop = new AbortController()
-  clock.sleep(ms, stop.signal).then(onExpire, () => {}) // rejects when canceled
-  return () => stop.abort()
+  const abortController = new AbortController()
+  clock.sleep(ms, abortController.signal).then(onExpire, () => {}) // rejects when canceled
+  return () => abortController.abort()
 }
 
 function toJson(body: unknown): string {
@@ -109,10 +109,10 @@ const isRedirect = ({ type, status }: Response) => type === 'opaqueredirect' || 
 function createRedirectError(base: string, { status, headers }: Response): ClientError {
   const location = headers.get('location')
   const target = location !== null && URL.canParse(location, base) ? new URL(location, base) : undefined
-  const where = target ? ` to ${target.origin}${target.pathname}` : '' // without the query, which can contain secrets
+  const locationText = target ? ` to ${target.origin}${target.pathname}` : '' // without the query, which can contain secrets
   return new ClientError(
     status,
-    `${base} redirects${where}. Redirects are not followed because the token would be sent along. Use the URL of the gateway itself.`,
+    `${base} redirects${locationText}. Redirects are not followed because the token would be sent along. Use the URL of the gateway itself.`,
     { code: 'REDIRECTED' },
   )
 }
