@@ -6,14 +6,14 @@ import type { ContentFields } from '../../protocols/formats/format.ts'
 export interface ContentText {
   readonly text: string
   /** Whether this is a piece of a string that later events continue. */
-  readonly isPiece: boolean
+  readonly isDelta: boolean
   readonly isReasoning: boolean
   /** Pieces with the same channel are parts of one string. */
   readonly channel: string
   /** The choice that the string belongs to. Empty if the format has only one choice. */
   readonly choice: string
   /** The object or array that contains the string. */
-  readonly holder: object
+  readonly parent: object
   readonly key: string | number
   replace(text: string): void
 }
@@ -24,7 +24,7 @@ export interface TextList {
   /** The choices in the response or event, or `undefined` if there are none or if the format has only one choice. */
   choices: ReadonlySet<string> | undefined
   /** The choices that end with the response or event. */
-  ended: ReadonlySet<string>
+  endedChoices: ReadonlySet<string>
 }
 
 /**
@@ -35,59 +35,59 @@ export function listContentTexts(json: JsonObject, names: ContentFields, { isEve
   const choices = new Set<string>()
   const endedChannels = new Set<string>()
 
-  function visit(holder: JsonObject | unknown[], key: string | number, place: TextPlace) {
-    const value = (holder as JsonObject)[key]
+  function visit(parent: JsonObject | unknown[], key: string | number, context: TextContext) {
+    const value = (parent as JsonObject)[key]
     if (typeof value === 'string') {
-      if (!place.content || value === '') return
-      const { choice, path, isReasoning, isData } = place
-      const isPiece = isEvent && place.content === 'streamed' && !isData
-      const replace = (text: string) => Object.assign(holder, { [key]: text })
-      texts.push({ text: value, isPiece, isReasoning, choice, channel: `${path} ${isReasoning}`, holder, key, replace })
+      if (!context.content || value === '') return
+      const { choice, path, isReasoning, isData } = context
+      const isDelta = isEvent && context.content === 'streamed' && !isData
+      const replace = (text: string) => Object.assign(parent, { [key]: text })
+      texts.push({ text: value, isDelta, isReasoning, choice, channel: `${path} ${isReasoning}`, parent, key, replace })
     } else if (Array.isArray(value))
-      for (const [index] of value.entries()) visit(value, index, enterElement(value[index], place))
-    else if (isObject(value)) visitObject(value, place)
+      for (const [index] of value.entries()) visit(value, index, enterElement(value[index], context))
+    else if (isObject(value)) visitObject(value, context)
   }
 
-  function enterElement(element: unknown, place: TextPlace): TextPlace {
+  function enterElement(element: unknown, context: TextContext): TextContext {
     const index = isObject(element) && typeof element.index === 'number' ? element.index : ''
-    const path = `${place.path}[${index}]`
-    if (!place.isChoices) return { ...descend(place), path }
+    const path = `${context.path}[${index}]`
+    if (!context.isChoices) return { ...descend(context), path }
     const choice = `${Number(index)}`
     choices.add(choice)
     if (isObject(element) && (element.finish_reason ?? element.finishReason)) endedChannels.add(choice)
-    return { ...descend(place), path, choice, isChoices: false }
+    return { ...descend(context), path, choice, isChoices: false }
   }
 
-  function visitObject(object: JsonObject, place: TextPlace) {
+  function visitObject(object: JsonObject, context: TextContext) {
     const { type, thought } = object
-    if (!place.isData && typeof type === 'string' && SKIPPED_TYPES.test(type)) return
+    if (!context.isData && typeof type === 'string' && SKIPPED_TYPES.test(type)) return
     const isReasoning =
-      place.isReasoning || thought === true || (typeof type === 'string' && REASONING_TYPES.test(type))
+      context.isReasoning || thought === true || (typeof type === 'string' && REASONING_TYPES.test(type))
     for (const name of Object.keys(object)) {
       const value = object[name]
-      if (!place.isData && (SKIPPED_FIELDS.has(name) || (name === 'name' && isCall(object, place)))) continue
+      if (!context.isData && (SKIPPED_FIELDS.has(name) || (name === 'name' && isCall(object, context)))) continue
       if (name === 'text' && isObject(value)) continue // in the Responses format, `text` can also be an object with settings
       const content = names.streamed.includes(name)
         ? 'streamed'
         : names.complete.includes(name)
           ? 'whole'
-          : place.content
+          : context.content
       visit(object, name, {
-        ...descend(place),
+        ...descend(context),
         content,
-        path: `${place.path}.${name}`,
+        path: `${context.path}.${name}`,
         isReasoning: isReasoning || REASONING_FIELDS.has(name),
-        isData: place.isData || ((name === 'args' || name === 'input') && typeof value === 'object'),
+        isData: context.isData || ((name === 'args' || name === 'input') && typeof value === 'object'),
         isChoices: !content && (name === 'choices' || name === 'candidates'),
       })
     }
   }
 
-  visitObject(json, { ...ROOT_PLACE, path: isEvent ? POSITION_FIELDS.map((name) => json[name]).join() : '' })
-  return { texts, choices: choices.size > 0 ? choices : undefined, ended: endedChannels }
+  visitObject(json, { ...ROOT_CONTEXT, path: isEvent ? POSITION_FIELDS.map((name) => json[name]).join() : '' })
+  return { texts, choices: choices.size > 0 ? choices : undefined, endedChoices: endedChannels }
 }
 
-interface TextPlace {
+interface TextContext {
   content: 'streamed' | 'whole' | undefined
   path: string
   choice: string
@@ -98,7 +98,7 @@ interface TextPlace {
   isChoices: boolean
 }
 
-const ROOT_PLACE = {
+const ROOT_CONTEXT = {
   content: undefined,
   choice: '',
   depth: 0,
@@ -107,11 +107,11 @@ const ROOT_PLACE = {
   isChoices: false,
 } as const
 
-function descend(place: TextPlace): TextPlace {
-  const depth = place.depth + 1
+function descend(context: TextContext): TextContext {
+  const depth = context.depth + 1
   if (depth > MAX_DEPTH)
     throw gatewayError('UPSTREAM_INVALID', { message: 'The response nests too deep to be edited.' })
-  return { ...place, depth }
+  return { ...context, depth }
 }
 
 const MAX_DEPTH = 1_000
@@ -131,5 +131,5 @@ const SKIPPED_FIELDS = new Set([
   ...['signature', 'thoughtSignature', 'thought_signature', 'encrypted_content', 'data', 'language'],
 ])
 
-const isCall = (object: JsonObject, { path }: TextPlace): boolean =>
+const isCall = (object: JsonObject, { path }: TextContext): boolean =>
   'arguments' in object || 'args' in object || 'input' in object || /\.(?:function|functionCall|custom)$/.test(path)

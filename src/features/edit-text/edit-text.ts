@@ -47,18 +47,21 @@ export async function editText(
       ? { ...reply, body: JSON.stringify(json) }
       : reply
   }
-  const isArray = headers['content-type']?.startsWith('application/json') ?? false
-  if (!isArray) return { ...reply, body: new EditedStream(body, names, createEditor) }
-  const edited = new EditedStream(convertArrayToEvents(body), names, createEditor)
+  const isJsonArray = headers['content-type']?.startsWith('application/json') ?? false
+  if (!isJsonArray) return { ...reply, body: new EditedStream(body, names, createEditor) }
+  const editedStream = new EditedStream(convertArrayToEvents(body), names, createEditor)
   const fail = (error: unknown) => failStream(body, error)
-  return { ...reply, body: toJsonArray({ next: () => edited.next(), cancel: (reason) => edited.cancel(reason), fail }) }
+  return {
+    ...reply,
+    body: toJsonArray({ next: () => editedStream.next(), cancel: (reason) => editedStream.cancel(reason), fail }),
+  }
 }
 
 /** Edits a complete response in place. Resolves to whether it changed anything. */
-async function editResponse(json: JsonObject, names: ContentFields, create: CreateTextEditor): Promise<boolean> {
+async function editResponse(json: JsonObject, names: ContentFields, createEditor: CreateTextEditor): Promise<boolean> {
   let isChanged = false
   for (const text of listContentTexts(json, names, { isEvent: false }).texts)
-    if (await editContentText(text, create)) isChanged = true
+    if (await editContentText(text, createEditor)) isChanged = true
   if (isChanged) dropProbabilities(json)
   return isChanged
 }
@@ -66,13 +69,13 @@ async function editResponse(json: JsonObject, names: ContentFields, create: Crea
 /** Edits a complete string. */
 async function editContentText(
   { text, isReasoning, replace }: ContentText,
-  create: CreateTextEditor,
+  createEditor: CreateTextEditor,
 ): Promise<boolean> {
-  const editor = create({ isReasoning })
+  const editor = createEditor({ isReasoning })
   if (!editor) return false
-  const edited = (await editor.push(text)) + (await editor.end())
-  replace(edited)
-  return edited !== text
+  const editedText = (await editor.push(text)) + (await editor.end())
+  replace(editedText)
+  return editedText !== text
 }
 
 /** A string whose remaining pieces haven't arrived yet. */
@@ -81,26 +84,26 @@ interface UnfinishedText {
   editor: TextEditor | undefined
   /** The event with the text's last piece, and that piece's index among the event's pieces. */
   event: SseEvent
-  at: number
+  textIndex: number
 }
 
 /** A stream of events with edited text. Unchanged events are passed on byte for byte. */
 class EditedStream implements ByteStream {
   readonly #stream: ByteStream
   readonly #names: ContentFields
-  readonly #create: CreateTextEditor
+  readonly #createEditor: CreateTextEditor
   readonly #splitter = createEventSplitter()
-  readonly #open = new Map<string, UnfinishedText>()
+  readonly #unfinishedTexts = new Map<string, UnfinishedText>()
   #hasEnded = false
   /** Whether an editor has failed. The stream then ends with an error event. */
   #hasFailed = false
-  #lastNumber = 0
-  #addedEvents = 0
+  #lastSequenceNumber = 0
+  #addedEventCount = 0
 
-  constructor(stream: ByteStream, names: ContentFields, create: CreateTextEditor) {
+  constructor(stream: ByteStream, names: ContentFields, createEditor: CreateTextEditor) {
     this.#stream = stream
     this.#names = names
-    this.#create = create
+    this.#createEditor = createEditor
   }
 
   async next(): Promise<Uint8Array | undefined> {
@@ -110,11 +113,11 @@ class EditedStream implements ByteStream {
       this.#hasEnded = chunk === undefined
       const bytes = chunk ? this.#splitter.split(chunk) : this.#splitter.flush()
       try {
-        let edited = ''
+        let editedEvents = ''
         for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY_BYTES).matchAll(EVENT_BLOCK_PATTERN))
-          edited += await this.#edit(block)
-        if (this.#hasEnded) edited += await this.#endTexts()
-        if (edited !== '') return encodeUtf8(edited)
+          editedEvents += await this.#edit(block)
+        if (this.#hasEnded) editedEvents += await this.#endTexts()
+        if (editedEvents !== '') return encodeUtf8(editedEvents)
       } catch (error) {
         this.#hasFailed = true
         this.#hasEnded = false
@@ -135,62 +138,65 @@ class EditedStream implements ByteStream {
     const json = parseExactly(event.data)
     if (!isObject(json)) return (await this.#endTexts()) + block
     if (json.type === 'ping') return block
-    const { texts, choices, ended } = listContentTexts(json, this.#names, { isEvent: true })
-    const lastIndexes = new Map(texts.flatMap(({ isPiece, channel }, index) => (isPiece ? [[channel, index]] : []))) // the index of each channel's last piece
-    const complete = new Set(texts.flatMap(({ isPiece, choice }) => (isPiece ? [] : [choice])))
-    const isAbout = ({ choice }: UnfinishedText) => choices?.has(choice) ?? true
-    const before = await this.#endTexts((channel, open) => !lastIndexes.has(channel) && isAbout(open))
+    const { texts, choices, endedChoices } = listContentTexts(json, this.#names, { isEvent: true })
+    const lastIndexes = new Map(texts.flatMap(({ isDelta, channel }, index) => (isDelta ? [[channel, index]] : []))) // the index of each channel's last piece
+    const completeChoices = new Set(texts.flatMap(({ isDelta, choice }) => (isDelta ? [] : [choice])))
+    const isAffected = ({ choice }: UnfinishedText) => choices?.has(choice) ?? true
+    const endingEvents = await this.#endTexts(
+      (channel, unfinishedText) => !lastIndexes.has(channel) && isAffected(unfinishedText),
+    )
     let isChanged = false
     for (const [index, text] of texts.entries()) {
-      if (!text.isPiece) {
-        if (await editContentText(text, this.#create)) isChanged = true
+      if (!text.isDelta) {
+        if (await editContentText(text, this.#createEditor)) isChanged = true
         continue
       }
-      const isAtEnd = lastIndexes.get(text.channel) === index && (ended.has(text.choice) || complete.has(text.choice))
-      const edited = await this.#editPiece(text, { event, at: index, isAtEnd })
-      if (edited === text.text) continue
-      text.replace(edited)
+      const isAtEnd =
+        lastIndexes.get(text.channel) === index && (endedChoices.has(text.choice) || completeChoices.has(text.choice))
+      const editedDelta = await this.#editDelta(text, { event, at: index, isAtEnd })
+      if (editedDelta === text.text) continue
+      text.replace(editedDelta)
       isChanged = true
     }
     if (isChanged) dropProbabilities(json)
-    const isMoved = this.#number(json)
-    return before + (isChanged || isMoved ? formatSseEvent({ ...event, data: JSON.stringify(json) }) : block)
+    const isRenumbered = this.#renumber(json)
+    return endingEvents + (isChanged || isRenumbered ? formatSseEvent({ ...event, data: JSON.stringify(json) }) : block)
   }
 
-  async #editPiece(
+  async #editDelta(
     { text, channel, choice, isReasoning }: ContentText,
-    { event, at, isAtEnd }: { event: SseEvent; at: number; isAtEnd: boolean },
+    { event, at: textIndex, isAtEnd }: { event: SseEvent; at: number; isAtEnd: boolean },
   ): Promise<string> {
-    const openText = this.#open.get(channel)
-    const editor = openText ? openText.editor : this.#create({ isReasoning })
-    this.#open.set(channel, { choice, editor, event, at })
+    const unfinishedText = this.#unfinishedTexts.get(channel)
+    const editor = unfinishedText ? unfinishedText.editor : this.#createEditor({ isReasoning })
+    this.#unfinishedTexts.set(channel, { choice, editor, event, textIndex })
     if (!editor) return text
-    const edited = await editor.push(text)
-    if (!isAtEnd) return edited
-    this.#open.delete(channel)
-    return edited + (await editor.end())
+    const editedDelta = await editor.push(text)
+    if (!isAtEnd) return editedDelta
+    this.#unfinishedTexts.delete(channel)
+    return editedDelta + (await editor.end())
   }
 
   /** Ends strings (default: all). Returns events with the text that their editors held back. */
   async #endTexts(isEnding: (channel: string, open: UnfinishedText) => boolean = () => true): Promise<string> {
     let events = ''
-    for (const [channel, open] of this.#open) {
+    for (const [channel, open] of this.#unfinishedTexts) {
       if (!isEnding(channel, open)) continue
-      this.#open.delete(channel)
-      const rest = await open.editor?.end()
-      if (rest) events += this.#createEvent(open, rest)
+      this.#unfinishedTexts.delete(channel)
+      const remainingText = await open.editor?.end()
+      if (remainingText) events += this.#createEvent(open, remainingText)
     }
     return events
   }
 
   /** Copies the event that has a string's last piece, but with `piece` as its only text. */
-  #createEvent({ event, at }: UnfinishedText, piece: string): string {
+  #createEvent({ event, textIndex }: UnfinishedText, delta: string): string {
     const json = parseExactly(event.data) as JsonObject // `#edit` has already parsed this event
     for (const [position, text] of listContentTexts(json, this.#names, { isEvent: true }).texts.entries())
-      text.replace(position === at ? piece : '')
+      text.replace(position === textIndex ? delta : '')
     dropProbabilities(json)
-    this.#addedEvents++
-    if (typeof json.sequence_number === 'number') json.sequence_number = ++this.#lastNumber
+    this.#addedEventCount++
+    if (typeof json.sequence_number === 'number') json.sequence_number = ++this.#lastSequenceNumber
     return formatSseEvent({ ...event, data: JSON.stringify(json) })
   }
 
@@ -203,7 +209,7 @@ class EditedStream implements ByteStream {
       if (event && isObject(json)) {
         for (const text of listContentTexts(json, this.#names, { isEvent: true }).texts) text.replace('')
         dropProbabilities(json)
-        if (typeof json.sequence_number === 'number') json.sequence_number = ++this.#lastNumber
+        if (typeof json.sequence_number === 'number') json.sequence_number = ++this.#lastSequenceNumber
         output += formatSseEvent({ ...event, data: JSON.stringify(json) })
       } else output += block
     }
@@ -211,11 +217,11 @@ class EditedStream implements ByteStream {
   }
 
   /** Renumbers an event in the Responses format to account for added events. Returns whether the number changed. */
-  #number(json: JsonObject): boolean {
+  #renumber(json: JsonObject): boolean {
     if (typeof json.sequence_number !== 'number') return false
-    this.#lastNumber = json.sequence_number + this.#addedEvents
-    json.sequence_number = this.#lastNumber
-    return this.#addedEvents > 0
+    this.#lastSequenceNumber = json.sequence_number + this.#addedEventCount
+    json.sequence_number = this.#lastSequenceNumber
+    return this.#addedEventCount > 0
   }
 }
 
@@ -225,13 +231,13 @@ const EMPTY_BYTES = new Uint8Array(0)
 export const EVENT_BLOCK_PATTERN = /[\s\S]+?(?:\r\n\r\n|\n\n|\r\r|$(?![\s\S]))/g
 
 export function parseEvent(block: string): SseEvent | undefined {
-  let found: SseEvent | undefined
+  let parsedEvent: SseEvent | undefined
   const parser = createSseParser((event) => {
-    found = event
+    parsedEvent = event
   })
   parser.push(block)
   parser.end()
-  return found
+  return parsedEvent
 }
 
 /** Ends a stream with an error event if possible; otherwise aborts it. */

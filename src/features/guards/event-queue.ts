@@ -133,9 +133,9 @@ export class EventQueue {
     content: EventContent['texts'][number],
     { type, tails }: { type: string; tails: BlockTails },
   ) {
-    const { text, isPiece, isReasoning, channel: name, choice, replace } = content
+    const { text, isDelta, isReasoning, channel: name, choice, replace } = content
     const kind = CALL_CHANNEL_PATTERN.test(name) ? 'tool-call' : isReasoning ? 'reasoning' : 'text'
-    if (!isPiece) {
+    if (!isDelta) {
       const repeatKey = `${type} ${choice} ${kind}`
       const precedingTail = kind === 'tool-call' || INPUT_CHANNEL_PATTERN.test(name) ? EMPTY_TAIL : tails.get(repeatKey)
       tails.add(repeatKey, text, true)

@@ -34,9 +34,9 @@ export interface EventContent {
 
 /** Reads a stream event's strings. */
 export function readEvent(json: JsonObject, fields: ContentFields): EventContent {
-  const { texts, ended: endedChoices } = listContentTexts(json, fields, { isEvent: true })
+  const { texts, endedChoices } = listContentTexts(json, fields, { isEvent: true })
   const contentKeys = new Map<object, Set<string>>()
-  for (const { holder, key } of texts) contentKeys.set(holder, (contentKeys.get(holder) ?? new Set()).add(`${key}`))
+  for (const { parent, key } of texts) contentKeys.set(parent, (contentKeys.get(parent) ?? new Set()).add(`${key}`))
   const echoHolders = new Set<object>()
   const otherTexts: OtherText[] = []
   const nameTexts: OtherText[] = [] // added last, because the values are found by their original names
@@ -87,7 +87,7 @@ export function readEvent(json: JsonObject, fields: ContentFields): EventContent
   const call = findCall(json)
   if (call && !call.isComplete) startedCalls.push(call.key)
   return {
-    texts: texts.map((text) => ({ ...text, isEcho: echoHolders.has(text.holder) })),
+    texts: texts.map((text) => ({ ...text, isEcho: echoHolders.has(text.parent) })),
     otherTexts: [...otherTexts, ...nameTexts],
     endedChoices,
     startedCalls,
