@@ -290,7 +290,7 @@ test("an old secret that is too short for signing isn't used to verify tokens", 
       { version: 'short', value: 'guessable' },
     ],
   })
-  const { version } = await short.keys.signing()
+  const { version } = await short.keys.getSigningKey()
   assert.is(version, 'first')
   assert.is(await short.keys.find('short'), undefined)
 })

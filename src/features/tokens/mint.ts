@@ -15,7 +15,7 @@ import { type MintedToken, parseNewToken } from './token-input.ts'
 import type { TokenKeys } from './token-keys.ts'
 
 export interface MintDependencies {
-  keys: Pick<TokenKeys, 'signing'>
+  keys: Pick<TokenKeys, 'getSigningKey'>
   audience: string
   clock: Pick<Clock, 'now'>
   revocations: Pick<Revocations, 'getRevokedUntil'>
@@ -42,7 +42,7 @@ export function createMinter(deps: MintDependencies): (input: unknown) => Promis
     const { options, lifetimeS } = parseNewToken(input)
     checkOrigins(options, deps)
     await checkPlan(options)
-    const { version, key } = await keys.signing()
+    const { version, key } = await keys.getSigningKey()
     const revokedUntil = await revocations.getRevokedUntil(await findRef(options.account))
     const issuedAt = Math.max(clock.now(), revokedUntil + 1) // later than the revocation, which therefore doesn't apply to the new token
     const expiresAt = issuedAt + lifetimeS * 1_000
@@ -63,11 +63,11 @@ function checkOrigins(
   { origins = [] }: TokenSettings,
   { allowedOrigins, publicOrigin }: Pick<MintDependencies, 'allowedOrigins' | 'publicOrigin'>,
 ): void {
-  const others = origins.filter((origin) => !allowedOrigins.includes(origin) && origin !== publicOrigin)
-  const isOwn = publicOrigin === undefined && others.length === 1 // one of the origins may be the gateway's own
-  if (others.length === 0 || isOwn) return
+  const foreignOrigins = origins.filter((origin) => !allowedOrigins.includes(origin) && origin !== publicOrigin)
+  const isGatewayOrigin = publicOrigin === undefined && foreignOrigins.length === 1 // one of the origins may be the gateway's own
+  if (foreignOrigins.length === 0 || isGatewayOrigin) return
   throw createInputError(
-    `"origins" must only contain the gateway's own origin and those in the option "allowedOrigins", not ${others.map((origin) => `"${origin}"`).join(' and ')}`,
+    `"origins" must only contain the gateway's own origin and those in the option "allowedOrigins", not ${foreignOrigins.map((origin) => `"${origin}"`).join(' and ')}`,
   )
 }
 

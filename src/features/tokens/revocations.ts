@@ -35,15 +35,18 @@ export function createRevocations({
   clock: Clock
   freshness: FreshnessTracker
 }): Revocations {
-  const cached: RefreshableValue<RevokedRecord> = createCache(async () => parseStored((await readStored())?.value), {
-    clock,
-    freshness,
-    staleFallback: createStaleFallback(clock),
-  })
+  const cachedRecord: RefreshableValue<RevokedRecord> = createCache(
+    async () => parseStored((await readStored())?.value),
+    {
+      clock,
+      freshness,
+      staleFallback: createStaleFallback(clock),
+    },
+  )
   freshness.onChange((key) => {
-    if (key === REVOKED_KEY) cached.expire()
+    if (key === REVOKED_KEY) cachedRecord.expire()
   })
-  freshness.onGap(() => cached.expire())
+  freshness.onGap(() => cachedRecord.expire())
 
   const readStored = () => storage.get(REVOKED_KEY).catch(handleStorageError('read', REVOKED_KEY))
   const maxEntries = Math.min(
@@ -53,7 +56,7 @@ export function createRevocations({
 
   return {
     async getRevokedUntil(ref) {
-      const { all, refs } = await cached.current()
+      const { all, refs } = await cachedRecord.current()
       return Math.max(all, refs.get(ref) ?? 0)
     },
     revoke: (ref) =>
@@ -61,13 +64,13 @@ export function createRevocations({
         const stored = await readStored()
         const now = clock.now()
         const record = addEntry(parseStored(stored?.value), ref, now + CLOCK_TOLERANCE_MS)
-        const next = dropOldest(record, { maxEntries, endedAt: now - MAX_AGE_MS })
-        const value = JSON.stringify({ all: next.all, refs: Object.fromEntries(next.refs) })
-        const writing = storage
+        const prunedRecord = dropOldest(record, { maxEntries, endedAt: now - MAX_AGE_MS })
+        const value = JSON.stringify({ all: prunedRecord.all, refs: Object.fromEntries(prunedRecord.refs) })
+        const writePromise = storage
           .set(REVOKED_KEY, value, { ifVersion: stored?.version ?? null })
           .catch(handleStorageError('write', REVOKED_KEY))
-        if ((await writing.finally(() => cached.expire())) === false) return false
-        cached.replace(next, true)
+        if ((await writePromise.finally(() => cachedRecord.expire())) === false) return false
+        cachedRecord.replace(prunedRecord, true)
         return undefined
       }),
   }
@@ -112,11 +115,11 @@ function dropOldest(
   { all, refs }: RevokedRecord,
   { maxEntries, endedAt }: { maxEntries: number; endedAt: number },
 ): RevokedRecord {
-  const entries = [...refs].sort(([, one], [, other]) => one - other)
-  const excess = entries.length > maxEntries ? Math.ceil(entries.length / 2) : 0
-  const dropped = Math.max(excess, entries.filter(([, until]) => until < endedAt).length)
+  const entries = [...refs].sort(([, untilA], [, untilB]) => untilA - untilB)
+  const excessCount = entries.length > maxEntries ? Math.ceil(entries.length / 2) : 0
+  const droppedCount = Math.max(excessCount, entries.filter(([, until]) => until < endedAt).length)
   return {
-    all: Math.max(all, entries[dropped - 1]?.[1] ?? 0),
-    refs: new Map(entries.slice(dropped)),
+    all: Math.max(all, entries[droppedCount - 1]?.[1] ?? 0),
+    refs: new Map(entries.slice(droppedCount)),
   }
 }

@@ -10,8 +10,8 @@ export const createAddToken =
   async ({ key, account: requestedAccount }, text, exchange) => {
     const token = await verify(text, exchange)
     const { ref, account: id, plan, metadata } = token
-    const isOther = requestedAccount ? requestedAccount.ref !== ref : key !== undefined && key.account !== ref
-    if (isOther) throw gatewayError('IDENTITY_CONFLICT')
+    const isOtherAccount = requestedAccount ? requestedAccount.ref !== ref : key !== undefined && key.account !== ref
+    if (isOtherAccount) throw gatewayError('IDENTITY_CONFLICT')
     const account = requestedAccount ?? (await getAccount({ account: id, plan, metadata }))
     return { owner: account.ref, key, account, token }
   }

@@ -75,12 +75,12 @@ export const toClaims = (options: TokenSettings): JsonObject =>
  */
 export function toTokenSettings(claims: JsonObject): TokenSettings | undefined {
   if (!Object.keys(claims).every((claim) => KNOWN_CLAIMS.has(claim))) return undefined
-  const options: JsonObject = Object.fromEntries(
+  const settings: JsonObject = Object.fromEntries(
     Object.entries(CLAIM_NAMES).flatMap(([name, claim]) =>
       claims[claim] === undefined ? [] : [[name, claims[claim]]],
     ),
   )
-  return options as JsonObject & TokenSettings // signed with this gateway's key, so `mint` has validated them
+  return settings as JsonObject & TokenSettings // signed with this gateway's key, so `mint` has validated them
 }
 
 const TOKEN_MESSAGES = {

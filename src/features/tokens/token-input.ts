@@ -39,9 +39,9 @@ const LIFETIME_MESSAGE = `must be ${MIN_LIFETIME_S} to ${MAX_LIFETIME_S} seconds
 const lifetimeSeconds = integerSchema(MIN_LIFETIME_S, MAX_LIFETIME_S, LIFETIME_MESSAGE)
 const lifetimeText = v.pipe(v.string(LIFETIME_MESSAGE), v.regex(/^\d{1,5}[smhd]$/, LIFETIME_MESSAGE))
 
-const optional = <T>(shape: Shape<T>) => v.exactOptional(createSchema(shape) as v.GenericSchema<T>) // the schema matches the shape's type
+const createOptionalSchema = <T>(shape: Shape<T>) => v.exactOptional(createSchema(shape) as v.GenericSchema<T>) // the schema matches the shape's type
 
-export const newToken = closedObject({
+export const newTokenSchema = closedObject({
   account: v.pipe(
     fields.text,
     v.maxLength(200, 'must not be longer than 200 characters'),
@@ -50,10 +50,10 @@ export const newToken = closedObject({
       "must be an account's ID in composed Unicode, without control characters and surrounding blanks",
     ),
   ),
-  plan: optional(name(512)),
-  models: optional(allowedModels),
-  kinds: optional(allowedKinds),
-  require: optional(dataTags),
+  plan: createOptionalSchema(name(512)),
+  models: createOptionalSchema(allowedModels),
+  kinds: createOptionalSchema(allowedKinds),
+  require: createOptionalSchema(dataTags),
   origins: v.exactOptional(
     v.pipe(
       v.array(
@@ -69,13 +69,13 @@ export const newToken = closedObject({
       typeof input === 'number' ? lifetimeSeconds : lifetimeText,
     ),
   ),
-  limits: optional(usageLimits),
-  metadata: optional(ownerMetadata),
+  limits: createOptionalSchema(usageLimits),
+  metadata: createOptionalSchema(ownerMetadata),
 })
 
 /** Parses the input and converts the lifetime to seconds. Throws `INVALID_REQUEST` for invalid input. */
 export function parseNewToken(input: unknown): { options: TokenSettings; lifetimeS: number } {
-  const { expiresIn = DEFAULT_LIFETIME_S, ...options } = parseInput(newToken, input)
+  const { expiresIn = DEFAULT_LIFETIME_S, ...options } = parseInput(newTokenSchema, input)
   const lifetimeS = toSeconds(expiresIn)
   if (lifetimeS < MIN_LIFETIME_S || lifetimeS > MAX_LIFETIME_S)
     throw createInputError(`"expiresIn" ${LIFETIME_MESSAGE}`)

@@ -8,7 +8,7 @@ import type { Storage } from '../../types.ts'
 /** The HMAC keys for tokens, one for each of the gateway's secrets. */
 export interface TokenKeys {
   /** Returns the signing key and the version of its secret. Rejects with `INVALID_REQUEST` if the gateway has no secret. */
-  signing(): Promise<{ version: string; key: CryptoKey }>
+  getSigningKey(): Promise<{ version: string; key: CryptoKey }>
   /** Returns the key for the secret with this version, or `undefined` if there is none. */
   find(version: unknown): Promise<CryptoKey | undefined>
 }
@@ -26,7 +26,7 @@ export function createTokenKeys({
     return Promise.all(secrets.map(async ({ version, value }) => ({ version, key: await deriveKey(value) })))
   })
   return {
-    async signing() {
+    async getSigningKey() {
       const [first] = await load()
       if (!first) throw gatewayError('INVALID_REQUEST', { message: NO_SECRET_MESSAGE })
       return first
@@ -45,12 +45,12 @@ const NO_SECRET_MESSAGE =
 const canSign = ({ value }: VersionedSecret) => typeof value !== 'string' || value.length >= MIN_SECRET_LENGTH
 
 async function deriveKey(secret: string | CryptoKey): Promise<CryptoKey> {
-  const material =
+  const keyMaterial =
     typeof secret === 'string'
       ? await crypto.subtle.importKey('raw', encodeUtf8(secret), 'HKDF', false, ['deriveKey'])
       : secret
-  const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info: encodeUtf8('signalbox token') }
-  return crypto.subtle.deriveKey(hkdf, material, { name: 'HMAC', hash: 'SHA-256', length: 256 }, false, [
+  const hkdfParams = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info: encodeUtf8('signalbox token') }
+  return crypto.subtle.deriveKey(hkdfParams, keyMaterial, { name: 'HMAC', hash: 'SHA-256', length: 256 }, false, [
     'sign',
     'verify',
   ])

@@ -12,7 +12,7 @@ import { createAddToken } from './token-caller.ts'
 import { getDefaultAudience } from './token-claims.ts'
 import type { TokenOperations } from './token-input.ts'
 import { createTokenKeys } from './token-keys.ts'
-import { createVerify } from './verify.ts'
+import { createTokenVerifier } from './verify.ts'
 
 /** Options for tokens. */
 export interface TokenOptions {
@@ -59,7 +59,7 @@ export function createTokens({
   const findPlan = async (idOrName: string) =>
     (await groups.find(idOrName)) ?? (await store.groups.all()).find(({ name }) => name === idOrName)
   return {
-    addToken: createAddToken(createVerify({ keys, audience, clock, revocations, findRef }), accounts.getAccount),
+    addToken: createAddToken(createTokenVerifier({ keys, audience, clock, revocations, findRef }), accounts.getAccount),
     async mint(input) {
       const { createMinter } = await import('./mint.ts')
       const origins = Array.from(toAllowedOrigins(allowedOrigins).keys())

@@ -34,10 +34,10 @@ export interface VerifyDependencies {
 }
 
 /** Creates the function that verifies tokens. It caches the 20,000 most recently used tokens by SHA-256 digest. */
-export function createVerify({ keys, audience, clock, revocations, findRef }: VerifyDependencies): VerifyToken {
+export function createTokenVerifier({ keys, audience, clock, revocations, findRef }: VerifyDependencies): VerifyToken {
   const verifiedTokens = new Map<string, VerifiedToken>()
 
-  async function read(token: string): Promise<VerifiedToken> {
+  async function readToken(token: string): Promise<VerifiedToken> {
     const { payload } = await jwtVerify(token.slice(TOKEN_PREFIX.length), findKey, {
       algorithms: ['HS256'],
       typ: TOKEN_TYPE,
@@ -60,7 +60,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
 
   /** Reads a token. Replaces errors from `jose`, because they contain the token's claims. */
   const readSafely = (token: string) =>
-    read(token).catch((error: unknown) => {
+    readToken(token).catch((error: unknown) => {
       throw isGatewayError(error) ? error : createTokenError('TOKEN_INVALID')
     })
 
@@ -73,17 +73,17 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
   return async (token, exchange) => {
     if (token.length > MAX_TOKEN_LENGTH || !TOKEN_PATTERN.test(token)) throw createTokenError('TOKEN_INVALID')
     const digest = await sha256Hex(token)
-    const found = verifiedTokens.get(digest)
+    const cachedToken = verifiedTokens.get(digest)
     verifiedTokens.delete(digest) // reinserted below as the newest entry
-    const verified = found ?? (await readSafely(token))
-    checkTimes(verified)
-    evictOldest(verifiedTokens, MAX_KNOWN)
-    verifiedTokens.set(digest, verified)
-    const { id, ref, issuedAt, origins } = verified
+    const verifiedToken = cachedToken ?? (await readSafely(token))
+    checkTimes(verifiedToken)
+    evictOldest(verifiedTokens, MAX_CACHED_TOKENS)
+    verifiedTokens.set(digest, verifiedToken)
+    const { id, ref, issuedAt, origins } = verifiedToken
     if (issuedAt <= (await revocations.getRevokedUntil(ref))) throw createTokenError('TOKEN_REVOKED', { id })
     if (origins && !hasAllowedOrigin(origins, exchange))
       throw createTokenError('TOKEN_NOT_ALLOWED', { id, message: OTHER_ORIGIN_MESSAGE })
-    return verified
+    return verifiedToken
   }
 }
 
@@ -93,8 +93,8 @@ const toMs = (seconds: number) => Math.round(seconds * 1_000)
 function hasAllowedOrigin(origins: readonly string[], exchange: Pick<Exchange, 'method' | 'header'>): boolean {
   const origin = exchange.header('origin')
   if (origin !== undefined) return origins.includes(origin)
-  const isSafe = exchange.method === 'GET' || exchange.method === 'HEAD'
-  return isSafe && exchange.header('sec-fetch-site') === 'same-origin'
+  const isSafeMethod = exchange.method === 'GET' || exchange.method === 'HEAD'
+  return isSafeMethod && exchange.header('sec-fetch-site') === 'same-origin'
 }
 
 /**
@@ -102,7 +102,7 @@ function hasAllowedOrigin(origins: readonly string[], exchange: Pick<Exchange, '
  * token could be written in four ways.
  */
 const TOKEN_PATTERN = /^sbt_[\w-]+\.[\w-]+\.[\w-]{42}[AEIMQUYcgkosw048]$/
-const MAX_KNOWN = 20_000
+const MAX_CACHED_TOKENS = 20_000
 const FROM_FUTURE_MESSAGE =
   'This token was issued in the future. Check the clocks of the servers that issue and accept tokens.'
 const OTHER_ORIGIN_MESSAGE =

@@ -3,7 +3,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { createMinter, type MintDependencies } from '../../../src/features/tokens/mint.ts'
 import { createRevocations } from '../../../src/features/tokens/revocations.ts'
 import { createTokenKeys } from '../../../src/features/tokens/token-keys.ts'
-import { createVerify } from '../../../src/features/tokens/verify.ts'
+import { createTokenVerifier } from '../../../src/features/tokens/verify.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { createFreshnessTracker } from '../../../src/records/cached.ts'
 import type { Secret } from '../../../src/records/open-keyring.ts'
@@ -39,7 +39,7 @@ export function tokenWorld({
   const deps = { keys, audience, clock, revocations, findRef }
   const findPlan = async (id: string) => (id === 'pro' ? {} : undefined)
   const mint = createMinter({ ...deps, findPlan, allowedOrigins, publicOrigin })
-  const verify = createVerify(deps)
+  const verify = createTokenVerifier(deps)
   return {
     storage,
     clock,
@@ -76,7 +76,7 @@ export async function forge(
   payload: object,
   header: object = {},
 ): Promise<string> {
-  const { version, key } = await keys.signing()
+  const { version, key } = await keys.getSigningKey()
   const jws = await new CompactSign(encodeUtf8(JSON.stringify(payload)))
     .setProtectedHeader({ alg: 'HS256', typ: 'sbt+jwt', kid: version, ...header })
     .sign(key)
