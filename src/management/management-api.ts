@@ -84,7 +84,7 @@ export function createManagementApi(
   const { api: inProcessApi, pushes } = createManagement({
     ...deps,
     openapi,
-    changed: (...change) => feed.changed(...change),
+    changed: (...change) => feed.emitChanged(...change),
   })
   const store = getWritableStore(deps.store, deps.clock)
   const api = { ...refreshReads(inProcessApi, store), ...createFeatureApi(featureOperations) }

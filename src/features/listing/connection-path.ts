@@ -32,41 +32,45 @@ export async function listConnections(
   lookup: Lookup,
 ): Promise<ListedModel[]> {
   const { catalog } = data
-  const first = new Map<string, ConnectionRecord>()
+  const firstByProvider = new Map<string, ConnectionRecord>()
   for (const connection of data.connections)
-    if (!first.has(connection.provider)) first.set(connection.provider, connection)
-  const providers = [...first.values()]
+    if (!firstByProvider.has(connection.provider)) firstByProvider.set(connection.provider, connection)
+  const providers = [...firstByProvider.values()]
     .map((connection) => ({
       connection,
       definition: getDefinition(catalog, connection.provider),
       names: getProviderNames(catalog, connection),
     }))
     .filter(({ definition }) => servesKinds(definition, kinds))
-  const customs = indexCustomModels(data.customModels)
-  const aliased = indexAliasModels(
+  const customModelIndex = indexCustomModels(data.customModels)
+  const aliasIndex = indexAliasModels(
     data.aliases,
     providers.map(({ names }) => names),
   )
-  const base = await Promise.all(
+  const baseIds = await Promise.all(
     providers.map(({ connection, definition }) => getBaseIds(connection, definition, lookup)),
   )
   return providers.flatMap(({ definition, names }, index) => [
-    ...listIds(mergeIds(base[index] ?? [], names, customs, aliased), { definition, names, kinds }),
+    ...listIds(mergeIds(baseIds[index] ?? [], names, customModelIndex, aliasIndex), { definition, names, kinds }),
     ...listServices(definition, names.output, kinds),
   ])
 }
 
 /** Merges the IDs to list: base and aliased IDs without the provider prefix, and unchanged custom IDs. Drops IDs that consist only of a prefix. */
 function mergeIds(
-  base: readonly string[],
+  baseIds: readonly string[],
   names: ProviderNames,
-  customs: ModelIndex,
-  aliased: ModelIndex,
+  customModelIndex: ModelIndex,
+  aliasIndex: ModelIndex,
 ): Set<string> {
   const stripNames = (id: string) => stripProviderName(id, names)
-  const merged = new Set([...base.map(stripNames), ...customs.getIds(names), ...aliased.getIds(names).map(stripNames)])
-  for (const id of merged) if (id.trim() === '') merged.delete(id)
-  return merged
+  const mergedIds = new Set([
+    ...baseIds.map(stripNames),
+    ...customModelIndex.getIds(names),
+    ...aliasIndex.getIds(names).map(stripNames),
+  ])
+  for (const id of mergedIds) if (id.trim() === '') mergedIds.delete(id)
+  return mergedIds
 }
 
 function* listIds(

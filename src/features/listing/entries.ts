@@ -45,10 +45,10 @@ function inferKind(id: string): Kind {
  */
 export function createKindLookup(models: readonly CatalogModel[], names: ProviderNames): (id: string) => Kind {
   const stripProvider = (id: string) => stripProviderName(id, names)
-  const exact = indexKinds(models, (id) => id)
+  const kindsById = indexKinds(models, (id) => id)
   let kindsByBareId: Map<string, Kind> | undefined // created on first use; most providers never need it
   return (id) => {
-    const kind = exact.get(id)
+    const kind = kindsById.get(id)
     if (kind) return kind
     kindsByBareId ??= indexKinds(models, stripProvider)
     return kindsByBareId.get(id) ?? kindsByBareId.get(stripProvider(id)) ?? inferKind(id)
@@ -72,18 +72,18 @@ export interface ModelIndex {
 }
 
 export function createModelIndex(): ModelIndex {
-  const byName = new Map<string, Array<{ order: number; id: string }>>()
-  let added = 0
+  const itemsByName = new Map<string, Array<{ order: number; id: string }>>()
+  let addedCount = 0
   return {
     add(name, id) {
-      const item = { order: added++, id }
-      const list = byName.get(name)
-      if (list) list.push(item)
-      else byName.set(name, [item])
+      const item = { order: addedCount++, id }
+      const items = itemsByName.get(name)
+      if (items) items.push(item)
+      else itemsByName.set(name, [item])
     },
     getIds: ({ output, catalog, id }) =>
       [...new Set([output, catalog, id])]
-        .flatMap((name) => byName.get(name) ?? [])
+        .flatMap((name) => itemsByName.get(name) ?? [])
         .sort((a, b) => a.order - b.order)
         .map((item) => item.id),
   }

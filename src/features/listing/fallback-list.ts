@@ -4,9 +4,9 @@ import type { CatalogProvider } from '../../types.ts'
 
 /** Returns a connection's enabled model IDs: `undefined` if it has no list of them, empty if all IDs are blank. */
 export function getEnabledIds({ providerSpecificData }: NamedConnection): string[] | undefined {
-  const enabled: unknown = providerSpecificData?.enabledModels
-  if (!Array.isArray(enabled) || enabled.length === 0) return undefined
-  return [...new Set(enabled.filter((id): id is string => typeof id === 'string' && id.trim() !== ''))]
+  const enabledModels: unknown = providerSpecificData?.enabledModels
+  if (!Array.isArray(enabledModels) || enabledModels.length === 0) return undefined
+  return [...new Set(enabledModels.filter((id): id is string => typeof id === 'string' && id.trim() !== ''))]
 }
 
 /**

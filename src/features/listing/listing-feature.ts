@@ -19,7 +19,7 @@ interface ListingFeatureDependencies extends Pick<ListingDependencies, 'store' |
 /** Lists models for clients. Its code loads on the first list request. */
 export interface ListingFeature extends BuiltInFeature {
   /** Lists the models of the given kinds that clients can request. Lists that share `cache` query each provider once. */
-  published(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>
+  listPublished(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>
 }
 
 export function createListingFeature({
@@ -42,15 +42,15 @@ export function createListingFeature({
       listing,
       upstream,
       async getReader(caller) {
-        const allowed = await access.getAccess(caller)
-        if (!allowed) return undefined
+        const callerAccess = await access.getAccess(caller)
+        if (!callerAccess) return undefined
         const table = await pipeline.routes()
         return {
-          allowsKind: (kind) => allowed.allowsKind(kind),
-          allowsModel: (model) => allowed.allowsModel(model, table),
+          allowsKind: (kind) => callerAccess.allowsKind(kind),
+          allowsModel: (model) => callerAccess.allowsModel(model, table),
         }
       },
     }),
-    published: async (kinds, cache) => (await listing()).list(kinds, upstream(), cache && { cache }),
+    listPublished: async (kinds, cache) => (await listing()).list(kinds, upstream(), cache && { cache }),
   }
 }

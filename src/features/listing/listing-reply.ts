@@ -13,16 +13,16 @@ export async function replyWithList(
   { listing: load, getReader, upstream, headers }: ListingRoutesOptions & { headers: Record<string, string> },
 ): Promise<Reply> {
   const [listing, reader] = await Promise.all([load(), getReader(caller)])
-  const form = listing.listFormats[getCallerFormat(path, exchange).name]
+  const listFormat = listing.listFormats[getCallerFormat(path, exchange).name]
   const options = reader && { reader }
   const content = await runForClient(exchange, upstream(exchange), async (fetch) => {
     if (!kinds) {
-      const found = await listing.find(params.id ?? '', fetch, reader)
-      return form.one(found.entry, found.kinds)
+      const foundModel = await listing.find(params.id ?? '', fetch, reader)
+      return listFormat.one(foundModel.entry, foundModel.kinds)
     }
-    if (version === undefined) return form.list(await listing.list(kinds, fetch, options), { kinds, query })
+    if (version === undefined) return listFormat.list(await listing.list(kinds, fetch, options), { kinds, query })
     const lists = kinds.map(async (kind) => ({ kind, entries: await listing.list([kind], fetch, options) }))
-    return form.byKind?.(await Promise.all(lists), version) ?? {}
+    return listFormat.byKind?.(await Promise.all(lists), version) ?? {}
   })
   return createJsonReply(200, content, headers)
 }
@@ -36,9 +36,9 @@ async function runForClient<T>(
   const { scope, close } = createClientScope(exchange)
   const cancellableFetch: UpstreamFetch = (input, init) => fetch(input, init)
   cancellableFetch.raw = (call) => {
-    const pending = startCall(fetch, call)
-    scope.add((reason) => pending.cancel(reason))
-    return pending
+    const pendingResponse = startCall(fetch, call)
+    scope.add((reason) => pendingResponse.cancel(reason))
+    return pendingResponse
   }
   try {
     return await work(cancellableFetch)

@@ -86,7 +86,7 @@ export function createListing({
   lookupTimeoutMs = 5_000,
 }: ListingDependencies): Listing {
   /** Loads records. If that fails, reports the error and continues without the records. */
-  async function load<T>(records: RecordReader<T>): Promise<readonly T[]> {
+  async function loadRecords<T>(records: RecordReader<T>): Promise<readonly T[]> {
     try {
       return await records.all()
     } catch (error) {
@@ -117,10 +117,10 @@ export function createListing({
       const kinds = requestedKinds.filter(reader.allowsKind)
       const created = Math.floor(clock.now() / 1_000)
       const [stored, combos, customModels, aliases] = await Promise.all([
-        load(store.connections),
-        load(store.combos),
-        load(store.customModels),
-        load(store.aliases),
+        loadRecords(store.connections),
+        loadRecords(store.combos),
+        loadRecords(store.customModels),
+        loadRecords(store.aliases),
       ])
       const connections = sortActiveConnections(stored)
       const lookup = cacheLookup(createLookup({ store, clock, timeoutMs: lookupTimeoutMs, onError }, fetch), cache)
@@ -141,9 +141,11 @@ export function createListing({
         if (entry) return { entry, kinds }
         lists.push(entries)
       }
-      const found = (await findUnlisted(id, cache)) ?? (bareId === id ? undefined : await findUnlisted(bareId, cache))
-      if (found?.kinds.every(reader.allowsKind) && reader.allowsModel(found.entry.id)) return found
-      const names = lists.flat().map((list) => list.id)
+      const unlistedModel =
+        (await findUnlisted(id, cache)) ?? (bareId === id ? undefined : await findUnlisted(bareId, cache))
+      if (unlistedModel?.kinds.every(reader.allowsKind) && reader.allowsModel(unlistedModel.entry.id))
+        return unlistedModel
+      const names = lists.flat().map((entry) => entry.id)
       const hint = didYouMean(findNearest(bareId, names)) ?? 'GET /v1/models lists the available models.'
       throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist. ${hint}` })
     },

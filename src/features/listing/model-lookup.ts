@@ -64,23 +64,23 @@ export async function fetchJson(
   call: UpstreamCall,
   { fetch, clock, timeoutMs }: { fetch: UpstreamFetch; clock: Clock; timeoutMs: number },
 ): Promise<unknown> {
-  const pending = startCall(fetch, call)
+  const pendingResponse = startCall(fetch, call)
   let cancelDeadline = () => {}
-  const late = new Promise<never>((_, reject) => {
+  const timeoutPromise = new Promise<never>((_, reject) => {
     cancelDeadline = startDeadline(clock, timeoutMs, () => reject(gatewayError('UPSTREAM_TIMEOUT')))
   })
   try {
-    return await Promise.race([readJson(pending), late])
+    return await Promise.race([readJson(pendingResponse), timeoutPromise])
   } catch (error) {
-    pending.cancel(error)
+    pendingResponse.cancel(error)
     throw error
   } finally {
     cancelDeadline()
   }
 }
 
-async function readJson(pending: PendingResponse): Promise<unknown> {
-  const { status, body } = await pending.response
+async function readJson(pendingResponse: PendingResponse): Promise<unknown> {
+  const { status, body } = await pendingResponse.response
   if (status < 200 || status > 299) {
     throw gatewayError('UPSTREAM_FAILED', { message: `The provider returned status ${status}.`, data: { status } })
   }
@@ -114,12 +114,13 @@ function getModelId(model: unknown): string | undefined {
  * base URL.
  */
 function buildLookupCall(provider: string, baseUrl: unknown, apiKey: string | undefined): UpstreamCall | undefined {
-  const base = typeof baseUrl === 'string' ? baseUrl.trim().replace(/\/$/, '') : ''
-  if (!base || !apiKey) return undefined
+  const trimmedUrl = typeof baseUrl === 'string' ? baseUrl.trim().replace(/\/$/, '') : ''
+  if (!trimmedUrl || !apiKey) return undefined
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` }
-  if (getCompatibleFormat(provider) !== 'anthropic-messages') return { url: `${base}/models`, method: 'GET', headers }
+  if (getCompatibleFormat(provider) !== 'anthropic-messages')
+    return { url: `${trimmedUrl}/models`, method: 'GET', headers }
   return {
-    url: toModelsUrl(`${base}/models`),
+    url: toModelsUrl(`${trimmedUrl}/models`),
     method: 'GET',
     headers: { ...headers, 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' },
   }
