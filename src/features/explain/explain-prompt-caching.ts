@@ -12,8 +12,8 @@ export async function explainPromptCaching(
   { mode, promptCaching }: { mode: CachingMode; promptCaching: Pick<PromptCachingFeature, 'load'> },
 ): Promise<CacheExplanation | undefined> {
   if (!hasContent(request)) return undefined
-  const cacher = await promptCaching.load()
-  return cacher.explain({ request, route, mode, log: { isHedge: false } }, (changed) =>
+  const promptCacher = await promptCaching.load()
+  return promptCacher.explain({ request, route, mode, log: { isHedge: false } }, (changed) =>
     encodeRequest(changed, route.target),
   )
 }

@@ -84,13 +84,13 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
           message: `The ${subject} is not allowed to use models of kind "${operation.kind}".`,
         })
     const settings = await gateway.settings()
-    const unsent = { header, copyHeaders() {}, query: '' } // the explanation sends no headers and no query
+    const unsentExchange = { header, copyHeaders() {}, query: '' } // the explanation sends no headers and no query
     const targetRules: TargetRule[] = [entryPolicyRule]
     const log = { nameRules: listNameRules(access, subject), targetRules, caller, tags: undefined }
     addPolicies(access?.policies ?? [], log)
-    const source = { call, exchange: unsent, context: gateway, table, settings, log }
+    const source = { call, exchange: unsentExchange, context: gateway, table, settings, log }
     const requestSettings = hasOwnSettings(source) ? await gateway.readRequestSettings(source) : undefined
-    const { exchange = unsent, list: requestList } = requestSettings ?? {}
+    const { exchange = unsentExchange, list: requestList } = requestSettings ?? {}
     const excludedEntries = new Set<GroupEntry>()
     const { clock } = gateway
     const { code } = table
@@ -104,32 +104,33 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
     const isAllowed = (target: RouteTarget, ...names: string[]) =>
       !access || names.some((name) => access.allowsTarget(name, target))
     const requestContext = gateway.withRules(gateway, settings, requestList ?? table.findRuledCombo(model))
-    const routable = {
+    const routableRequest = {
       ...{ id: '', call, caller, exchange, table, settings, context: requestContext, unruled: gateway },
       ...(requestList && { list: requestList }),
       isAllowed: (target: RouteTarget, name: string) => isAllowed(target, model, name),
     }
-    const routedModels = await chooseModels?.(routable, (error) => {
+    const routedModels = await chooseModels?.(routableRequest, (error) => {
       decision = { route: { error: toGatewayError(error).message } }
     })
     if (chooseModels) decision = { route: routedModels ? { models: [...routedModels.names] } : (decision.route ?? {}) }
-    const list = routedModels?.group ?? requestList
-    const context = routedModels ? gateway.withRules(gateway, settings, list) : requestContext
+    const chosenList = routedModels?.group ?? requestList
+    const context = routedModels ? gateway.withRules(gateway, settings, chosenList) : requestContext
     const resolver = {
       table,
       select: (await context.loadGroupRouting()).previewSelection(facts, context.health),
       onExcluded: (entry: GroupEntry, { group }: Pick<GroupChoice, 'group'>) => {
-        const unmet = findUnmetPart(facts, entry)
-        if (unmet !== undefined) skippedEntries.push({ combo: group.name, model: entry.name, unmet })
+        const unmetCondition = findUnmetPart(facts, entry)
+        if (unmetCondition !== undefined)
+          skippedEntries.push({ combo: group.name, model: entry.name, unmet: unmetCondition })
       },
       onUnresolved: ({ name }: GroupEntry, choice: Pick<GroupChoice, 'group'>) =>
         skippedEntries.push({ combo: choice.group.name, model: name, unmet: 'unreachable' }),
     }
-    const resolution = list ?? table.resolveModel(model, undefined, call.endpoint.service)
+    const resolution = chosenList ?? table.resolveModel(model, undefined, call.endpoint.service)
     if (!resolution) throw await createUnknownModelError(model, table, endpoint)
-    if (resolution !== list && 'strategy' in resolution) checkComboKind(resolution, call.endpoint, table)
-    const found = 'strategy' in resolution ? createGroupRoutes(resolution, model, resolver) : resolution
-    for await (const route of found) {
+    if (resolution !== chosenList && 'strategy' in resolution) checkComboKind(resolution, call.endpoint, table)
+    const candidateRoutes = 'strategy' in resolution ? createGroupRoutes(resolution, model, resolver) : resolution
+    for await (const route of candidateRoutes) {
       routes.push(route)
       if (routes.length === MAX_TARGETS) break
     }
@@ -145,7 +146,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
       isAllowed: (route) =>
         routedModels
           ? isAllowed(route.target, model, routedModels.getName(route))
-          : isAllowed(route.target, getRequestedName(route, { call, list })),
+          : isAllowed(route.target, getRequestedName(route, { call, list: chosenList })),
       targetRules,
       promptCaching,
       getCachingMode: (route) => getCachingMode({ call, settings, exchange, log }, route),

@@ -40,7 +40,7 @@ export class TargetExplainer {
   readonly #cooldowns: ReadonlyArray<CooldownState | undefined>
   readonly #rejections = new Map<Route, RouteRejection | undefined>()
   readonly #targets: ExplainedTarget[] = []
-  readonly #seen = new Set<string>()
+  readonly #seenTargets = new Set<string>()
   readonly #coolingRoutes: CoolingRoute[] = []
   #usedCount = 0
   /** The model that all targets so far have in common, if any. */
@@ -59,7 +59,7 @@ export class TargetExplainer {
 
   async explain(): Promise<Pick<Explanation, 'targets' | 'error'>> {
     for (const [index, route] of this.#routes.entries()) this.#targets.push(await this.#explainRoute(index, route))
-    for (const one of this.#coolingRoutes.sort(compareRecoveries)) await this.#explainLastResort(one)
+    for (const coolingRoute of this.#coolingRoutes.sort(compareRecoveries)) await this.#explainLastResort(coolingRoute)
     await this.#addPromptCaching()
     const error = this.#findError()
     if (!error) return { targets: this.#targets }
@@ -71,8 +71,8 @@ export class TargetExplainer {
     const cooldown = this.#cooldowns[index]
     const { connection, model } = route.target
     const targetKey = JSON.stringify([connection.id, model, serializeParams(route.target)])
-    if (this.#seen.has(targetKey)) return this.#explainTarget(route, 'skipped', 'already in this list')
-    this.#seen.add(targetKey)
+    if (this.#seenTargets.has(targetKey)) return this.#explainTarget(route, 'skipped', 'already in this list')
+    this.#seenTargets.add(targetKey)
     const obstacle = this.#findObstacle(route)
     if (obstacle) {
       this.#forbiddenError = pickCloserError(this.#forbiddenError, obstacle.error)
@@ -83,12 +83,12 @@ export class TargetExplainer {
       return this.#explainTarget(route, 'skipped', DRAINING_REASON)
     }
     if (cooldown) {
-      this.#coolingRoutes.push({ at: index, route, cooldown })
+      this.#coolingRoutes.push({ index, route, cooldown })
       return this.#explainTarget(route, 'skipped', describeCooldown(cooldown))
     }
     const usedCount = this.#usedCount
-    const isLast = usedCount > 0 && usedCount === this.#maxAttempts - 1
-    if (isLast && formatModel(route) === this.#sharedModel && (await this.#hasLaterModel(index)))
+    const isLastAttempt = usedCount > 0 && usedCount === this.#maxAttempts - 1
+    if (isLastAttempt && formatModel(route) === this.#sharedModel && (await this.#hasLaterModel(index)))
       return this.#explainTarget(
         route,
         'beyond',
@@ -97,32 +97,32 @@ export class TargetExplainer {
     const reason = usedCount < this.#maxAttempts ? await this.#getRejection(route) : undefined
     if (!this.#rejection || reason?.rejectsRequest) this.#rejection = reason
     if (reason) return this.#explainTarget(route, 'skipped', reason.why)
-    const isShared = usedCount === 0 || this.#sharedModel === formatModel(route)
-    this.#sharedModel = isShared ? formatModel(route) : undefined
+    const sharesModel = usedCount === 0 || this.#sharedModel === formatModel(route)
+    this.#sharedModel = sharesModel ? formatModel(route) : undefined
     this.#usedCount++
     const use = usedCount === 0 ? 'first' : usedCount < this.#maxAttempts ? 'next' : 'beyond'
     return this.#explainTarget(route, use, explainRoute(route))
   }
 
   /** Explains a target in cooldown, which is called only if no other target is left. */
-  async #explainLastResort({ at, route, cooldown }: CoolingRoute): Promise<void> {
+  async #explainLastResort({ index, route, cooldown }: CoolingRoute): Promise<void> {
     if (this.#usedCount > 0 && (cooldown.isMandatory || this.#usedCount >= this.#maxAttempts)) return
     const reason = await this.#getRejection(route)
     if (!this.#rejection || reason?.rejectsRequest) this.#rejection = reason
-    this.#targets[at] = reason
+    this.#targets[index] = reason
       ? this.#explainTarget(route, 'skipped', reason.why)
       : this.#explainTarget(route, 'last-resort', describeCooldown(cooldown))
     if (!reason) this.#usedCount++
   }
 
   async #addPromptCaching(): Promise<void> {
-    const { promptCaching: cachedPrompts } = this.#request
+    const { promptCaching: cachingFeature } = this.#request
     for (const [index, route] of this.#routes.entries()) {
       const target = this.#targets[index]
       if (!target || target.use === 'skipped' || target.use === 'beyond') continue
       const mode = this.#request.getCachingMode(route)
       const promptCaching =
-        mode && (await explainPromptCaching(this.#request, route, { mode, promptCaching: cachedPrompts }))
+        mode && (await explainPromptCaching(this.#request, route, { mode, promptCaching: cachingFeature }))
       if (promptCaching) this.#targets[index] = { ...target, promptCaching }
     }
   }
@@ -177,7 +177,7 @@ export class TargetExplainer {
 const DRAINING_REASON = 'its connection is draining and only accepts requests from its existing sessions'
 
 interface CoolingRoute {
-  at: number
+  index: number
   route: Route
   cooldown: CooldownState
 }
@@ -185,8 +185,8 @@ interface CoolingRoute {
 const isAvailable = ({ target }: Route, cooldown: CooldownState | undefined) => !cooldown && !target.connection.draining
 
 /** Sorts targets in a mandatory cooldown last. */
-const compareRecoveries = ({ cooldown: one }: CoolingRoute, { cooldown: other }: CoolingRoute) =>
-  Number(one.isMandatory) - Number(other.isMandatory) || one.dueAt - other.dueAt
+const compareRecoveries = ({ cooldown: a }: CoolingRoute, { cooldown: b }: CoolingRoute) =>
+  Number(a.isMandatory) - Number(b.isMandatory) || a.dueAt - b.dueAt
 
 const formatModel = ({ target }: Route) => `${target.provider}/${target.model}`
 
@@ -239,10 +239,10 @@ function explainRouteTarget(
   { use, why }: Pick<ExplainedTarget, 'use' | 'why'>,
 ): ExplainedTarget {
   const { provider, model, connection, params } = target
-  const where = { provider, model, connectionId: connection.id, connection: connection.name }
+  const targetFields = { provider, model, connectionId: connection.id, connection: connection.name }
   const price = getPriceOrigin(catalog, target)
   return {
-    ...where,
+    ...targetFields,
     use,
     why,
     ...(on && { on: [...on] }),

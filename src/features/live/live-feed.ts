@@ -106,7 +106,7 @@ const BUFFERED_MS = 60_000
 export class LiveFeed {
   readonly deps: LiveDependencies
   /** The connected readers. */
-  readonly readers = new Set<{ onNews(): void; end(): void }>()
+  readonly readers = new Set<{ onEvent(): void; close(): void }>()
   /** This event sequence's unique name. */
   sequence = ''
   /** The number of events in this sequence so far. */
@@ -122,18 +122,18 @@ export class LiveFeed {
     const { freshness } = deps.store
     freshness.onChange((key) => {
       const [, collection] = COLLECTIONS.find(([prefix]) => key.startsWith(prefix)) ?? []
-      if (collection !== undefined) this.changed(collection)
+      if (collection !== undefined) this.emitChanged(collection)
     })
     freshness.onGap(() => this.#add('lost', {}))
   }
 
   /** Ends the streams of all readers. */
   close(): void {
-    for (const reader of this.readers) reader.end()
+    for (const reader of this.readers) reader.close()
   }
 
   /** Adds a reader. Resolves to a function that removes it. */
-  async open(reader: { onNews(): void; end(): void }): Promise<() => void> {
+  async open(reader: { onEvent(): void; close(): void }): Promise<() => void> {
     this.readers.add(reader)
     this.#cancelEndTimer()
     if (this.sequence === '') await this.#start()
@@ -178,7 +178,7 @@ export class LiveFeed {
   }
 
   /** Reports that a record may have changed. */
-  changed(collection: string, id?: string): void {
+  emitChanged(collection: string, id?: string): void {
     this.#isHealthDue = true
     this.#add('changed', { collection, ...(id !== undefined && { id }) })
   }
@@ -187,7 +187,7 @@ export class LiveFeed {
     if (this.sequence === '') return
     this.#buffer[this.head % MAX_BUFFERED] = { type, data }
     this.head++
-    for (const reader of this.readers) reader.onNews()
+    for (const reader of this.readers) reader.onEvent()
   }
 
   /** Returns the event ID for a position. A reader can resume after that event. */
@@ -300,7 +300,7 @@ function createRunningRequest(log: RequestLog): RunningRequest {
   const { key, account } = caller
   const attempts = log.attempts.map((attempt) => createLiveAttempt(attempt, startedAt))
   const skipped = log.steps.flatMap((step) => ('outcome' in step ? [] : createStoredSkip(step)))
-  const answered = attempts.findLast(({ outcome }) => outcome === 'answered')
+  const respondingAttempt = attempts.findLast(({ outcome }) => outcome === 'answered')
   return {
     id: log.id,
     time: new Date(startedAt).toISOString(),
@@ -311,11 +311,11 @@ function createRunningRequest(log: RequestLog): RunningRequest {
     ...(key?.group && { groupId: key.group.id }),
     ...(account && { account: account.ref }),
     ...(user !== undefined && { user }),
-    ...(model !== undefined && { model: model.slice(0, MAX_NAME) }),
+    ...(model !== undefined && { model: model.slice(0, MAX_NAME_LENGTH) }),
     attempts,
     ...(skipped.length > 0 && { skipped }),
-    ...(answered && { firstByteMs: answered.startMs + (answered.durationMs ?? 0) }),
+    ...(respondingAttempt && { firstByteMs: respondingAttempt.startMs + (respondingAttempt.durationMs ?? 0) }),
   }
 }
 
-const MAX_NAME = 512
+const MAX_NAME_LENGTH = 512

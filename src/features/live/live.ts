@@ -27,7 +27,7 @@ export const liveInput = closedObject({
 const isType = (name: string): name is LiveEventType => liveEventTypes.some((type) => type === name)
 
 /** How often an idle stream sends a comment, in ms. */
-const KEEP_ALIVE_MS = 15_000
+const KEEP_ALIVE_INTERVAL_MS = 15_000
 /** Minimum time between two writes to a reader, in ms, so events are batched. */
 const BATCH_MS = 100
 /** Chunks are sent once they reach this size, in characters. */
@@ -62,8 +62,8 @@ function readQuery(exchange: Exchange): Record<string, string> {
     if (Object.hasOwn(query, name)) throw createInputError(`"${name}" can only appear once`)
     query[name] = text
   }
-  const last = exchange.header('last-event-id')?.trim()
-  return last ? { ...query, after: last } : query
+  const lastEventId = exchange.header('last-event-id')?.trim()
+  return lastEventId ? { ...query, after: lastEventId } : query
 }
 
 /**
@@ -80,20 +80,20 @@ class LiveStream implements ByteStream {
   #unsubscribe: () => void = () => {}
   #wake: (() => void) | undefined = undefined
 
-  constructor(feed: LiveFeed, requested: ReadonlySet<LiveEventType>, after: string | undefined) {
+  constructor(feed: LiveFeed, requestedTypes: ReadonlySet<LiveEventType>, after: string | undefined) {
     this.#feed = feed
-    this.#types = requested
+    this.#types = requestedTypes
     this.#resumeId = after
   }
 
   async open(): Promise<void> {
-    this.#unsubscribe = await this.#feed.open({ onNews: () => this.#wake?.(), end: () => this.#end() })
+    this.#unsubscribe = await this.#feed.open({ onEvent: () => this.#wake?.(), close: () => this.#end() })
   }
 
   async next(): Promise<Uint8Array | undefined> {
     const feed = this.#feed
     const { clock } = feed.deps
-    const keepAliveAt = clock.now() + KEEP_ALIVE_MS
+    const keepAliveAt = clock.now() + KEEP_ALIVE_INTERVAL_MS
     let text = this.#position === undefined ? this.#start() : ''
     while (text === '' && !this.#hasEnded && clock.now() < keepAliveAt) {
       if (this.#position === feed.head)
@@ -139,13 +139,13 @@ class LiveStream implements ByteStream {
     return text
   }
 
-  /** Resolves after `ms`, or earlier if the stream ends or if `isEnough` returns `true` when events arrive. */
-  async #wait(ms: number, isEnough: () => boolean): Promise<void> {
+  /** Resolves after `ms`, or earlier if the stream ends or if `isReady` returns `true` when events arrive. */
+  async #wait(ms: number, isReady: () => boolean): Promise<void> {
     if (this.#hasEnded || ms <= 0) return
     let cancelTimer: CancelDeadline = () => {}
     await new Promise<void>((resolve) => {
       this.#wake = () => {
-        if (this.#hasEnded || isEnough()) resolve()
+        if (this.#hasEnded || isReady()) resolve()
       }
       cancelTimer = this.#feed.deps.startTimer(ms, resolve)
     })
