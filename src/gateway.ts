@@ -12,10 +12,10 @@ import { createConcurrencyLimit } from './features/limits/concurrency.ts'
 import type { Ledger } from './features/limits/ledger/ledger.ts'
 import { createLimitsFeature } from './features/limits/limits-feature.ts'
 import { createListingFeature } from './features/listing/listing-feature.ts'
-import { createHooks } from './features/observe/hooks.ts'
+import { createHooksFeature } from './features/observe/hooks.ts'
 import { createObservers } from './features/observe/observers.ts'
 import { createWaitingWarning } from './features/observe/waiting-warning.ts'
-import { createPromptCaching } from './features/prompt-caching/prompt-caching-feature.ts'
+import { createPromptCachingFeature } from './features/prompt-caching/prompt-caching-feature.ts'
 import { createRouteFeature } from './features/request-models/route-feature.ts'
 import { createLazyTokens } from './features/tokens/lazy-tokens.ts'
 import { createUsage } from './features/usage/usage-feature.ts'
@@ -115,7 +115,7 @@ export function createGatewayWith(
   const listing = createListingFeature({ ...core, pipeline, access })
   const route = createRouteFeature(options, core)
   const live = createCatalogFeature(core)
-  const promptCaching = createPromptCaching(core)
+  const promptCaching = createPromptCachingFeature(core)
   const guards = createGuards(listCodeGuards(options.guards), {
     ...core,
     serve: (exchange) => gateway.exchange(exchange),
@@ -132,7 +132,7 @@ export function createGatewayWith(
       previewLimits: limits.preview,
     },
     ...{
-      published: listing.published,
+      published: listing.listPublished,
       ledger: limits.ledger,
       usage: usage?.store,
       accounts: accounts.accounts,
@@ -154,7 +154,7 @@ export function createGatewayWith(
     limits,
     listing,
     usage,
-    createHooks(core),
+    createHooksFeature(core),
     management,
     dashboard && { name: 'dashboard', areas: [createPage(dashboard)] },
     ...createObservers(observe, { ...core, pipeline, getApi: () => management.api, isOneOfMany: isShortLived() }),

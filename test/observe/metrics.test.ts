@@ -201,8 +201,8 @@ test('label sets beyond 2,000 share one series, and a metric counts the overflow
   const { Registry } = await import('../../src/features/observe/registry.ts')
   const registry = new Registry()
   for (let index = 0; index < 2_100; index++)
-    registry.series(measures.refused, { 'signalbox.reason': `r${index}` }).add(1)
-  const [[, rejected], [, overflow]] = [...registry.families()] as never as [
+    registry.getSeries(measures.refused, { 'signalbox.reason': `r${index}` }).add(1)
+  const [[, rejected], [, overflow]] = [...registry.listFamilies()] as never as [
     [unknown, Iterable<{ value: number }>],
     [unknown, Iterable<{ value: number }>],
   ]

@@ -1,4 +1,4 @@
-import { createHooks, createReportError, type Hooks } from '../../src/features/observe/hooks.ts'
+import { createHooksFeature, createReportError, type Hooks } from '../../src/features/observe/hooks.ts'
 import { createBackground } from '../../src/lib/promises.ts'
 import type { RequestListener } from '../../src/request/request-events.ts'
 import type { RequestLog } from '../../src/request/request-log.ts'
@@ -11,7 +11,7 @@ async function listen(hooks: Hooks) {
   const log = (...line: unknown[]) => void lines.push(line)
   const logger = { warn: log, error: log }
   const background = createBackground(log)
-  const events = (await createHooks({ hooks, logger, background }).loadEvents?.()) ?? {}
+  const events = (await createHooksFeature({ hooks, logger, background }).loadEvents?.()) ?? {}
   return { lines, events: events as RequestListener, reportError: createReportError(hooks, logger, background) }
 }
 

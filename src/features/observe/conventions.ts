@@ -3,7 +3,7 @@ import type { Attributes } from './otel-api.ts'
 /** The version of the OpenTelemetry GenAI conventions that determines attribute names. */
 export type Conventions = 'latest' | '1.41' | 'both'
 
-const formerAttributes: Readonly<Record<string, string>> = {
+const oldAttributeNames: Readonly<Record<string, string>> = {
   'gen_ai.provider.name': 'gen_ai.system',
   'gen_ai.usage.cache_write.input_tokens': 'gen_ai.usage.cache_creation.input_tokens',
 }
@@ -23,12 +23,13 @@ export const previousMetrics: Readonly<Record<string, { name: string; type?: str
 export function createAttributeRenamer(conventions: Conventions): (attributes: Attributes) => Attributes {
   if (conventions === 'latest') return (attributes) => attributes
   return (attributes) => {
-    const renamed: Attributes = {}
+    const renamedAttributes: Attributes = {}
     for (const [name, value] of Object.entries(attributes)) {
-      const oldName = formerAttributes[name]
-      if (oldName !== undefined) renamed[oldName] = value
-      if (oldName === undefined || conventions === 'both' || UNCHANGED_ATTRIBUTES.has(name)) renamed[name] = value
+      const oldName = oldAttributeNames[name]
+      if (oldName !== undefined) renamedAttributes[oldName] = value
+      if (oldName === undefined || conventions === 'both' || UNCHANGED_ATTRIBUTES.has(name))
+        renamedAttributes[name] = value
     }
-    return renamed
+    return renamedAttributes
   }
 }

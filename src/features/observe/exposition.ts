@@ -14,20 +14,21 @@ export const contentTypes: Readonly<Record<ExpositionFormat, string>> = {
  * text.
  */
 export function selectFormat(accept: string | undefined): ExpositionFormat {
-  let openMetrics = 0
-  let text = 0
+  let openMetricsWeight = 0
+  let textWeight = 0
   for (const range of (accept ?? '').toLowerCase().split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
-    const value = (name: string) =>
+    const getParameter = (name: string) =>
       parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1)
-    const weight = Number(value('q') ?? 1)
-    const version = value('version')?.replaceAll('"', '')
+    const weight = Number(getParameter('q') ?? 1)
+    const version = getParameter('version')?.replaceAll('"', '')
     if (!(weight > 0)) continue
     if (type === 'application/openmetrics-text' && (version === undefined || version === '1.0.0'))
-      openMetrics = Math.max(openMetrics, weight)
-    else if (type === 'text/plain' && (version === undefined || version === '0.0.4')) text = Math.max(text, weight)
+      openMetricsWeight = Math.max(openMetricsWeight, weight)
+    else if (type === 'text/plain' && (version === undefined || version === '0.0.4'))
+      textWeight = Math.max(textWeight, weight)
   }
-  return openMetrics > 0 && openMetrics >= text ? 'openmetrics' : 'prometheus'
+  return openMetricsWeight > 0 && openMetricsWeight >= textWeight ? 'openmetrics' : 'prometheus'
 }
 
 /** Formats metrics as text. */
@@ -36,14 +37,14 @@ export function formatMetrics(families: Iterable<[Metric, Iterable<StoredSeries>
   for (const [measure, series] of families) {
     const name = getFamilyName(measure)
     const isCounter = measure.kind === 'counter'
-    const sample = isCounter ? `${name}_total` : name
-    const declared = format === 'prometheus' ? sample : name
+    const sampleName = isCounter ? `${name}_total` : name
+    const declaredName = format === 'prometheus' ? sampleName : name
     const type = measure.kind === 'upDown' ? 'gauge' : measure.kind
-    lines.push(`# HELP ${declared} ${escapeText(measure.help, format)}`, `# TYPE ${declared} ${type}`)
-    if (format === 'openmetrics' && measure.unit === 's') lines.push(`# UNIT ${declared} seconds`)
+    lines.push(`# HELP ${declaredName} ${escapeText(measure.help, format)}`, `# TYPE ${declaredName} ${type}`)
+    if (format === 'openmetrics' && measure.unit === 's') lines.push(`# UNIT ${declaredName} seconds`)
     for (const item of series) {
       if (item instanceof HistogramSeries) lines.push(...formatHistogram(name, item, format))
-      else lines.push(`${sample}${formatLabels(item.labels)} ${item.value}`)
+      else lines.push(`${sampleName}${formatLabels(item.labels)} ${item.value}`)
     }
   }
   if (format === 'openmetrics') lines.push('# EOF')

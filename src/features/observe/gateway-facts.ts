@@ -21,10 +21,10 @@ export function getTargetFacts(table: RouteTable, health: Health): TargetFact[] 
 
 /** Returns the limits of the gateway and the first groups with limits. Excludes keys, because there are too many to read on each scrape. */
 export async function getLimitFacts({ groups, settings }: LimitSources): Promise<LimitState[]> {
-  const limited = (await groups.list()).groups.filter(({ limits }) => limits).slice(0, MAX_GROUPS)
+  const limitedGroups = (await groups.list()).groups.filter(({ limits }) => limits).slice(0, MAX_GROUPS)
   const [gatewayLimits, ...groupLimits] = await Promise.all([
     settings.limits.get(),
-    ...limited.map(({ id }) => groups.limits.get(id)),
+    ...limitedGroups.map(({ id }) => groups.limits.get(id)),
   ])
   return [
     ...gatewayLimits.limits,

@@ -27,7 +27,7 @@ export type ReportError = (error: unknown) => void
 /** Creates the function that reports errors. `background` awaits promises that the hook returns. */
 export function createReportError(hooks: Hooks, logger: Logger, background: Background): ReportError {
   return (error) => {
-    log(logger, describeError(error))
+    logSafely(logger, describeError(error))
     callHook(() => hooks.onError?.(error), { logger, background })
   }
 }
@@ -39,7 +39,7 @@ interface HookDependencies {
 }
 
 /** Calls your hooks for request events. The code loads only if there are any hooks. */
-export function createHooks({ hooks, logger, background }: HookDependencies): BuiltInFeature {
+export function createHooksFeature({ hooks, logger, background }: HookDependencies): BuiltInFeature {
   const { onRequest, onAttempt, onUsage } = hooks
   if (!(onRequest ?? onAttempt ?? onUsage)) return { name: 'hooks' }
   return {
@@ -59,16 +59,16 @@ interface HookOptions {
 
 /** Calls a hook. Failures are only logged, because `onError` may be the hook that failed. */
 function callHook(hook: () => unknown, { logger, background, waitUntil }: HookOptions): void {
-  const fail = (error: unknown) => log(logger, 'A hook failed.', { error: describeError(error) })
+  const logFailure = (error: unknown) => logSafely(logger, 'A hook failed.', { error: describeError(error) })
   try {
     const result = hook()
-    if (isThenable(result)) background.run(Promise.resolve(result).catch(fail), waitUntil)
+    if (isThenable(result)) background.run(Promise.resolve(result).catch(logFailure), waitUntil)
   } catch (error) {
-    fail(error)
+    logFailure(error)
   }
 }
 
-function log(logger: Logger, ...line: Parameters<Logger['error']>): void {
+function logSafely(logger: Logger, ...line: Parameters<Logger['error']>): void {
   try {
     logger.error(...line)
   } catch {} // the logger itself failed, so there is nowhere to report this

@@ -25,7 +25,7 @@ export function jsonLog(write: (line: string) => unknown): GatewayObserver {
 }
 
 /** Maximum length of a line, in UTF-8 bytes without the newline. */
-const MAX_LINE = 4_096
+const MAX_LINE_BYTES = 4_096
 
 function formatLine(request: ObservedRequest, record: RequestRecord, firstContentMs: number | undefined): string {
   const { attempts, warnings, skipped, usage } = record
@@ -40,7 +40,7 @@ function formatLine(request: ObservedRequest, record: RequestRecord, firstConten
     key: record.keyId,
     group: record.groupId,
     account: record.accountRef,
-    asked: record.model?.slice(0, MAX_TEXT),
+    asked: record.model?.slice(0, MAX_TEXT_LENGTH),
     target: getRespondingTarget(attempts),
     status: getSentStatus(record),
     end: record.end,
@@ -49,7 +49,7 @@ function formatLine(request: ObservedRequest, record: RequestRecord, firstConten
     ms: record.durationMs,
     first_ms: firstContentMs,
     attempts: attempts.map(({ status, outcome, durationMs, ...target }) => ({
-      t: getTargetName(target).slice(0, MAX_TEXT),
+      t: getTargetName(target).slice(0, MAX_TEXT_LENGTH),
       status,
       ...(outcome !== 'answered' && { why: outcome }),
       ms: durationMs,
@@ -61,21 +61,23 @@ function formatLine(request: ObservedRequest, record: RequestRecord, firstConten
     cache_write: usage?.cacheWriteTokens,
     reasoning: usage?.reasoningTokens,
     cost_usd: record.costUsd,
-    warnings: warnings?.map((warning) => warning.slice(0, MAX_TEXT)),
+    warnings: warnings?.map((warning) => warning.slice(0, MAX_TEXT_LENGTH)),
   }
   const text = toJson(line)
   if (fitsLine(text)) return text
-  const { attempts: all, warnings: truncated = [], ...rest } = line
-  const shorter = toJson({
-    ...rest,
-    attempts: all.slice(-MAX_LISTED),
-    left_out: all.length + truncated.length - MAX_LISTED,
+  const { attempts: allAttempts, warnings: truncated = [], ...otherFields } = line
+  const shortenedLine = toJson({
+    ...otherFields,
+    attempts: allAttempts.slice(-MAX_LISTED_ITEMS),
+    left_out: allAttempts.length + truncated.length - MAX_LISTED_ITEMS,
   })
-  return fitsLine(shorter) ? shorter : toJson({ ...rest, left_out: all.length + truncated.length })
+  return fitsLine(shortenedLine)
+    ? shortenedLine
+    : toJson({ ...otherFields, left_out: allAttempts.length + truncated.length })
 }
 
-const MAX_TEXT = 200
-const MAX_LISTED = 5
+const MAX_TEXT_LENGTH = 200
+const MAX_LISTED_ITEMS = 5
 
 /**
  * Escapes control characters, because terminals interpret them. `JSON.stringify` doesn't escape line separators or control characters above U+007F.
@@ -91,7 +93,8 @@ function toJson(value: object): string {
 }
 
 /** Returns whether a line is short enough. Encodes only long lines, because a UTF-16 code unit takes at most three bytes. */
-const fitsLine = (text: string) => text.length * 3 <= MAX_LINE || new TextEncoder().encode(text).length <= MAX_LINE
+const fitsLine = (text: string) =>
+  text.length * 3 <= MAX_LINE_BYTES || new TextEncoder().encode(text).length <= MAX_LINE_BYTES
 
 function getLevel(record: RequestRecord): 'info' | 'warn' | 'error' {
   if (record.error === 'INTERNAL') return 'error'
@@ -99,6 +102,6 @@ function getLevel(record: RequestRecord): 'info' | 'warn' | 'error' {
 }
 
 const getRespondingTarget = (attempts: readonly AttemptRecord[]) => {
-  const answered = attempts.findLast(({ outcome }) => outcome === 'answered')
-  return answered && getTargetName(answered).slice(0, MAX_TEXT)
+  const respondingAttempt = attempts.findLast(({ outcome }) => outcome === 'answered')
+  return respondingAttempt && getTargetName(respondingAttempt).slice(0, MAX_TEXT_LENGTH)
 }

@@ -314,7 +314,7 @@ export interface Series {
 /** Creates the series that measurements are added to. */
 export interface Meter {
   /** Returns the series for these labels. Always returns the same series for the same labels. */
-  series(measure: Metric, labels: LabelSet): Series
+  getSeries(measure: Metric, labels: LabelSet): Series
 }
 
 /** Provider names in the conventions, by provider ID, if they differ. */

@@ -37,7 +37,7 @@ export function createMetricsObserver(meter: Meter): GatewayObserver {
  */
 class SeriesCache {
   /** Series without shared labels. */
-  readonly all: SeriesGroup
+  readonly globalGroup: SeriesGroup
   readonly #meter: Meter
   readonly #operations = new Map<string, SeriesGroup>()
   readonly #routes = new Map<string, Map<string, SeriesGroup>>()
@@ -46,7 +46,7 @@ class SeriesCache {
 
   constructor(meter: Meter) {
     this.#meter = meter
-    this.all = new SeriesGroup(meter, {})
+    this.globalGroup = new SeriesGroup(meter, {})
   }
 
   getOperation(operation: string): SeriesGroup {
@@ -92,14 +92,14 @@ class SeriesCache {
 const createMap = <T>() => new Map<string, T>()
 
 /** Maximum number of cached names per map. Beyond that, the meter looks up each series. Only names chosen by clients can exceed this. */
-const MAX_KNOWN = 2_000
+const MAX_CACHED_GROUPS = 2_000
 
 function getOrAdd<T>(map: Map<string, T>, name: string, create: () => NoInfer<T>): T {
   const existing = map.get(name)
   if (existing !== undefined) return existing
-  const created = create()
-  if (map.size < MAX_KNOWN) map.set(name, created)
-  return created
+  const createdValue = create()
+  if (map.size < MAX_CACHED_GROUPS) map.set(name, createdValue)
+  return createdValue
 }
 
 /** Series that share labels and have at most one additional label. */
@@ -130,7 +130,7 @@ class SeriesGroup {
   getWith(measure: Metric, extraLabels: LabelSet): Series {
     const labels: LabelSet = { ...this.#labels, ...extraLabels }
     const seriesLabels = measure.labels.flatMap((name) => (labels[name] === undefined ? [] : [[name, labels[name]]]))
-    return this.#meter.series(measure, Object.fromEntries(seriesLabels))
+    return this.#meter.getSeries(measure, Object.fromEntries(seriesLabels))
   }
 }
 
@@ -183,7 +183,7 @@ class MeasuredRequest implements RequestFollower {
     const series = this.#getModelSeries()
     series.get(measures.requestDuration, 'error.type', getRequestErrorType(record)).add(seconds)
     const reason = getRejectionReason(record)
-    if (reason !== undefined) cache.all.get(measures.refused, 'signalbox.reason', reason).add(1)
+    if (reason !== undefined) cache.globalGroup.get(measures.refused, 'signalbox.reason', reason).add(1)
     if (record.guards) this.#countGuards(record)
     if (record.chargedUsd !== undefined) this.#group.get(measures.cost).add(record.chargedUsd)
     if (record.guardHeldMs !== undefined) this.#group.get(measures.guardHeld).add(record.guardHeldMs / 1_000)
@@ -202,17 +202,17 @@ class MeasuredRequest implements RequestFollower {
         'signalbox.reason': outcome,
         'signalbox.recovered': String(end === 'complete'),
       }
-      this.cache.all.getWith(measures.fallbacks, labels).add(1)
+      this.cache.globalGroup.getWith(measures.fallbacks, labels).add(1)
     }
   }
 
   #countGuards({ guards = [] }: RequestRecord): void {
-    const { all } = this.cache
+    const { globalGroup } = this.cache
     for (const { name, stage, verdict, isWatched, ms } of guards) {
       const labels = { 'signalbox.guard': name, 'signalbox.stage': stage }
       const verdictLabel = isWatched ? `watched-${verdict}` : verdict
-      all.getWith(measures.guardChecks, { ...labels, 'signalbox.verdict': verdictLabel }).add(1)
-      all.getWith(measures.guardDuration, labels).add(ms / 1_000)
+      globalGroup.getWith(measures.guardChecks, { ...labels, 'signalbox.verdict': verdictLabel }).add(1)
+      globalGroup.getWith(measures.guardDuration, labels).add(ms / 1_000)
     }
   }
 
@@ -222,7 +222,7 @@ class MeasuredRequest implements RequestFollower {
       'gen_ai.provider.name': getProviderName(attempts.at(-1)?.provider ?? OTHER_LABEL),
       'signalbox.loss': /^[a-z]+(?=:)/.exec(warning)?.[0] ?? OTHER_LABEL,
     }
-    this.cache.all.getWith(measures.losses, labels).add(1)
+    this.cache.globalGroup.getWith(measures.losses, labels).add(1)
   }
 
   #getModelSeries(): SeriesGroup {
@@ -255,7 +255,8 @@ class MeasuredAttempt implements AttemptFollower {
     const { request, operation, cache } = this.#request
     target.get(getDurationMetric(request.kind, operation), 'error.type', errorType).add(end.totalMs / 1_000)
     target.get(measures.attempts, 'signalbox.outcome', outcome).add(1)
-    if (this.#attempt.isHedge) cache.all.get(measures.hedges, 'signalbox.won', String(outcome === 'answered')).add(1)
+    if (this.#attempt.isHedge)
+      cache.globalGroup.get(measures.hedges, 'signalbox.won', String(outcome === 'answered')).add(1)
     if (promptCache) {
       const { by, read, written, savedUsd = 0 } = promptCache
       target.get(measures.promptCacheTokens, 'signalbox.direction', 'read').add(read)
@@ -295,9 +296,9 @@ function addTokensByModality(
 ): void {
   if (image > 0) addTokens(target, measure, image, 'image')
   if (audio > 0) addTokens(target, measure, audio, 'audio')
-  const rest = Math.max(0, all - image - audio)
-  if (image + audio === 0) addTokens(target, measure, rest)
-  else if (rest > 0) addTokens(target, measure, rest, 'text')
+  const textCount = Math.max(0, all - image - audio)
+  if (image + audio === 0) addTokens(target, measure, textCount)
+  else if (textCount > 0) addTokens(target, measure, textCount, 'text')
 }
 
 /** Returns the duration metric. The conventions define one for chats, one for embeddings, and one for everything else. */

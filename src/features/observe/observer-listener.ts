@@ -80,8 +80,8 @@ class ObserverListener implements RequestListener {
     if (!follower) return
     this.#attempts.set(attempt, follower)
     const headers = this.#call(log, () => follower.headers?.())
-    const valid = headers && this.#call(log, () => dropInvalidHeaders(headers))
-    if (valid) attempt.addHeaders(valid)
+    const validHeaders = headers && this.#call(log, () => dropInvalidHeaders(headers))
+    if (validHeaders) attempt.addHeaders(validHeaders)
   }
 
   responded(attempt: AttemptLog, log: RequestLog): void {
@@ -117,9 +117,9 @@ const maskKeys = (text: string | undefined) => text && redactClientKeys(text)
 
 /** Returns the scheme of the client's original request, as reported by proxies if there are any. */
 function getScheme(exchange: Exchange): string {
-  const forwarded =
+  const forwardedScheme =
     exchange.header('x-forwarded-proto') ?? /\bproto="?(\w+)/i.exec(exchange.header('forwarded') ?? '')?.[1]
-  const [, scheme = exchange.scheme ?? 'http'] = /^\s*(https?)\b/i.exec(forwarded ?? '') ?? []
+  const [, scheme = exchange.scheme ?? 'http'] = /^\s*(https?)\b/i.exec(forwardedScheme ?? '') ?? []
   return scheme.toLowerCase()
 }
 

@@ -3,20 +3,20 @@ import { type LabelSet, type Meter, type Metric, measures, type Series } from '.
 import type { Attributes, OtelApi } from './otel-api.ts'
 
 type ApiMeter = ReturnType<OtelApi['metrics']['getMeter']>
-type Record = (value: number, attributes: Attributes) => void
+type RecordValue = (value: number, attributes: Attributes) => void
 
 /** Creates a meter that records to OpenTelemetry instruments. The SDK limits each instrument to 2,000 label sets. */
 export function createOtelMeter(meter: ApiMeter, conventions: Conventions): Meter {
-  const instruments = new Map<string, Record>()
+  const instruments = new Map<string, RecordValue>()
 
-  function getInstrument(name: string, measure: Metric): Record {
+  function getInstrument(name: string, measure: Metric): RecordValue {
     const instrument = instruments.get(name) ?? createInstrument(meter, name, measure)
     instruments.set(name, instrument)
     return instrument
   }
 
   return {
-    series(measure, labels) {
+    getSeries(measure, labels) {
       if (measure === measures.build || measure === measures.overflow) return { add() {} }
       const oldName = previousMetrics[measure.name]
       const series: Series[] = []
@@ -36,7 +36,7 @@ export function createOtelMeter(meter: ApiMeter, conventions: Conventions): Mete
   }
 }
 
-function createInstrument(meter: ApiMeter, name: string, { kind, unit, help, buckets }: Metric): Record {
+function createInstrument(meter: ApiMeter, name: string, { kind, unit, help, buckets }: Metric): RecordValue {
   const options = { unit, description: help }
   switch (kind) {
     case 'histogram': {

@@ -92,8 +92,8 @@ class TracedRequest implements RequestFollower {
     this.#tracing = tracing
     const { api, tracer, renameAttributes } = tracing
     const { method, route, path, scheme, startedAt } = request
-    const host = api.trace.getActiveSpan()
-    const parent = host ? api.context.active() : api.propagation.extract(api.ROOT_CONTEXT, request, headerGetter)
+    const activeSpan = api.trace.getActiveSpan()
+    const parent = activeSpan ? api.context.active() : api.propagation.extract(api.ROOT_CONTEXT, request, headerGetter)
     const userAgent = request.header('user-agent')
     const attributes = {
       'http.request.method': method,
@@ -104,7 +104,7 @@ class TracedRequest implements RequestFollower {
       'signalbox.request.id': request.id,
       ...(userAgent !== undefined && { 'user_agent.original': truncate(userAgent) }),
     }
-    const kind = host ? api.SpanKind.INTERNAL : api.SpanKind.SERVER
+    const kind = activeSpan ? api.SpanKind.INTERNAL : api.SpanKind.SERVER
     this.#span = tracer.startSpan(
       `${method} ${route}`,
       { kind, attributes: renameAttributes(attributes), startTime: startedAt },
@@ -248,8 +248,9 @@ const headerGetter = {
 }
 
 /** Truncates strings chosen by clients, providers, or record owners. */
-const truncate = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text)
+const truncate = (text: string): string =>
+  text.length > MAX_ATTRIBUTE_LENGTH ? `${text.slice(0, MAX_ATTRIBUTE_LENGTH - 1)}…` : text
 
 /** In UTF-16 code units. */
-const MAX_TEXT = 256
+const MAX_ATTRIBUTE_LENGTH = 256
 const MAX_WARNINGS = 30

@@ -21,7 +21,7 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
   if (token !== undefined && (typeof token !== 'string' || !/^[\x21-\x7e]{32,}$/.test(token)))
     throw new TypeError('prometheus: token must be at least 32 ASCII characters without whitespace.')
   const registry = new Registry()
-  registry.series(measures.build, { 'signalbox.version': VERSION }).add(1)
+  registry.getSeries(measures.build, { 'signalbox.version': VERSION }).add(1)
   return {
     ...createMetricsObserver(registry),
     page: {
@@ -29,10 +29,10 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
       ...(token !== undefined && { token }),
       async reply(exchange, facts) {
         if (facts.isOneOfMany) return ONE_OF_MANY_COMMENT
-        const listNone = () => [] // used if the storage is unavailable or if the code that reads it fails to load
+        const returnEmptyList = () => [] // used if the storage is unavailable or if the code that reads it fails to load
         const [targets, limits, ageMs] = await Promise.all([
-          facts.targets().catch(listNone),
-          facts.limits().catch(listNone),
+          facts.targets().catch(returnEmptyList),
+          facts.limits().catch(returnEmptyList),
           facts.catalogAgeMs().catch(() => undefined),
         ])
         registry.set(measures.targetState, toStateSeries(targets))
@@ -40,7 +40,7 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
         registry.set(measures.catalogAge, ageMs === undefined ? [] : [[{}, ageMs / 1_000]])
         const format = selectFormat(exchange.header('accept'))
         const headers = { 'content-type': contentTypes[format], 'cache-control': 'no-store' }
-        return { status: 200, headers, body: formatMetrics(registry.families(), format) }
+        return { status: 200, headers, body: formatMetrics(registry.listFamilies(), format) }
       },
     },
   }

@@ -55,32 +55,32 @@ export class HistogramSeries implements Series {
 /** This process's series. Beyond `MAX_SERIES`, new label sets share a series with `_OTHER` labels, and the overflow metric counts them. */
 export class Registry implements Meter {
   readonly #families = new Map<Metric, Map<string, StoredSeries>>()
-  #size = 0
+  #seriesCount = 0
 
-  series(measure: Metric, labels: LabelSet): Series {
-    const family = this.#family(measure)
+  getSeries(measure: Metric, labels: LabelSet): Series {
+    const family = this.#getFamily(measure)
     const key = getSeriesKey(measure, labels)
     const existing = family.get(key)
     if (existing) return existing
-    if (measure !== measures.overflow && (family.size >= MAX_SERIES.measure || this.#size >= MAX_SERIES.all))
+    if (measure !== measures.overflow && (family.size >= MAX_SERIES.measure || this.#seriesCount >= MAX_SERIES.all))
       return this.#getOverflowSeries(measure, family)
-    return this.#add(family, key, measure, labels)
+    return this.#addSeries(family, key, measure, labels)
   }
 
   /** Returns the metrics with series, in order of first use. */
-  families(): Iterable<[Metric, Iterable<StoredSeries>]> {
+  listFamilies(): Iterable<[Metric, Iterable<StoredSeries>]> {
     return [...this.#families].map(([measure, family]) => [measure, family.values()])
   }
 
   /** Replaces all of a gauge's series. */
   set(measure: Metric, values: Iterable<readonly [labels: LabelSet, value: number]>): void {
-    const family = this.#family(measure)
-    this.#size -= family.size
+    const family = this.#getFamily(measure)
+    this.#seriesCount -= family.size
     family.clear()
-    for (const [labels, value] of values) this.series(measure, labels).add(value)
+    for (const [labels, value] of values) this.getSeries(measure, labels).add(value)
   }
 
-  #family(measure: Metric): Map<string, StoredSeries> {
+  #getFamily(measure: Metric): Map<string, StoredSeries> {
     const existing = this.#families.get(measure)
     if (existing) return existing
     const family = new Map<string, StoredSeries>()
@@ -88,22 +88,22 @@ export class Registry implements Meter {
     return family
   }
 
-  #add(family: Map<string, StoredSeries>, key: string, measure: Metric, labels: LabelSet): StoredSeries {
+  #addSeries(family: Map<string, StoredSeries>, key: string, measure: Metric, labels: LabelSet): StoredSeries {
     const { buckets } = measure
     const series = buckets ? new HistogramSeries(labels, buckets) : new NumberSeries(labels)
     family.set(key, series)
-    this.#size++
+    this.#seriesCount++
     return series
   }
 
   #getOverflowSeries(measure: Metric, family: Map<string, StoredSeries>): Series {
     const labels = Object.fromEntries(measure.labels.map((name) => [name, OTHER_LABEL]))
     const key = getSeriesKey(measure, labels)
-    const shared = family.get(key) ?? this.#add(family, key, measure, labels)
-    const overflowCount = this.series(measures.overflow, { 'signalbox.metric': measure.name })
+    const overflowSeries = family.get(key) ?? this.#addSeries(family, key, measure, labels)
+    const overflowCount = this.getSeries(measures.overflow, { 'signalbox.metric': measure.name })
     return {
       add(value) {
-        shared.add(value)
+        overflowSeries.add(value)
         overflowCount.add(1)
       },
     }

@@ -18,7 +18,7 @@ export function calculateSavings(usage: TokenUsage, target: ModelReference, cata
     (writtenTokens > cacheWriteLongTokens && price.cacheWrite === undefined)
   )
     return undefined
-  const without = calculateCost(price, uncachedUsage)
+  const uncachedCost = calculateCost(price, uncachedUsage)
   const cost = calculateCost(price, usage)
-  return without === undefined || cost === undefined ? undefined : without - cost
+  return uncachedCost === undefined || cost === undefined ? undefined : uncachedCost - cost
 }

@@ -41,7 +41,7 @@ export interface CacheMemory {
   readonly pauses: Pauses
   readonly prompts: KnownPrompts
   /** The targets that rejected breakpoints or a cache key in the last hour. */
-  readonly rejecting: { get(target: string): true | undefined; set(target: string, value: true): void }
+  readonly rejectingTargets: { get(target: string): true | undefined; set(target: string, value: true): void }
   /** Hashes the request's session, so the provider never sees the client's own session ID. */
   createSessionKey(session: string, owner: string): Promise<string>
 }
@@ -76,14 +76,14 @@ export class CachedCall {
   readonly #traits: CacheTraits
   readonly #targetKey: string
   /** Identifies the owner and the target. Breakpoints are paused per owner and target. */
-  readonly #pair: string
-  readonly #isMoved: boolean
+  readonly #pairKey: string
+  readonly #isTargetMoved: boolean
   #skipReason: CachingSkipReason | undefined
   #hasBreakpoints = false
   /** Whether fields were added that the client didn't send. */
-  #isChanged = false
-  #isRepeated = false
-  #isUnsent = false
+  #hasAddedFields = false
+  #isRetry = false
+  #isDryRun = false
 
   constructor(attempt: ExplainedAttempt, memory: CacheMemory) {
     const { request, route } = attempt
@@ -93,8 +93,8 @@ export class CachedCall {
     this.#memory = memory
     this.#traits = getCacheTraits(useClientFormat(request.format.name, target))
     this.#targetKey = getTargetKey(target)
-    this.#pair = `${request.owner} ${this.#targetKey}`
-    this.#isMoved =
+    this.#pairKey = `${request.owner} ${this.#targetKey}`
+    this.#isTargetMoved =
       previous !== undefined && (previous.connectionId !== target.connection.id || previous.model !== target.model)
     this.#skipReason = this.#findObstacle()
   }
@@ -111,13 +111,13 @@ export class CachedCall {
     this.#editPassedThrough(codec, key)
     const { sessionHeader } = this.#traits
     if (sessionHeader && key !== undefined) codec.request.headers = { [sessionHeader]: key, ...codec.request.headers }
-    return this.#isChanged ? this.#retryUnchanged(codec, encode) : codec
+    return this.#hasAddedFields ? this.#retryWithoutFields(codec, encode) : codec
   }
 
   /** Explains what `encode` would do, without changing any state. */
   async explain(encode: Encode): Promise<CacheExplanation> {
     const { request } = this.#attempt
-    this.#isUnsent = true
+    this.#isDryRun = true
     let fields: EditedFields = {}
     if (this.#addsFields) {
       const codec = await encode({
@@ -131,10 +131,10 @@ export class CachedCall {
     }
     const { acceptsKey, sessionHeader } = this.#traits
     const session = sessionHeader ?? (acceptsKey && 'prompt_cache_key')
-    const isNamed = this.#addsFields && session && this.#memory.sessions.getSession(request) !== ''
+    const isSessionNamed = this.#addsFields && session && this.#memory.sessions.getSession(request) !== ''
     return {
       marks: listBreakpointPaths(fields),
-      ...(isNamed && { session }),
+      ...(isSessionNamed && { session }),
       ...(this.#skipReason && { stoodDown: this.#skipReason }),
     }
   }
@@ -147,24 +147,25 @@ export class CachedCall {
 
   #createRecord({ outcome, usage }: AttemptRecord, catalog: Catalog): PromptCacheRecord | undefined {
     const { request, route } = this.#attempt
-    const { sessions, shares, pauses, rejecting } = this.#memory
-    if (outcome === 'answered') sessions.note(request, route.target, this.#ttlMs)
-    if (outcome === 'answered' && this.#isRepeated) rejecting.set(this.#targetKey, true)
+    const { sessions, shares, pauses, rejectingTargets } = this.#memory
+    if (outcome === 'answered') sessions.record(request, route.target, this.#ttlMs)
+    if (outcome === 'answered' && this.#isRetry) rejectingTargets.set(this.#targetKey, true)
     if (!usage) return undefined
     const { cacheReadTokens: readTokens = 0, cacheWriteTokens: writtenTokens = 0 } = usage
     const subject = { caller: request.owner, target: route.target }
-    const isExpected = !EXPECTED_MISSES.has(this.#skipReason) && sessions.getSession(request) !== ''
-    if (isExpected) shares.note(sessions.getKey(request), { input: usage.inputTokens, read: readTokens }, subject)
+    const isCacheHitExpected = !EXPECTED_MISSES.has(this.#skipReason) && sessions.getSession(request) !== ''
+    if (isCacheHitExpected)
+      shares.record(sessions.getKey(request), { input: usage.inputTokens, read: readTokens }, subject)
     const savedUsd = calculateSavings(usage, route.target, catalog)
     if (this.#hasBreakpoints && savedUsd !== undefined)
-      pauses.note(this.#pair, { written: writtenTokens, savedUsd }, subject)
+      pauses.record(this.#pairKey, { written: writtenTokens, savedUsd }, subject)
     return {
       by: this.#hasBreakpoints ? 'gateway' : this.#skipReason === 'client' ? 'client' : 'provider',
       read: readTokens,
       written: writtenTokens,
       ...(savedUsd !== undefined && { savedUsd }),
       ...(this.#skipReason && { stoodDown: this.#skipReason }),
-      ...(this.#isMoved && { moved: true as const }),
+      ...(this.#isTargetMoved && { moved: true as const }),
     }
   }
 
@@ -179,7 +180,7 @@ export class CachedCall {
   }
 
   get #isRejecting(): boolean {
-    return this.#memory.rejecting.get(this.#targetKey) === true
+    return this.#memory.rejectingTargets.get(this.#targetKey) === true
   }
 
   get #ttl() {
@@ -222,9 +223,9 @@ export class CachedCall {
   #getFields(body: JsonObject, { key, isPassThrough }: { key: string | undefined; isPassThrough: boolean }) {
     const fields = this.#addBreakpoints(body, isPassThrough)
     const needsKey = this.#traits.acceptsKey && key !== undefined && body.prompt_cache_key === undefined
-    const added = needsKey ? { ...fields, prompt_cache_key: key } : fields
-    this.#isChanged ||= Object.keys(added).length > 0
-    return added
+    const addedFields = needsKey ? { ...fields, prompt_cache_key: key } : fields
+    this.#hasAddedFields ||= Object.keys(addedFields).length > 0
+    return addedFields
   }
 
   #addBreakpoints(body: JsonObject, isPassThrough: boolean): EditedFields {
@@ -232,24 +233,26 @@ export class CachedCall {
     const { pauses, prompts, sessions } = this.#memory
     if (!breakpoints || this.#skipReason === 'client') return {}
     const session = sessions.getSession(this.#attempt.request)
-    if (this.#isUnsent ? pauses.wouldPause(this.#pair, session) : pauses.isPaused(this.#pair, session)) {
+    if (this.#isDryRun ? pauses.wouldPause(this.#pairKey, session) : pauses.isPaused(this.#pairKey, session)) {
       this.#skipReason = 'unprofitable'
-      const isExclusive = body.prompt_cache_retention !== undefined // OpenAI rejects requests that contain both fields
-      return breakpoints.form === 'breakpoint' && !isExclusive ? { prompt_cache_options: { mode: 'explicit' } } : {} // `explicit` prevents the provider from setting its own breakpoints
+      const hasRetentionField = body.prompt_cache_retention !== undefined // OpenAI rejects requests that contain both fields
+      return breakpoints.form === 'breakpoint' && !hasRetentionField
+        ? { prompt_cache_options: { mode: 'explicit' } }
+        : {} // `explicit` prevents the provider from setting its own breakpoints
     }
-    const single = findSinglePrompt(body)
+    const singlePrompt = findSinglePrompt(body)
     const isKnown = (instructions: unknown) =>
-      this.#isUnsent
-        ? prompts.isKnown(this.#pair, instructions, this.#ttlMs)
-        : prompts.noteUse(this.#pair, instructions, this.#ttlMs)
-    if (single && !isKnown(single.instructions)) {
+      this.#isDryRun
+        ? prompts.isKnown(this.#pairKey, instructions, this.#ttlMs)
+        : prompts.recordUse(this.#pairKey, instructions, this.#ttlMs)
+    if (singlePrompt && !isKnown(singlePrompt.instructions)) {
       this.#skipReason = 'single'
       return {}
     }
     const fields = addBreakpoints(body, breakpoints, {
       ttl: this.#ttl,
       isPassThrough,
-      onlyInstructions: single !== undefined,
+      onlyInstructions: singlePrompt !== undefined,
     })
     this.#hasBreakpoints = Object.keys(fields).length > 0
     return fields
@@ -259,18 +262,21 @@ export class CachedCall {
    * If the target rejects the added fields, repeats the request once as the client sent it. If that succeeds, requests to the target stay unchanged
    * for an hour.
    */
-  #retryUnchanged(changed: Codec, encode: Encode): Codec {
+  #retryWithoutFields(changedCodec: Codec, encode: Encode): Codec {
     return {
-      ...changed,
-      followUp: async (received) => {
-        const isClients = this.#skipReason === 'client' // the gateway then added only the key
-        if (received.kind !== 'failure' || !isRejectedFor(received, isClients ? KEY_ERROR : BREAKPOINT_ERROR)) {
-          const next = await changed.followUp?.(received)
-          return next && this.#retryUnchanged(next, encode)
+      ...changedCodec,
+      followUp: async (response) => {
+        const hasClientBreakpoints = this.#skipReason === 'client' // the gateway then added only the key
+        if (
+          response.kind !== 'failure' ||
+          !isRejectedFor(response, hasClientBreakpoints ? KEY_ERROR : BREAKPOINT_ERROR)
+        ) {
+          const nextCodec = await changedCodec.followUp?.(response)
+          return nextCodec && this.#retryWithoutFields(nextCodec, encode)
         }
-        this.#isRepeated = true
+        this.#isRetry = true
         this.#hasBreakpoints = false
-        if (!isClients) this.#skipReason = 'rejected'
+        if (!hasClientBreakpoints) this.#skipReason = 'rejected'
         return encode(this.#attempt.request)
       },
     }

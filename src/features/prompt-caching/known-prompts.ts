@@ -3,7 +3,7 @@ import { evictOldest } from '../../lib/maps.ts'
 import type { Clock } from '../../types.ts'
 
 const MAX_PROMPTS = 10_000
-const SECOND_FACTOR = 0x5bd1e995
+const HASH_FACTOR = 0x5bd1e995
 
 /** Remembers, in memory, when each prompt's instructions were last sent without tools. */
 export class KnownPrompts {
@@ -15,7 +15,7 @@ export class KnownPrompts {
   }
 
   /** Remembers the instructions. Returns whether the same ones have been sent before within their lifetime. */
-  noteUse(owner: string, instructions: unknown, ttlMs: number): boolean {
+  recordUse(owner: string, instructions: unknown, ttlMs: number): boolean {
     const key = getCacheKey(owner, instructions)
     const isKnown = this.isKnown(owner, instructions, ttlMs)
     if (!this.#lastUses.delete(key)) evictOldest(this.#lastUses, MAX_PROMPTS)
@@ -32,5 +32,5 @@ export class KnownPrompts {
 
 function getCacheKey(owner: string, instructions: unknown): string {
   const text = `${owner}\0${JSON.stringify(instructions)}`
-  return `${hashText(text)} ${hashText(text, SECOND_FACTOR)}`
+  return `${hashText(text)} ${hashText(text, HASH_FACTOR)}`
 }

@@ -5,18 +5,18 @@ import type { Clock, Logger } from '../../types.ts'
 
 const HOUR_MS = 60 * 60_000
 const MIN_REQUESTS = 8
-const MIN_WRITTEN = 50_000
+const MIN_WRITTEN_TOKENS = 50_000
 const MAX_PAIRS = 10_000
 const MAX_EVENTS = 1_000
 
-interface Pair {
+interface CachingPair {
   /** Requests with breakpoints in the last hour. */
   events: Array<{ at: number; written: number; savedUsd: number }>
   /** No request gets breakpoints before this time. */
   pausedUntil: number
-  stops: number
+  pauseCount: number
   /** The session that tests, after a pause, whether breakpoints pay off again. Empty until a session is chosen. */
-  probe: string | undefined
+  probeSession: string | undefined
   /** The latest pause. */
   pause?: CachingPause
 }
@@ -28,9 +28,9 @@ export interface Pauses {
   /** Like `isPaused`, but doesn't choose the session as the one that tests after a pause. */
   wouldPause(pair: string, session: string): boolean
   /** Counts a request with breakpoints. */
-  note(
+  record(
     pair: string,
-    spent: { written: number; savedUsd: number },
+    usage: { written: number; savedUsd: number },
     subject: { caller: string; target: RouteTarget },
   ): void
   /** Returns the current pauses. */
@@ -39,21 +39,21 @@ export interface Pauses {
 
 /** Creates the pauses, which are kept in memory by owner and target. Logs a warning whenever one starts. */
 export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; logger: Logger | undefined }): Pauses {
-  const pairs = new Map<string, Pair>()
+  const pairs = new Map<string, CachingPair>()
 
-  function getPair(name: string): Pair {
+  function getPair(name: string): CachingPair {
     const existing = pairs.get(name)
     if (existing) return existing
-    const created: Pair = { events: [], pausedUntil: 0, stops: 0, probe: undefined }
+    const createdPair: CachingPair = { events: [], pausedUntil: 0, pauseCount: 0, probeSession: undefined }
     evictOldest(pairs, MAX_PAIRS)
-    pairs.set(name, created)
-    return created
+    pairs.set(name, createdPair)
+    return createdPair
   }
 
   function wouldPause(name: string, session: string): boolean {
     const pair = pairs.get(name)
     if (!pair) return false
-    return clock.now() < pair.pausedUntil || (Boolean(pair.probe) && pair.probe !== session)
+    return clock.now() < pair.pausedUntil || (Boolean(pair.probeSession) && pair.probeSession !== session)
   }
 
   return {
@@ -61,27 +61,27 @@ export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; log
     isPaused(name, session) {
       if (wouldPause(name, session)) return true
       const pair = pairs.get(name)
-      if (pair?.probe === '') pair.probe = session
+      if (pair?.probeSession === '') pair.probeSession = session
       return false
     },
     list() {
       const now = clock.now()
       return [...pairs.values()].flatMap(({ pausedUntil, pause }) => (pause && pausedUntil > now ? [pause] : []))
     },
-    note(name, spent, { caller, target: { connection, provider, model } }) {
+    record(name, usage, { caller, target: { connection, provider, model } }) {
       const pair = getPair(name)
       const now = clock.now()
       pair.events = pair.events.filter(({ at }) => at > now - HOUR_MS).slice(-MAX_EVENTS)
-      pair.events.push({ at: now, ...spent })
+      pair.events.push({ at: now, ...usage })
       const writtenTokens = pair.events.reduce((sum, event) => sum + event.written, 0)
       const savedUsd = pair.events.reduce((sum, event) => sum + event.savedUsd, 0)
       if (savedUsd > 0) {
-        pair.probe = undefined
-        pair.stops = 0
+        pair.probeSession = undefined
+        pair.pauseCount = 0
       }
-      if (savedUsd >= 0 || writtenTokens < MIN_WRITTEN || pair.events.length < MIN_REQUESTS) return
-      pair.stops++
-      const hours = Math.min(24, pair.stops < 3 ? 1 : 2 ** (pair.stops - 2))
+      if (savedUsd >= 0 || writtenTokens < MIN_WRITTEN_TOKENS || pair.events.length < MIN_REQUESTS) return
+      pair.pauseCount++
+      const hours = Math.min(24, pair.pauseCount < 3 ? 1 : 2 ** (pair.pauseCount - 2))
       const pausedUntil = now + hours * HOUR_MS
       const until = new Date(pausedUntil).toISOString()
       pair.pause = { caller, connectionId: connection.id, provider, model, until, savedUsd }

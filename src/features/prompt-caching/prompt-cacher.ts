@@ -19,7 +19,7 @@ export interface PromptCacherDependencies {
   logger: Logger | undefined
 }
 
-const REJECTING_MS = 60 * 60_000
+const REJECTION_TTL_MS = 60 * 60_000
 const MAX_TARGETS = 1_000
 
 /** Makes providers cache a gateway's prompts. Keeps what it learns in memory. */
@@ -32,7 +32,7 @@ export class PromptCacher {
       shares: new SessionShares(clock),
       pauses: createPauses({ clock, logger }),
       prompts: new KnownPrompts(clock),
-      rejecting: createExpiringMap<true>({ clock, ttlMs: REJECTING_MS, maxSize: MAX_TARGETS }),
+      rejectingTargets: createExpiringMap<true>({ clock, ttlMs: REJECTION_TTL_MS, maxSize: MAX_TARGETS }),
       async createSessionKey(session, owner) {
         const keyring = await store.keyring()
         const hash = await keyring.hashForLookup(`prompt-caching\0${owner}\0${session}`) // the same in all instances
@@ -65,6 +65,6 @@ export class PromptCacher {
 
   /** Lists the recent sessions that read less than 20% of their input from the cache. */
   listColdSessions(): ColdSession[] {
-    return this.#memory.shares.listCold()
+    return this.#memory.shares.listColdSessions()
   }
 }

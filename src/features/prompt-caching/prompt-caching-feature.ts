@@ -13,20 +13,20 @@ export interface PromptCachingFeature extends BuiltInFeature {
   listColdSessions(): ColdSession[]
 }
 
-export function createPromptCaching(deps: PromptCacherDependencies): PromptCachingFeature {
-  let loaded: PromptCacher | undefined
+export function createPromptCachingFeature(deps: PromptCacherDependencies): PromptCachingFeature {
+  let loadedCacher: PromptCacher | undefined
   const load = once(async () => {
     const { PromptCacher } = await import('./prompt-cacher.ts')
-    loaded = new PromptCacher(deps)
-    return loaded
+    loadedCacher = new PromptCacher(deps)
+    return loadedCacher
   })
   return {
     name: 'prompt-caching',
     load,
-    listPauses: () => loaded?.listPauses() ?? [],
-    listColdSessions: () => loaded?.listColdSessions() ?? [],
+    listPauses: () => loadedCacher?.listPauses() ?? [],
+    listColdSessions: () => loadedCacher?.listColdSessions() ?? [],
     checkHeaders: checkCachingHeader,
-    orderRoutes: (request, routes) => loaded?.prefer(request, routes) ?? routes,
+    orderRoutes: (request, routes) => loadedCacher?.prefer(request, routes) ?? routes,
     aroundEncode(attempt, encode) {
       const mode = getCachingMode(attempt.request, attempt.route)
       if (!mode) return encode(attempt.request)

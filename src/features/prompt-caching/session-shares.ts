@@ -9,7 +9,7 @@ const MAX_LISTED = 20
  * How many requests to ignore at the start of a session. The first can't read anything from the cache, and the second can read only what the first
  * wrote.
  */
-const IGNORED_REQUESTS = 2
+const WARMUP_REQUESTS = 2
 const COLD_SHARE = 0.2
 const MAX_AGE_MS = 60 * 60_000
 
@@ -29,14 +29,14 @@ export class SessionShares {
   }
 
   /** Counts a session's request. */
-  note(
+  record(
     key: string,
     { input, read }: { input: number; read: number },
     subject: { caller: string; target: RouteTarget },
   ): void {
     const { connection, provider, model } = subject.target
     const { requests, ...previous } = this.#sessions.get(key) ?? { requests: 0, input: 0, read: 0 }
-    const isCounted = requests >= IGNORED_REQUESTS
+    const isCounted = requests >= WARMUP_REQUESTS
     if (!this.#sessions.delete(key)) evictOldest(this.#sessions, MAX_SESSIONS)
     this.#sessions.set(key, {
       ...{ caller: subject.caller, connectionId: connection.id, provider, model },
@@ -48,10 +48,10 @@ export class SessionShares {
   }
 
   /** Lists sessions from the last hour that read less than 20% of their input from the cache, lowest shares first. */
-  listCold(): ColdSession[] {
-    const from = this.#clock.now() - MAX_AGE_MS
+  listColdSessions(): ColdSession[] {
+    const cutoff = this.#clock.now() - MAX_AGE_MS
     return [...this.#sessions.values()]
-      .filter(({ input, read, at }) => at > from && input > 0 && read < input * COLD_SHARE)
+      .filter(({ input, read, at }) => at > cutoff && input > 0 && read < input * COLD_SHARE)
       .sort((a, b) => a.read / a.input - b.read / b.input || b.input - a.input)
       .slice(0, MAX_LISTED)
       .map(({ input, read, at, ...session }) => ({

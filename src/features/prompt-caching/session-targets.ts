@@ -42,12 +42,12 @@ export class SessionTargets {
 
   /** Returns the target that has the session's prompt in its cache, if any. */
   find(request: SessionRequest): ServedTarget | undefined {
-    const served = this.#servedTargets.get(this.getKey(request))
-    return served && served.expiresAt > this.#clock.now() ? served : undefined
+    const servedTarget = this.#servedTargets.get(this.getKey(request))
+    return servedTarget && servedTarget.expiresAt > this.#clock.now() ? servedTarget : undefined
   }
 
   /** Remembers that the target served the session and caches its prompt for `ttlMs`. */
-  note(request: SessionRequest, { connection, model }: RouteTarget, ttlMs: number): void {
+  record(request: SessionRequest, { connection, model }: RouteTarget, ttlMs: number): void {
     if (this.getSession(request) === '') return
     const key = this.getKey(request)
     if (!this.#servedTargets.delete(key)) evictOldest(this.#servedTargets, MAX_SESSIONS)
@@ -56,44 +56,45 @@ export class SessionTargets {
 
   /** Moves the session's target to the front, unless it is in cooldown, is draining, or no longer has prompt caching. */
   prefer(request: ModelRequest, routes: RouteIterator): RouteIterator {
-    const served = this.find(request)
-    if (!served) return routes
+    const servedTarget = this.find(request)
+    if (!servedTarget) return routes
     const { health } = request.context
-    const isServed = (route: Route) => {
+    const isServedTarget = (route: Route) => {
       const { connection, model } = route.target
-      if (connection.id !== served.connectionId || model !== served.model || connection.draining) return false
+      if (connection.id !== servedTarget.connectionId || model !== servedTarget.model || connection.draining)
+        return false
       return !health.getCooldown(route.target) && getCachingMode(request, route) !== undefined
     }
-    return moveToFront(routes, isServed)
+    return moveToFront(routes, isServedTarget)
   }
 
   /** Hashes the session and its owner, because these may be long and may identify people. */
   getKey(request: SessionRequest): string {
     const text = `${request.owner}\0${request.call.model}\0${this.getSession(request)}`
-    return `${hashText(text)} ${hashText(text, SECOND_FACTOR)}`
+    return `${hashText(text)} ${hashText(text, HASH_FACTOR)}`
   }
 }
 
-const SECOND_FACTOR = 0x5bd1e995
+const HASH_FACTOR = 0x5bd1e995
 
 async function* moveToFront(
   routes: RouteIterator,
   isFirst: (route: Route) => boolean,
 ): AsyncGenerator<Route, undefined> {
-  const passed: Route[] = []
-  let isDone = false
-  while (passed.length < MAX_ROUTES) {
+  const skippedRoutes: Route[] = []
+  let hasEnded = false
+  while (skippedRoutes.length < MAX_ROUTES) {
     const { value } = await routes.next()
-    isDone = value === undefined
+    hasEnded = value === undefined
     if (value === undefined) break
     if (isFirst(value)) {
       yield value
       break
     }
-    passed.push(value)
+    skippedRoutes.push(value)
   }
-  yield* passed
-  while (!isDone) {
+  yield* skippedRoutes
+  while (!hasEnded) {
     const { value } = await routes.next()
     if (value === undefined) return undefined
     yield value

@@ -13,18 +13,18 @@ export function mergeFields(body: JsonObject, fields: EditedFields): JsonObject 
 /** Sets fields in JSON text. Existing fields keep their positions; new ones come first. All other characters stay the same. */
 export function writeFields(text: string, fields: EditedFields): string {
   const names = Object.keys(fields)
-  const added = new Set(names)
+  const remainingNames = new Set(names)
   let output = ''
   let position = 0
   for (const { start, end } of scanTopLevel(text, names).spans) {
     const nameEnd = text.lastIndexOf('"', start - 1)
     const name: string = JSON.parse(text.slice(text.lastIndexOf('"', nameEnd - 1), nameEnd + 1)) // field names contain no quotes
-    added.delete(name)
+    remainingNames.delete(name)
     if (fields[name] === undefined) continue
     output += text.slice(position, start) + JSON.stringify(fields[name])
     position = end
   }
-  const updatedBody = [...added].reduce(
+  const updatedBody = [...remainingNames].reduce(
     (body, name) =>
       fields[name] === undefined ? body : insertFirstMember(body, `"${name}":${JSON.stringify(fields[name])}`),
     output + text.slice(position),

@@ -36,33 +36,36 @@ export async function readGatewayOptions({
   if ((options.byok ?? undefined) !== undefined) throw createInvalidError('byok', CREDENTIALS_MESSAGE)
 
   addPolicies(listPolicies(options), log)
-  const only = readNames(options, 'only')
-  if (only.length > 0) {
+  const allowedProviders = readNames(options, 'only')
+  if (allowedProviders.length > 0) {
     const providerNames = new Set([...table.namedConnections.keys(), ...table.connections.map(({ id }) => id)])
     for (const provider of Object.keys(catalog))
       for (const name of Object.values(getProviderNames(catalog, { provider }))) providerNames.add(name)
-    const unknown = only.findIndex((name) => !providerNames.has(name))
-    if (unknown >= 0)
-      throw createInvalidError(`only[${unknown}]`, `"${only[unknown]}" is not a provider. ${PROVIDER_NAME_ADVICE}`)
+    const unknownIndex = allowedProviders.findIndex((name) => !providerNames.has(name))
+    if (unknownIndex >= 0)
+      throw createInvalidError(
+        `only[${unknownIndex}]`,
+        `"${allowedProviders[unknownIndex]}" is not a provider. ${PROVIDER_NAME_ADVICE}`,
+      )
     log.targetRules.push((_, target) =>
-      only.some((name) => isNamed(target, name, catalog))
+      allowedProviders.some((name) => isNamed(target, name, catalog))
         ? undefined
         : createInvalidError('only', `none of these providers serves "${call.model}".`),
     )
   }
-  const has = readNames(options, 'has')
-  const unsupported = has.findIndex((name) => name !== 'vision')
-  if (unsupported >= 0) throw createInvalidError(`has[${unsupported}]`, 'only "vision" is supported.')
-  if (has.length > 0) await addVisionRule({ call, catalog, table, log })
+  const requiredFeatures = readNames(options, 'has')
+  const unsupportedIndex = requiredFeatures.findIndex((name) => name !== 'vision')
+  if (unsupportedIndex >= 0) throw createInvalidError(`has[${unsupportedIndex}]`, 'only "vision" is supported.')
+  if (requiredFeatures.length > 0) await addVisionRule({ call, catalog, table, log })
   const tags = listLabels(options)
   if (tags.length > 0) log.tags = [...(log.caller.account?.tags ?? []), ...tags.map(redactClientKeys)]
 
   const models = readNames(options, 'models')
   if (models.length > MAX_MODELS) throw createInvalidError('models', `must not contain more than ${MAX_MODELS} models.`)
-  const order = readNames(options, 'order')
+  const providerOrder = readNames(options, 'order')
   const strategy = readSort(options)
-  if (models.length === 0 && order.length === 0 && !strategy) return undefined
-  return { models, arrangement: { getRank: (target) => getRank(target, order, catalog), strategy } }
+  if (models.length === 0 && providerOrder.length === 0 && !strategy) return undefined
+  return { models, arrangement: { getRank: (target) => getRank(target, providerOrder, catalog), strategy } }
 }
 
 const MAX_MODELS = 99
@@ -99,13 +102,13 @@ function readNames(options: JsonObject, name: string): string[] {
   const value = options[name] ?? []
   if (!Array.isArray(value)) throw createInvalidError(name, 'must be an array of strings.')
   return value.map((item: unknown, index) => {
-    if (typeof item !== 'string' || item.trim() === '' || item.length > MAX_NAME)
-      throw createInvalidError(`${name}[${index}]`, `must be a string of 1 to ${MAX_NAME} characters.`)
+    if (typeof item !== 'string' || item.trim() === '' || item.length > MAX_NAME_LENGTH)
+      throw createInvalidError(`${name}[${index}]`, `must be a string of 1 to ${MAX_NAME_LENGTH} characters.`)
     return item.trim()
   })
 }
 
-const MAX_NAME = 512
+const MAX_NAME_LENGTH = 512
 
 /** Lists the tags to record. A warning reports all others. */
 const listLabels = (options: JsonObject): string[] =>
@@ -133,10 +136,12 @@ async function addVisionRule({
   log,
 }: Pick<RequestSettingsSource, 'call' | 'table' | 'log'> &
   Pick<RequestSettingsSource['context'], 'catalog'>): Promise<void> {
-  const custom = (await table.loadCustomModels()).filter(({ type }) => type === 'imageToText')
+  const customVisionModels = (await table.loadCustomModels()).filter(({ type }) => type === 'imageToText')
   log.targetRules.push((_, target) => {
     const { model, connection } = target
-    const isCustom = custom.some(({ id, providerAlias }) => id === model && isNamed(target, providerAlias, catalog))
+    const isCustom = customVisionModels.some(
+      ({ id, providerAlias }) => id === model && isNamed(target, providerAlias, catalog),
+    )
     const { type } = getCatalogModel(catalog, { provider: connection.provider, model }) ?? {}
     if (isCustom || type === 'imageToText' || connection.tags?.vision === true) return undefined
     return createInvalidError(

@@ -45,17 +45,17 @@ export function readRequestList(source: RequestSettingsSource, gateway: GatewayS
     })
   const headerModels = header === undefined ? undefined : parseRequestModels(header)
   rejectForOtherKinds(kind, `${MODELS_HEADER}: "`, { models: headerModels?.models })
-  const givenModels = options.models ?? headerModels?.models
-  const models = [...(givenModels ?? [call.model]), ...(gateway?.models ?? [])]
+  const requestedModels = options.models ?? headerModels?.models
+  const models = [...(requestedModels ?? [call.model]), ...(gateway?.models ?? [])]
   const list = omitUndefined<RequestModels>({
     ...headerModels,
     ...options,
     models: params ? models.map((entry) => addEntryParams(params, entry)) : models,
     maxAttempts: getMin(headerModels?.maxAttempts, options.maxAttempts),
-    timeouts: getMinTimes(headerModels?.timeouts, options.timeouts),
+    timeouts: getMinTimeouts(headerModels?.timeouts, options.timeouts),
   })
-  const ruled = givenModels ? undefined : source.table.findRuledCombo(call.model)
-  const { limits } = source.context.withRules(source.context, settings, ruled)
+  const ruledCombo = requestedModels ? undefined : source.table.findRuledCombo(call.model)
+  const { limits } = source.context.withRules(source.context, settings, ruledCombo)
   return {
     ...baseSettings,
     list: createListGroup(list, { ...source, name, limits, arrangement: gateway?.arrangement }),
@@ -78,11 +78,11 @@ export function rejectForOtherKinds(
   { models = [], ...others }: { models: readonly ComboModel[] | undefined; params?: unknown; reasoning?: unknown },
 ): void {
   if (kind === 'llm') return
-  const entry = findParamsIndex(models)
-  const member = entry >= 0 ? `models[${entry}].params` : Object.keys(omitUndefined(others))[0]
-  if (member === undefined) return
+  const entryIndex = findParamsIndex(models)
+  const field = entryIndex >= 0 ? `models[${entryIndex}].params` : Object.keys(omitUndefined(others))[0]
+  if (field === undefined) return
   throw gatewayError('INVALID_REQUEST', {
-    message: `${path}${member}" is only for chat. Remove it for models of kind "${kind}".`,
+    message: `${path}${field}" is only for chat. Remove it for models of kind "${kind}".`,
   })
 }
 
@@ -94,7 +94,7 @@ export const addEntryParams = (params: EntryParams, entry: ComboModel): ComboMod
 const getMin = (a: number | undefined, b: number | undefined) =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 
-function getMinTimes(a: RequestModels['timeouts'], b: RequestModels['timeouts']): RequestModels['timeouts'] {
+function getMinTimeouts(a: RequestModels['timeouts'], b: RequestModels['timeouts']): RequestModels['timeouts'] {
   if (!a || !b) return a ?? b
   return omitUndefined({
     headersMs: getMin(a.headersMs, b.headersMs),
@@ -120,10 +120,10 @@ export function createListGroup(
   { name, limits, arrangement, call, table, log }: RequestListOptions,
 ): Group {
   const { kind } = call.endpoint.operation
-  const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...rest } = list
+  const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...listFields } = list
   const time = new Date(0).toISOString()
   const group = {
-    ...toGroup({ ...rest, id: '', name, kind, strategy, createdAt: time, updatedAt: time }),
+    ...toGroup({ ...listFields, id: '', name, kind, strategy, createdAt: time, updatedAt: time }),
     label: 'list',
     revision: JSON.stringify(list),
     rules: createListRules(list, limits),
@@ -136,9 +136,9 @@ export function createListGroup(
       if (rejection) throw rejection
     }
   }
-  const arranged = { ...group, entries, ...(arrangement && { arrangement }) }
-  if (kind === 'embedding') requireOneModel(arranged, table)
-  return arranged
+  const arrangedGroup = { ...group, entries, ...(arrangement && { arrangement }) }
+  if (kind === 'embedding') requireOneModel(arrangedGroup, table)
+  return arrangedGroup
 }
 
 /** Creates a list's rules. They can only be stricter than the rules that would apply without them. */

@@ -10,9 +10,10 @@ export async function readRequestSettings(source: RequestSettingsSource): Promis
   addRequiredTags(exchange.header('x-signalbox-require'), log)
   const options = call.body.providerOptions
   const hasOptions = (name: string) => typeof options === 'object' && options !== null && name in options
-  const gateway = hasOptions('gateway')
+  const hasGatewayOptions = hasOptions('gateway')
     ? await (await import('./gateway-options.ts')).readGatewayOptions(source)
     : undefined
-  const isList = gateway || exchange.header('x-signalbox-models') !== undefined || hasOptions('signalbox')
-  return isList ? (await import('./request-list.ts')).readRequestList(source, gateway) : { exchange }
+  const hasModelList =
+    hasGatewayOptions || exchange.header('x-signalbox-models') !== undefined || hasOptions('signalbox')
+  return hasModelList ? (await import('./request-list.ts')).readRequestList(source, hasGatewayOptions) : { exchange }
 }

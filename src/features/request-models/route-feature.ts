@@ -26,7 +26,7 @@ export function createRouteFeature(
     options.route && {
       name: 'route',
       load,
-      aroundCall: async (call, next) => (await load()).answer(call, next),
+      aroundCall: async (call, next) => (await load()).handleCall(call, next),
     }
   )
 }

@@ -26,7 +26,7 @@ import type { RouteFeatureOptions } from './route-feature.ts'
 export interface Routing {
   choose: ChooseModels
   /** Serves a model call with the chosen models. */
-  answer(call: CallRequest, next: (change?: CallChange) => Promise<Reply>): Promise<Reply>
+  handleCall(call: CallRequest, next: (change?: CallChange) => Promise<Reply>): Promise<Reply>
 }
 
 export function createRouting(
@@ -49,7 +49,7 @@ export function createRouting(
         signal: request.signal,
       },
     )
-  return { choose, answer: (call, next) => serveRoutedCall(call, next, (request) => choose(request, onError)) }
+  return { choose, handleCall: (call, next) => serveRoutedCall(call, next, (request) => choose(request, onError)) }
 }
 
 /** Lists the models' allowed targets, each only once. */
@@ -94,31 +94,32 @@ function readResult(result: unknown): RequestModels {
  * Returns the group for the chosen models. A single combo keeps its own rules; a list gets the request's limits. Throws if one of the names doesn't
  * exist or if none of them is available.
  */
-function chooseGroup(chosen: RequestModels, request: RoutableRequest): RoutedModels {
+function chooseGroup(chosenModels: RequestModels, request: RoutableRequest): RoutedModels {
   const { call, table, unruled, settings, list } = request
   const { operation, service } = call.endpoint
-  const names = chosen.models.map((entry) => (typeof entry === 'string' ? entry : entry.model))
+  const names = chosenModels.models.map((entry) => (typeof entry === 'string' ? entry : entry.model))
   const resolutions = names.map((name) => table.resolveModel(name, undefined, service))
   for (const resolution of resolutions)
     if (resolution && 'strategy' in resolution) requireComboKind(resolution, call.endpoint)
-  const unknown = names.find((name, index) => !resolutions[index] && findMissingProviders(name, table).length === 0)
-  if (unknown !== undefined) throw createInputError(`It returned the model "${unknown}", which does not exist.`)
+  const unknownName = names.find((name, index) => !resolutions[index] && findMissingProviders(name, table).length === 0)
+  if (unknownName !== undefined) throw createInputError(`It returned the model "${unknownName}", which does not exist.`)
   const { listTargets } = getEntryLookup(table)
   const isAvailable = (name: string) => [...listTargets(toEntry(name))].length > 0
   if (!names.some(isAvailable))
     throw createInputError(`No active connection serves ${names.map((name) => `"${name}"`).join(' or ')}.`)
   const [only] = resolutions
-  const isSingle = resolutions.length === 1 && typeof chosen.models[0] === 'string' && Object.keys(chosen).length === 1
+  const isSingle =
+    resolutions.length === 1 && typeof chosenModels.models[0] === 'string' && Object.keys(chosenModels).length === 1
   if (isSingle && !list && only && 'strategy' in only) {
     if (only.kind === 'embedding') requireOneModel(only, table)
     return { names, group: only, getName: () => names[0] ?? '' }
   }
-  rejectForOtherKinds(operation.kind, 'Its result is not valid: "', { models: chosen.models })
+  rejectForOtherKinds(operation.kind, 'Its result is not valid: "', { models: chosenModels.models })
   const { params } = readCallOptions(call)
-  const models = params ? chosen.models.map((entry) => addEntryParams(params, entry)) : chosen.models
+  const models = params ? chosenModels.models.map((entry) => addEntryParams(params, entry)) : chosenModels.models
   const { limits } = list ? request.context : unruled.withRules(unruled, settings, undefined)
   const options = { call, table, name: 'route', limits, log: { nameRules: [] } }
-  const group = createListGroup({ ...chosen, models }, options)
+  const group = createListGroup({ ...chosenModels, models }, options)
   return { names, group, getName: (route) => getRequestedName(route, { call, list: group }) }
 }
 
@@ -132,12 +133,12 @@ async function serveRoutedCall(
   const { list: _, ...requestFields } = request
   const isAllowed = (target: RouteTarget, model: string) =>
     rules.every((rule) => !applyRule(rule, { request: requestFields, route: { target }, model }))
-  const routed = await choose({ ...request, caller, id, signal, isAllowed })
-  if (!routed) return next()
-  const { group, getName } = routed
+  const routedModels = await choose({ ...request, caller, id, signal, isAllowed })
+  if (!routedModels) return next()
+  const { group, getName } = routedModels
   for (const rule of rules.splice(0))
-    rules.push(({ list: _, ...present }, _target, route) =>
-      applyRule(rule, { request: present, route, model: getName(route) }),
+    rules.push(({ list: _, ...presentFields }, _target, route) =>
+      applyRule(rule, { request: presentFields, route, model: getName(route) }),
     )
   const { arrangement } = request.list ?? {}
   return next({ list: arrangement ? { ...group, arrangement } : group })
