@@ -68,7 +68,7 @@ test('copyHeaders copies the named request headers, and keeps existing values fo
   assert.ok(connection.text.includes(JSON.stringify({ 'x-many': '1, 2', via: 'kept', cookie: 'a=1' })), connection.text)
 })
 
-test('a body can be read at once or in chunks', async () => {
+test('a body can arrive at once or in chunks', async () => {
   const { url, port } = await serve((exchange) => text(exchange))
   assert.is(await (await fetch(`${url}/v1`, { method: 'POST', body: 'whole' })).json(), 'whole')
   const connection = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nin \r\n')
