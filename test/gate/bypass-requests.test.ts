@@ -128,7 +128,7 @@ test("keys in a group share the group's limit, and a key in another group isn't 
   assert.is(upstream.calls.length, 4)
 })
 
-test('a key keeps its counters when it is rotated, paused, renamed, or given new limits', async () => {
+test('a key keeps its counters when it is paused, renamed, or given new limits', async () => {
   const { gateway, chat, keyId } = await openGate({ limits: { requests: { total: 2 } } })
   assert.is((await chat()).status, 200)
   await gateway.api.keys.update(keyId, { isActive: false })

@@ -111,7 +111,7 @@ test('judge: gpt-oss-safeguard gets the policy, and its verdict is parsed', asyn
     assert.is((await openJudged(guard, respondWith(text)).say('Hi')).status, 503, text)
 })
 
-test('judge: a policy is required unless the model includes one', () => {
+test('judge: a model without its own policy needs the policy option', () => {
   assert.throws(() => judge({ name: 'j', model: 'm' }), /judge\(\)\.policy is required/)
 })
 

@@ -97,7 +97,7 @@ for (const [name, { create }] of Object.entries(clients)) {
     assert.is(world.upstream.calls.length, 1)
   })
 
-  test(`masked values are restored (${name})`, async () => {
+  test(`a masking guard sends a question without personal data unchanged (${name})`, async () => {
     const masks = pii({ name: 'm', types: ['email'], action: 'mask' })
     const probe = await open([masks])
     await create(probe.fetch).send(MODEL, { stream: false })

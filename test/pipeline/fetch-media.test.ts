@@ -129,7 +129,7 @@ test('an image in a tool result is downloaded', async () => {
   assert.match(JSON.stringify(sent()), base64)
 })
 
-test('a token count request also downloads media', async () => {
+test('media in a token count request are downloaded', async () => {
   const { world, fetched, sent } = await openMedia(png)
   const messages = [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: ADDRESS } }] }]
   const response = await world.post('/v1/messages/count_tokens', { model: 'google/g', messages })

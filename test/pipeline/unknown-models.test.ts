@@ -77,7 +77,7 @@ test("a compatible provider's models are suggested without querying the provider
   assert.is(upstream.calls.length, 0)
 })
 
-test('an unknown model is suggested with the name of a provider that might have it', async () => {
+test('the error for an unknown model suggests a provider that might have it', async () => {
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1' }
   const connections = [{ provider: 'openai-compatible-lab', providerSpecificData: lab }]
   const { asked } = await routing({ connections })

@@ -145,7 +145,7 @@ test("an unrequested stream fails with a client error if the client's request ca
   assert.match(await response.text(), /messages/)
 })
 
-test('for legacy completions and token counts, an unrequested stream is still a failure', async () => {
+test('for legacy completions and token counts, an unrequested stream causes a 502', async () => {
   const { world } = await openChain(() => sse(chatEvents()))
   assert.is((await world.post('/v1/completions', { model: 'one/m', prompt: 'Hi' })).status, 502)
   const claude = await openWorld({ fetch: fakeUpstream(() => sse(messageEvents())) })

@@ -89,7 +89,7 @@ test("a web page isn't a valid response, whatever the content type", async () =>
   }
 })
 
-test('Messages streams are also recognized by their events', async () => {
+test('mislabeled Messages streams are recognized by their events', async () => {
   const upstream = fakeUpstream(() => labeled('application/json', messageEvents('Hello')))
   const world = await openWorld({ fetch: upstream })
   const response = await world.messages({ messages, stream: true })
