@@ -85,7 +85,7 @@ export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; log
       const pausedUntil = now + hours * HOUR_MS
       const until = new Date(pausedUntil).toISOString()
       pair.pause = { caller, connectionId: connection.id, provider, model, until, savedUsd }
-      Object.assign(pair, { events: [], pausedUntil, probe: '' })
+      Object.assign(pair, { events: [], pausedUntil, probeSession: '' })
       logger?.warn(
         `Prompt caching is paused for ${hours} h for one caller and target: cache breakpoints cost $${(-savedUsd).toFixed(4)} more than they saved in the last hour.`,
         { target: name.slice(name.indexOf(' ') + 1), written: writtenTokens, savedUsd },
