@@ -65,4 +65,4 @@ function encodeParameter(value: unknown, { name, allowsSlashes }: { name: string
 }
 
 /** Returns whether URL parsing removes this part. */
-const isDotSegment = (part: string) => part === '.' || part === '..'
+const isDotSegment = (segment: string) => segment === '.' || segment === '..'

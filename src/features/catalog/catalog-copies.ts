@@ -41,12 +41,12 @@ export function createCatalogCopies(storage: Storage) {
   return {
     /** Resolves to the state and its version. A damaged state is treated as missing. */
     async readState(): Promise<{ state: CatalogState; version: string | null }> {
-      const stored = await storage.get(STATE_KEY)
-      const value = stored && tryParseJson(stored.value)
+      const storedState = await storage.get(STATE_KEY)
+      const value = storedState && tryParseJson(storedState.value)
       const isCatalogState = isObject(value) && Array.isArray(value.held) && Array.isArray(value.applied)
       return {
         state: isCatalogState ? (value as unknown as CatalogState) : EMPTY_STATE,
-        version: stored?.version ?? null,
+        version: storedState?.version ?? null,
       } // only `writeState` writes this value
     },
 

@@ -46,14 +46,17 @@ export class RefreshSchedule {
   /** Runs a refresh if one is due and no other instance is running it. `refresh` resolves to whether it succeeded. */
   async runIfDue(refresh: () => Promise<boolean>): Promise<void> {
     if (!this.isDue) return
-    const stored = await this.#storage.get(LEASE_KEY)
-    const lease = readLease(stored?.value)
-    if (!this.#lastSeenLease || this.#lastSeenLease.version !== stored?.version)
-      this.#lastSeenLease = { version: stored?.version, seenAt: this.#clock.now() }
+    const storedLease = await this.#storage.get(LEASE_KEY)
+    const lease = readLease(storedLease?.value)
+    if (!this.#lastSeenLease || this.#lastSeenLease.version !== storedLease?.version)
+      this.#lastSeenLease = { version: storedLease?.version, seenAt: this.#clock.now() }
     const latestAt = this.#lastSeenLease.seenAt + 1.05 * Math.max(this.#periodMs, DAY_MS)
     this.#dueAt = Math.min(lease.nextAt, latestAt) // the stored time may be based on a wrong clock or on a longer period
     if (!this.isDue) return
-    const version = await this.#writeLease({ ...lease, nextAt: this.#clock.now() + LEASE_MS }, stored?.version ?? null)
+    const version = await this.#writeLease(
+      { ...lease, nextAt: this.#clock.now() + LEASE_MS },
+      storedLease?.version ?? null,
+    )
     this.#dueAt = this.#clock.now() + LEASE_MS
     if (version === false) return
     const failures = (await refresh()) ? 0 : lease.failures + 1

@@ -250,10 +250,10 @@ export class StateApplier {
     const shadow = this.#scanner.shadows.get(stateId)?.shadow
     if (shadow?.hash === createdRegisters.hash || shadow?.applying?.hash === createdRegisters.hash) return
     const table = this.#scanner.tables[stateId.collection]
-    const existing = await table.readSlot(slot)
-    if (!existing || existing === 'damaged' || existing.id !== stateId.id) return
-    const { record } = await table.read(existing)
-    if ((await this.#scanner.hashRecord(stateId, record)) === createdRegisters.hash) await table.remove(existing)
+    const slotItem = await table.readSlot(slot)
+    if (!slotItem || slotItem === 'damaged' || slotItem.id !== stateId.id) return
+    const { record } = await table.read(slotItem)
+    if ((await this.#scanner.hashRecord(stateId, record)) === createdRegisters.hash) await table.remove(slotItem)
   }
 
   /** Releases a key's former digests, except those that this gateway's other keys have. */

@@ -135,7 +135,7 @@ export function createReplica(options: ReplicaOptions): Replica {
         return { states, more: memory.pending.length > 0, rejected: memory.rejected }
       }),
 
-    confirm: (seen) => runScanned(() => runInBatches(seen, confirmState)),
+    confirm: (confirmations) => runScanned(() => runInBatches(confirmations, confirmState)),
 
     markAllUnseen: ({ isDiverged = false } = {}) =>
       runScanned(async () => {

@@ -121,7 +121,7 @@ export class Shadows {
   async load({ mustBeFresh = false } = {}): Promise<void> {
     const isOutdated = mustBeFresh && !this.#store.freshness.isFresh(this.#readAt)
     try {
-      if (!this.#isLoaded || isOutdated || this.#staleKeys.size > MAX_STALE) await this.#loadAll()
+      if (!this.#isLoaded || isOutdated || this.#staleKeys.size > MAX_STALE_KEYS) await this.#loadAll()
       else if (this.#staleKeys.size > 0) await this.#rereadStaleKeys()
     } catch (error) {
       this.#isLoaded = false
@@ -229,7 +229,7 @@ export class Shadows {
 const toKnownShadow = ({ record, version }: StoredEntry<Shadow>): KnownShadow => ({ shadow: record, version })
 
 /** Maximum number of changed shadows to reread individually; above that, rereads all. Some storages also report this gateway's own changes. */
-const MAX_STALE = 1_000
+const MAX_STALE_KEYS = 1_000
 const BATCH_SIZE = 32
 const PAGE_SIZE = 1_000
 

@@ -178,7 +178,9 @@ class EditedStream implements ByteStream {
   }
 
   /** Ends strings (default: all). Returns events with the text that their editors held back. */
-  async #endTexts(isEnding: (channel: string, open: UnfinishedText) => boolean = () => true): Promise<string> {
+  async #endTexts(
+    isEnding: (channel: string, unfinishedText: UnfinishedText) => boolean = () => true,
+  ): Promise<string> {
     let events = ''
     for (const [channel, open] of this.#unfinishedTexts) {
       if (!isEnding(channel, open)) continue

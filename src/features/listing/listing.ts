@@ -103,11 +103,11 @@ export function createListing({
     const targets = await findTargets(id).catch(onError)
     if (!targets) return undefined
     const lookups = await Promise.all(targets.map(({ connection }) => cache.get(connection.id)))
-    const [first] = targets
-    if (first && lookups.every((ids) => ids?.length)) return undefined
-    const names = first && getProviderNames(catalog, first.connection)
-    const models = first && getDefinition(catalog, first.connection.provider)?.models
-    const kind = first && names ? createKindLookup(models ?? [], names)(first.model) : 'llm'
+    const [firstTarget] = targets
+    if (firstTarget && lookups.every((ids) => ids?.length)) return undefined
+    const names = firstTarget && getProviderNames(catalog, firstTarget.connection)
+    const models = firstTarget && getDefinition(catalog, firstTarget.connection.provider)?.models
+    const kind = firstTarget && names ? createKindLookup(models ?? [], names)(firstTarget.model) : 'llm'
     const [entry] = toEntries([{ id, owner: names?.output ?? 'combo' }], Math.floor(clock.now() / 1_000))
     return entry && { entry, kinds: [kind] }
   }

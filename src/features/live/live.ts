@@ -19,12 +19,12 @@ export const liveInput = closedObject({
   types: v.exactOptional(
     v.pipe(
       fields.text,
-      v.check((text) => text.split(',').every(isType), TYPES_MESSAGE),
+      v.check((text) => text.split(',').every(isLiveEventType), TYPES_MESSAGE),
     ),
   ),
 })
 
-const isType = (name: string): name is LiveEventType => liveEventTypes.some((type) => type === name)
+const isLiveEventType = (name: string): name is LiveEventType => liveEventTypes.some((type) => type === name)
 
 /** How often an idle stream sends a comment, in ms. */
 const KEEP_ALIVE_INTERVAL_MS = 15_000
@@ -45,7 +45,7 @@ export const liveRoute = (feed: LiveFeed): HttpRoute => ({
         message: `${MAX_READERS} clients are already following this gateway's events. Close some of them or try again later.`,
         headers: { 'retry-after': '15' },
       })
-    const wantedTypes = new Set(types === undefined ? liveEventTypes : types.split(',').filter(isType))
+    const wantedTypes = new Set(types === undefined ? liveEventTypes : types.split(',').filter(isLiveEventType))
     const stream = new LiveStream(feed, wantedTypes, after)
     await stream.open()
     return {

@@ -95,8 +95,8 @@ const createMap = <T>() => new Map<string, T>()
 const MAX_CACHED_GROUPS = 2_000
 
 function getOrAdd<T>(map: Map<string, T>, name: string, create: () => NoInfer<T>): T {
-  const existing = map.get(name)
-  if (existing !== undefined) return existing
+  const existingValue = map.get(name)
+  if (existingValue !== undefined) return existingValue
   const createdValue = create()
   if (map.size < MAX_CACHED_GROUPS) map.set(name, createdValue)
   return createdValue

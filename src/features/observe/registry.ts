@@ -60,8 +60,8 @@ export class Registry implements Meter {
   getSeries(measure: Metric, labels: LabelSet): Series {
     const family = this.#getFamily(measure)
     const key = getSeriesKey(measure, labels)
-    const existing = family.get(key)
-    if (existing) return existing
+    const existingSeries = family.get(key)
+    if (existingSeries) return existingSeries
     if (measure !== measures.overflow && (family.size >= MAX_SERIES.measure || this.#seriesCount >= MAX_SERIES.all))
       return this.#getOverflowSeries(measure, family)
     return this.#addSeries(family, key, measure, labels)
@@ -81,8 +81,8 @@ export class Registry implements Meter {
   }
 
   #getFamily(measure: Metric): Map<string, StoredSeries> {
-    const existing = this.#families.get(measure)
-    if (existing) return existing
+    const existingFamily = this.#families.get(measure)
+    if (existingFamily) return existingFamily
     const family = new Map<string, StoredSeries>()
     this.#families.set(measure, family)
     return family

@@ -42,8 +42,8 @@ export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; log
   const pairs = new Map<string, CachingPair>()
 
   function getPair(name: string): CachingPair {
-    const existing = pairs.get(name)
-    if (existing) return existing
+    const existingPair = pairs.get(name)
+    if (existingPair) return existingPair
     const createdPair: CachingPair = { events: [], pausedUntil: 0, pauseCount: 0, probeSession: undefined }
     evictOldest(pairs, MAX_PAIRS)
     pairs.set(name, createdPair)

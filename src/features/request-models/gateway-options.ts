@@ -48,7 +48,7 @@ export async function readGatewayOptions({
         `"${allowedProviders[unknownIndex]}" is not a provider. ${PROVIDER_NAME_ADVICE}`,
       )
     log.targetRules.push((_, target) =>
-      allowedProviders.some((name) => isNamed(target, name, catalog))
+      allowedProviders.some((name) => matchesName(target, name, catalog))
         ? undefined
         : createInvalidError('only', `none of these providers serves "${call.model}".`),
     )
@@ -116,7 +116,7 @@ const listLabels = (options: JsonObject): string[] =>
     .filter((tag) => tag.length <= LABEL_LIMITS.maxLength)
     .slice(0, LABEL_LIMITS.most)
 
-const isNamed = ({ connection }: RouteTarget, name: string, catalog: RequestSettingsSource['context']['catalog']) =>
+const matchesName = ({ connection }: RouteTarget, name: string, catalog: RequestSettingsSource['context']['catalog']) =>
   connection.id === name || Object.values<string>({ ...getProviderNames(catalog, connection) }).includes(name)
 
 function getRank(
@@ -124,7 +124,7 @@ function getRank(
   order: readonly string[],
   catalog: RequestSettingsSource['context']['catalog'],
 ): number {
-  const rank = order.findIndex((name) => isNamed(target, name, catalog))
+  const rank = order.findIndex((name) => matchesName(target, name, catalog))
   return rank < 0 ? order.length : rank
 }
 
@@ -139,11 +139,11 @@ async function addVisionRule({
   const customVisionModels = (await table.loadCustomModels()).filter(({ type }) => type === 'imageToText')
   log.targetRules.push((_, target) => {
     const { model, connection } = target
-    const isCustom = customVisionModels.some(
-      ({ id, providerAlias }) => id === model && isNamed(target, providerAlias, catalog),
+    const isCustomVisionModel = customVisionModels.some(
+      ({ id, providerAlias }) => id === model && matchesName(target, providerAlias, catalog),
     )
     const { type } = getCatalogModel(catalog, { provider: connection.provider, model }) ?? {}
-    if (isCustom || type === 'imageToText' || connection.tags?.vision === true) return undefined
+    if (isCustomVisionModel || type === 'imageToText' || connection.tags?.vision === true) return undefined
     return createInvalidError(
       'has',
       `nothing says that "${call.model}" reads images. Remove the option, or ask the operator of this gateway to give the model's connection the tag "vision", or to add the model as a custom model of type "imageToText".`,

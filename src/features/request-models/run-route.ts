@@ -108,9 +108,9 @@ function chooseGroup(chosenModels: RequestModels, request: RoutableRequest): Rou
   if (!names.some(isAvailable))
     throw createInputError(`No active connection serves ${names.map((name) => `"${name}"`).join(' or ')}.`)
   const [only] = resolutions
-  const isSingle =
+  const isSingleModel =
     resolutions.length === 1 && typeof chosenModels.models[0] === 'string' && Object.keys(chosenModels).length === 1
-  if (isSingle && !list && only && 'strategy' in only) {
+  if (isSingleModel && !list && only && 'strategy' in only) {
     if (only.kind === 'embedding') requireOneModel(only, table)
     return { names, group: only, getName: () => names[0] ?? '' }
   }

@@ -61,13 +61,13 @@ export function createRevocations({
     },
     revoke: (ref) =>
       retryOnConflict(async () => {
-        const stored = await readStored()
+        const storedRecord = await readStored()
         const now = clock.now()
-        const record = addEntry(parseStored(stored?.value), ref, now + CLOCK_TOLERANCE_MS)
+        const record = addEntry(parseStored(storedRecord?.value), ref, now + CLOCK_TOLERANCE_MS)
         const prunedRecord = dropOldest(record, { maxEntries, endedAt: now - MAX_AGE_MS })
         const value = JSON.stringify({ all: prunedRecord.all, refs: Object.fromEntries(prunedRecord.refs) })
         const writePromise = storage
-          .set(REVOKED_KEY, value, { ifVersion: stored?.version ?? null })
+          .set(REVOKED_KEY, value, { ifVersion: storedRecord?.version ?? null })
           .catch(handleStorageError('write', REVOKED_KEY))
         if ((await writePromise.finally(() => cachedRecord.expire())) === false) return false
         cachedRecord.replace(prunedRecord, true)

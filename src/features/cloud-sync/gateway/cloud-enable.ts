@@ -134,14 +134,14 @@ async function listPrivateAddressWarnings(
   { store, catalog }: CloudDependencies,
   { cloudUrl }: ProxyContext,
 ): Promise<string[]> {
-  const isLocal = isLoopbackHost(new URL(cloudUrl).hostname)
-  const isPrivate = (connection: ConnectionRecord) => {
+  const isProxyLocal = isLoopbackHost(new URL(cloudUrl).hostname)
+  const hasPrivateUrl = (connection: ConnectionRecord) => {
     const baseUrl = connection.providerSpecificData?.baseUrl ?? getDefinition(catalog, connection.provider)?.baseUrl
     if (baseUrl === undefined || !URL.canParse(baseUrl)) return false
     const { hostname } = new URL(baseUrl)
-    return isPrivateHost(hostname) && !(isLocal && isLoopbackHost(hostname))
+    return isPrivateHost(hostname) && !(isProxyLocal && isLoopbackHost(hostname))
   }
-  const privateNames = sortActiveConnections((await store.connections.all()).filter(isPrivate)).map(
+  const privateNames = sortActiveConnections((await store.connections.all()).filter(hasPrivateUrl)).map(
     ({ name }) => `"${name}"`,
   )
   if (privateNames.length === 0) return []

@@ -28,9 +28,9 @@ export async function setEnabled(
   { cloudUrl, signal }: ProxyContext,
 ): Promise<void> {
   if ((await store.settings.reread()).cloudEnabled === cloudEnabled) return
-  await store.settings.update((stored) => {
+  await store.settings.update((storedSettings) => {
     signal.throwIfAborted()
-    if (stored.cloudUrl !== cloudUrl) throw gatewayError('CLOUD_CONFLICT', { message: URL_CHANGED_MESSAGE })
+    if (storedSettings.cloudUrl !== cloudUrl) throw gatewayError('CLOUD_CONFLICT', { message: URL_CHANGED_MESSAGE })
     return { cloudEnabled }
   })
 }

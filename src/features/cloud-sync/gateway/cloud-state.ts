@@ -64,8 +64,8 @@ export function createCloudReplicaStateStore(storage: Storage): CloudReplicaStat
 }
 
 function parseState(text: string | undefined): CloudReplicaState {
-  const stored = text === undefined ? {} : tryParseJson(text)
-  const fields = isObject(stored) ? stored : {}
+  const storedState = text === undefined ? {} : tryParseJson(text)
+  const fields = isObject(storedState) ? storedState : {}
   const getString = (value: unknown) => (typeof value === 'string' ? value : null)
   return {
     cloudUrl: getString(fields.cloudUrl) ?? '',

@@ -51,8 +51,8 @@ export function getNextStamps(
 ): Stamps {
   const lastAttempt = request.attempts?.at(-1)
   const hasChanges = Boolean(request.full) || request.changes.length > 0 || request.seen.length > 0
-  const isRepeated = lastAttempt !== undefined && lastAttempt === last && request.stamp === previous
-  const keepsStamps = isRepeated || (!hasChanges && states === 0)
+  const isRepeatedAttempt = lastAttempt !== undefined && lastAttempt === last && request.stamp === previous
+  const keepsStamps = isRepeatedAttempt || (!hasChanges && states === 0)
   const currentAttempt =
     keepsStamps || (!hasChanges && request.stamp !== current) ? attempt : hasChanges ? lastAttempt : undefined
   const completedAttempt = keepsStamps ? last : lastAttempt
@@ -98,10 +98,11 @@ export function createReplicaRecords(deps: {
   const read = async (tenant: string) => (await documents.read(MIRRORS_PREFIX + tenant, parseReplicaRecord))?.value
 
   function getCachedRecord(tenant: string): RefreshableValue<ReplicaRecord | undefined> {
-    const cached = cachedRecords.get(tenant) ?? createCache(() => read(tenant), { clock, freshness, staleFallback })
+    const cachedRecord =
+      cachedRecords.get(tenant) ?? createCache(() => read(tenant), { clock, freshness, staleFallback })
     if (!cachedRecords.delete(tenant)) evictOldest(cachedRecords, MAX_CACHED_RECORDS)
-    cachedRecords.set(tenant, cached) // moves it to the end, because `evictOldest` removes the first entry
-    return cached
+    cachedRecords.set(tenant, cachedRecord) // moves it to the end, because `evictOldest` removes the first entry
+    return cachedRecord
   }
 
   return {

@@ -74,11 +74,11 @@ export function createTenantApi(
       runExclusive(async () => {
         const { graceMs = 0 } = parseInput(keyInputs.rotate, input)
         if (graceMs > 0) throw createInputError('"graceMs" must be 0 on a cloud proxy; rotate the key on its gateway')
-        const existing = (await store.keys.entries({ fresh: true })).find(({ record }) => record.id === id)?.record
-        if (!existing) return api.keys.rotate(id)
-        const replacedDigest = await getDigest(existing)
+        const existingKey = (await store.keys.entries({ fresh: true })).find(({ record }) => record.id === id)?.record
+        if (!existingKey) return api.keys.rotate(id)
+        const replacedDigest = await getDigest(existingKey)
         const value = mintClientKey()
-        const { key } = await withClaim(value, () => api.keys.put({ id, name: existing.name, key: value }))
+        const { key } = await withClaim(value, () => api.keys.put({ id, name: existingKey.name, key: value }))
         if (replacedDigest !== undefined) await directory.release(tenant, replacedDigest)
         return toCreatedKey({ ...key, key: value })
       }),
@@ -86,8 +86,8 @@ export function createTenantApi(
     delete: (id) =>
       runExclusive(async () => {
         const entries = await store.keys.entries()
-        const existing = entries.find(({ record }) => record.id === id)?.record
-        const digest = existing && (await getDigest(existing))
+        const existingKey = entries.find(({ record }) => record.id === id)?.record
+        const digest = existingKey && (await getDigest(existingKey))
         const result = await api.keys.delete(id)
         if (digest !== undefined) await directory.release(tenant, digest)
         return result

@@ -49,8 +49,8 @@ function createScope(storage: Storage, prefix: string, watch: Scopes['watch']): 
   const { increment, ownSecret, longestKeyBytes, largestValueBytes } = storage
   const pendingWrites = new Set<Promise<unknown>>()
   const track = <T>(work: Promise<T>): Promise<T> => {
-    const settled: Promise<unknown> = work.catch(() => {}).finally(() => pendingWrites.delete(settled)) // the caller handles the failure
-    pendingWrites.add(settled)
+    const trackedPromise: Promise<unknown> = work.catch(() => {}).finally(() => pendingWrites.delete(trackedPromise)) // the caller handles the failure
+    pendingWrites.add(trackedPromise)
     return work
   }
 

@@ -119,8 +119,8 @@ export function countSlot(used: number[], minute: Minute, slot: MinuteSlot, sign
 }
 
 /** Adds two lists of counters element by element. */
-export const addUsed = (used: readonly number[], added: readonly number[]): number[] =>
-  used.map((value, index) => addClamped(value, added[index] ?? 0))
+export const addUsed = (used: readonly number[], addedUsed: readonly number[]): number[] =>
+  used.map((value, index) => addClamped(value, addedUsed[index] ?? 0))
 
 export const createSlot = (minute: Minute, { requests, tokens, usd }: IntegerAmounts): MinuteSlot => [
   minute,

@@ -71,8 +71,8 @@ export function pruneBook(
 ): { entries: Map<string, InstanceEntry>; gone: readonly MinuteSlot[] } {
   const remainingEntries = new Map(entries)
   if (entries.size < 2) return { entries: remainingEntries, gone }
-  const isExpired = (id: string, ms: number) =>
-    instanceTracker.getUnchangedMs(id, now) >= ms && instanceTracker.getWatchedMs(id, now) >= LOST_MS
+  const isExpired = (id: string, ttlMs: number) =>
+    instanceTracker.getUnchangedMs(id, now) >= ttlMs && instanceTracker.getWatchedMs(id, now) >= LOST_MS
   const lostEntries: Array<[string, InstanceEntry]> = []
   let idleCount = 0
   for (const [id, entry] of entries) {

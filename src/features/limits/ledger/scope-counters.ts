@@ -111,7 +111,7 @@ export class ScopeCounters {
     { isPending, waits }: { isPending: boolean; waits: boolean },
   ): Promise<HoldOutcome> {
     const deadline = waits ? this.#deps.clock.now() + MAX_BLOCKED_MS : 0
-    if (this.#name.scope === 'account' && !this.#isPermanent) this.#isPermanent = hasTotal(requested.limits)
+    if (this.#name.scope === 'account' && !this.#isPermanent) this.#isPermanent = hasTotalLimit(requested.limits)
     return new Promise((resolve, reject) => {
       let hasFailed = false
       const done = (outcome: HoldOutcome) => {
@@ -386,7 +386,7 @@ export class ScopeCounters {
   }
 }
 
-const hasTotal = ({ requests, tokens, usd }: UsageLimits) =>
+const hasTotalLimit = ({ requests, tokens, usd }: UsageLimits) =>
   (requests?.total ?? tokens?.total ?? usd?.total) !== undefined
 
 const isZero = ({ requests, parallel, tokens, usd }: IntegerAmounts) => requests + parallel + tokens + usd === 0

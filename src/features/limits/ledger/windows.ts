@@ -84,8 +84,8 @@ export function formatWindowEnd(window: LimitWindow, minute: Minute): string | n
   lastEndsMinute = minute
   let text = lastEnds.get(window)
   if (text === undefined) {
-    const end = getWindowEnd(window, minute)
-    text = end === undefined ? null : new Date(end * MINUTE_MS).toISOString()
+    const windowEnd = getWindowEnd(window, minute)
+    text = windowEnd === undefined ? null : new Date(windowEnd * MINUTE_MS).toISOString()
     lastEnds.set(window, text)
   }
   return text
