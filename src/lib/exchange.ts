@@ -101,7 +101,7 @@ export interface UpstreamFetch {
 }
 
 /** An empty stream. */
-export const NO_BYTES: ByteStream = { next: async () => undefined, cancel() {} }
+export const EMPTY_STREAM: ByteStream = { next: async () => undefined, cancel() {} }
 
 export function isByteStream(body: Reply['body']): body is ByteStream {
   return typeof body === 'object' && 'next' in body

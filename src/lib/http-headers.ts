@@ -9,10 +9,10 @@ export function getBearerToken(authorization: string | null | undefined): string
   return authorization && BEARER_PATTERN.test(authorization) ? authorization.slice('Bearer '.length).trim() : undefined
 }
 
-type Headers = Pick<Exchange, 'header'>
+type HeaderReader = Pick<Exchange, 'header'>
 
 /** Throws `UNSUPPORTED_MEDIA_TYPE` unless the content type is JSON. Other sites can't send JSON without a preflight request. */
-export function requireJson(exchange: Headers): void {
+export function requireJson(exchange: HeaderReader): void {
   const contentType = exchange.header('content-type')
   const [essence = ''] = (contentType ?? '').split(';')
   if (!/^application\/(?:[\w.-]+\+)?json$/i.test(essence.trim()))
@@ -26,7 +26,7 @@ export const isMultipart = (contentType: string | undefined): boolean =>
   /^\s*multipart\/form-data\b/i.test(contentType ?? '')
 
 /** Throws `UNSUPPORTED_MEDIA_TYPE` if the headers declare a compressed body, or a charset other than UTF-8 or ASCII. */
-export function requirePlainUtf8(exchange: Headers): void {
+export function requirePlainUtf8(exchange: HeaderReader): void {
   const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity')
     throw createUnsupportedError('Compressed request bodies are not accepted. Send the JSON uncompressed.')

@@ -48,7 +48,8 @@ export function replaceModel(body: string | Uint8Array, model: string): string {
 /** Removes fields from a JSON body's outermost object, and adds others first. Leaves every other character unchanged. */
 export function replaceMembers(
   body: string | Uint8Array,
-  { removedNames, addedMembers }: { removedNames: readonly string[]; addedMembers: Readonly<Record<string, unknown>> },
+  removedNames: readonly string[],
+  addedMembers: Readonly<Record<string, unknown>>,
 ): string {
   const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
   const contentStart = text.indexOf('{') + 1

@@ -45,10 +45,13 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
 
 /** Creates a function that derives a value from a promise's result, and returns the same promise while its input stays the same. */
 export function cacheDerived<T, R>(derive: (value: T) => R | Promise<R>): (promise: Promise<T>) => Promise<R> {
-  let last: { source: Promise<T>; result: Promise<R> } | undefined
+  let source: Promise<T> | undefined
+  let result: Promise<R> | undefined
   return (promise) => {
-    if (last?.source !== promise) last = { source: promise, result: trackValue(promise.then(derive)) }
-    return last.result
+    if (result && source === promise) return result
+    source = promise
+    result = trackValue(promise.then(derive))
+    return result
   }
 }
 

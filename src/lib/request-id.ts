@@ -6,26 +6,28 @@ export function createRequestId(time: number, random: string): string {
 }
 
 /** Caches the digits of the latest timestamp, because many requests share it. */
-let lastEncoded = { time: -1, digits: '' }
+let encodedTime = -1
+let encodedDigits = ''
 
 function encodeTime(time: number): string {
-  if (lastEncoded.time === time) return lastEncoded.digits
+  if (encodedTime === time) return encodedDigits
   const digits = Math.max(0, Math.trunc(time)).toString(16).padStart(TIME_DIGITS, '0')
-  lastEncoded = { time, digits: `${digits.slice(0, 8)}-${digits.slice(8)}` }
-  return lastEncoded.digits
+  encodedTime = time
+  encodedDigits = `${digits.slice(0, 8)}-${digits.slice(8)}`
+  return encodedDigits
 }
 
 /** Returns a request's arrival time, in epoch ms, given its ID. */
 export function getRequestTime(id: string): number {
-  if (lastParsed.time >= 0 && id.startsWith(lastParsed.digits)) return lastParsed.time
-  const digits = id.slice(0, 13)
-  const time = Number.parseInt(digits.slice(0, 8) + digits.slice(9), 16)
-  lastParsed = { time, digits }
-  return time
+  if (parsedTime >= 0 && id.startsWith(parsedDigits)) return parsedTime
+  parsedDigits = id.slice(0, 13)
+  parsedTime = Number.parseInt(parsedDigits.slice(0, 8) + parsedDigits.slice(9), 16)
+  return parsedTime
 }
 
 /** Caches the timestamp that was parsed last. */
-let lastParsed = { time: -1, digits: '' }
+let parsedTime = -1
+let parsedDigits = ''
 
 /** Returns the smallest string greater than all IDs of requests that arrived by `time`. */
 export const getIdAfter = (time: number): string => createRequestId(time + 1, '').slice(0, 13)

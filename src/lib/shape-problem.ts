@@ -1,6 +1,14 @@
 import { promptCaching } from '../types/records/caching-fields.ts'
 import { entryParams, voices } from '../types/records/entry-fields.ts'
-import type { ListShape, MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../types/records/shapes.ts'
+import type {
+  ListShape,
+  MapShape,
+  NumberShape,
+  ObjectShape,
+  Shape,
+  ShapeFields,
+  TextShape,
+} from '../types/records/shapes.ts'
 import { flag, integer, list, object, text } from '../types/records/shapes.ts'
 import { dataTags, TAG_NAME_PATTERN } from '../types/records/tag-fields.ts'
 import { conditionNames } from '../types/unions.ts'
@@ -100,11 +108,9 @@ export function findShapeProblem(
 export const isValidInput = (shape: Shape, value: unknown): boolean =>
   findShapeProblem(shape, value, '', { allowsUndefined: true }) === undefined
 
-type Fields = Readonly<Record<string, { readonly shape: Shape; readonly isOptional?: boolean }>>
-
 /** Checks an object that may only have these fields. */
 export function findFieldProblem(
-  fields: Fields,
+  fields: ShapeFields,
   value: JsonObject,
   path = '',
   options: ShapeCheckOptions = {},
@@ -131,7 +137,7 @@ const NOT_OBJECT_MESSAGE = 'must be an object'
 const UNDEFINED_MESSAGE =
   'is undefined. If it comes from an environment variable, check that the variable is set; otherwise omit it'
 
-function describeUnknown(name: string, fields: Fields, path: string): string {
+function describeUnknown(name: string, fields: ShapeFields, path: string): string {
   const fieldNames = Object.keys(fields)
   if (toCurrentName(name, fieldNames) !== undefined)
     return `was renamed. ${suggestField(name, fieldNames).slice('It was renamed. '.length)}`
@@ -260,7 +266,7 @@ const PATTERN_SHAPE = text({ max: 512 })
 const PATTERN_LIST_SHAPE = list(PATTERN_SHAPE, { items: 'texts', max: 100, isNonEmpty: true })
 
 const MODEL_SHAPE: TextShape = { type: 'text', isNonEmpty: true, max: 512 }
-const ENTRY_FIELDS: Fields = {
+const ENTRY_FIELDS: ShapeFields = {
   model: { shape: MODEL_SHAPE },
   weight: { shape: { type: 'number', min: 0, max: 1_000 }, isOptional: true },
   where: { shape: dataTags, isOptional: true },
@@ -269,7 +275,7 @@ const ENTRY_FIELDS: Fields = {
   promptCaching: { shape: promptCaching, isOptional: true },
 }
 const sizeField = { shape: integer(0, Number.MAX_SAFE_INTEGER), isOptional: true }
-const CONDITION_FIELDS: Fields = {
+const CONDITION_FIELDS: ShapeFields = {
   bytes: { shape: object({ min: sizeField, max: sizeField }), isOptional: true },
   stream: { shape: flag, isOptional: true },
   tools: { shape: flag, isOptional: true },

@@ -15,7 +15,7 @@ export function createThrottledPublisher(
   { clock, pauseMs, heartbeatMs }: { clock: Clock; pauseMs: number; heartbeatMs: number },
 ): ThrottledPublisher {
   let publishedAt = Number.NEGATIVE_INFINITY
-  let scheduled: { at: number; cancelDeadline: CancelDeadline } | undefined
+  let scheduled: { dueAt: number; cancelDeadline: CancelDeadline } | undefined
   let publication: Promise<void> | undefined
   let hasChanged = false
   let isStopped = false
@@ -26,9 +26,9 @@ export function createThrottledPublisher(
   }
 
   function schedulePublish(time: number) {
-    if (isStopped || (scheduled && scheduled.at <= time)) return
+    if (isStopped || (scheduled && scheduled.dueAt <= time)) return
     cancelScheduled()
-    scheduled = { at: time, cancelDeadline: startDeadline(clock, time - clock.now(), publishNow) }
+    scheduled = { dueAt: time, cancelDeadline: startDeadline(clock, time - clock.now(), publishNow) }
   }
 
   function publishNow() {

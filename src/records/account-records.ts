@@ -122,10 +122,10 @@ export async function reencryptAccounts(storage: Storage, previousKeyring: Keyri
       const profile = await decryptProfile(previousKeyring, record).catch(() => undefined)
       if (!profile) return true
       const reencrypted = { ...record, sealedProfile: await encryptProfile(keyring, ref, profile) }
-      const signed = (await isSignedAccount(previousKeyring, ref, record))
+      const signedRecord = (await isSignedAccount(previousKeyring, ref, record))
         ? await signAccount(keyring, reencrypted)
         : reencrypted
-      return writeAccount(storage, signed, {
+      return writeAccount(storage, signedRecord, {
         ifVersion: version,
         ttlMs: record.isManaged ? undefined : REENCRYPTED_TTL_MS,
       })

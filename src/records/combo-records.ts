@@ -14,7 +14,7 @@ interface ComboRecords {
    */
   add(
     combo: ComboRecord,
-    check: (others: readonly ComboRecord[]) => void,
+    check: (otherCombos: readonly ComboRecord[]) => void,
     options?: { replacesDamaged?: boolean },
   ): Promise<void>
   /** Changes a combo. Throws `NOT_FOUND` and `NAME_TAKEN`. */
@@ -59,10 +59,10 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
    */
   async function rename(
     { record: before, order }: StoredEntry<ComboRecord>,
-    edited: ComboRecord,
+    editedCombo: ComboRecord,
   ): Promise<ComboRecord | undefined> {
     requireStored(before)
-    const after = withNewRevision({ ...edited, from: before.name })
+    const after = withNewRevision({ ...editedCombo, from: before.name })
     if (!(await records.insert(after.name, after, order))) throw gatewayError('NAME_TAKEN')
     const oldRecord = await replaceIfUnchanged(before, { ...before, movedTo: after.name })
     if (oldRecord) await finishRename(oldRecord, after.name) // otherwise, `finishRenames` removes the new record
@@ -77,14 +77,14 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
   }
 
   /** Undoes a rename. First gives the old record another revision, so the renaming process notices its failure if it is still running. */
-  async function undoRename(pending: ComboRecord, from: string): Promise<void> {
-    const oldRecord = await records.get(from)
+  async function undoRename(renamedRecord: ComboRecord, previousName: string): Promise<void> {
+    const oldRecord = await records.get(previousName)
     if (
-      oldRecord?.id === pending.id &&
+      oldRecord?.id === renamedRecord.id &&
       (oldRecord.movedTo !== undefined || !(await replaceIfUnchanged(oldRecord, oldRecord)))
     )
       return
-    await records.remove(pending.name, (stored) => isSameRevision(stored, pending))
+    await records.remove(renamedRecord.name, (stored) => isSameRevision(stored, renamedRecord))
   }
 
   return {
@@ -116,9 +116,11 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
         const entry = entries.find(hasId(id))
         if (!entry) throw gatewayError('NOT_FOUND', { message: 'Combo not found' })
         const before = entry.record
-        const edited = edit(before, combos)
+        const editedCombo = edit(before, combos)
         const after =
-          edited.name === before.name ? await replaceIfUnchanged(before, edited) : await rename(entry, edited)
+          editedCombo.name === before.name
+            ? await replaceIfUnchanged(before, editedCombo)
+            : await rename(entry, editedCombo)
         return after !== undefined && { before, after }
       }),
 

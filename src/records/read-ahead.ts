@@ -125,10 +125,10 @@ export function withReadAhead(options: ReadAheadOptions): ReadAhead {
     return record || isNewScope ? record : storage.get(key)
   }
 
-  async function write<T>(key: string, writing: Promise<T>): Promise<T> {
+  async function write<T>(key: string, pendingWrite: Promise<T>): Promise<T> {
     readAhead = undefined
     lists?.invalidate(key)
-    return writing.finally(() => lists?.invalidate(key)) // a read that started in the meantime may have returned the previous value
+    return pendingWrite.finally(() => lists?.invalidate(key)) // a read that started in the meantime may have returned the previous value
   }
 
   const readAheadStorage: Storage = {

@@ -89,12 +89,12 @@ export class ReadingLists {
     if (this.has(caller)) return
     const { clock, maxAgeMs } = this.#options
     const work = this.#read(caller, records)
-    const reading = settlesWithin(work, maxAgeMs, clock).then((isRead) => (isRead ? work : undefined))
+    const pendingList = settlesWithin(work, maxAgeMs, clock).then((isRead) => (isRead ? work : undefined))
     evictOldest(this.#lists, MAX_CALLERS)
-    this.#lists.set(caller, reading)
+    this.#lists.set(caller, pendingList)
     if (!isAwaited) return
-    this.#awaitedReads.add(reading)
-    void reading.then(() => this.#awaitedReads.delete(reading))
+    this.#awaitedReads.add(pendingList)
+    void pendingList.then(() => this.#awaitedReads.delete(pendingList))
   }
 
   /** Returns an entry that was read ahead, once. */

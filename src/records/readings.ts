@@ -31,7 +31,7 @@ import {
   type StoredGuard,
 } from './record-collections.ts'
 
-interface ReadRecord<T> {
+interface RecordReading<T> {
   record: T
   /** One sentence for each field whose reading differs from the stored value. Never contains values, which may be secrets. */
   problems: string[]
@@ -42,7 +42,7 @@ interface ReadRecord<T> {
  * (types/records), and keeps unknown fields. If the record has no usable identity or models, returns a description of the problem, and the record is
  * skipped.
  */
-export type Reader<T> = (stored: JsonObject, id: string) => ReadRecord<T> | string
+export type Reader<T> = (stored: JsonObject, id: string) => RecordReading<T> | string
 
 const isNonBlankString = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 const isFiniteNumber = (value: unknown) => typeof value === 'number' && Number.isFinite(value)
@@ -96,7 +96,7 @@ function readFields(
   fields: RecordFields,
   storageKey = '',
   pathPrefix = '',
-): ReadRecord<JsonObject> | string {
+): RecordReading<JsonObject> | string {
   const record = { ...stored }
   const problems: string[] = []
   const innerProblems: string[] = []
@@ -180,7 +180,7 @@ function getNestedFields(shape: Shape, value: JsonObject): RecordFields | undefi
 
 function createReader<T>(fields: RecordFields): Reader<T> {
   return (stored, storageKey) =>
-    readFields(stored, fields, storageKey) as (ReadRecord<JsonObject> & ReadRecord<T>) | string // the type is derived from the same fields
+    readFields(stored, fields, storageKey) as (RecordReading<JsonObject> & RecordReading<T>) | string // the type is derived from the same fields
 }
 
 /** Reads signed records (keyring.ts). An unsigned record is listed and can be confirmed, but isn't accepted until it is. */
@@ -223,8 +223,8 @@ export const recordKinds = {
 } as const
 
 /** Reads the settings. */
-export const readSettings = (stored: JsonObject): ReadRecord<JsonObject> =>
-  readFields(stored, settingsFields) as ReadRecord<JsonObject> // no field of the settings is essential
+export const readSettings = (stored: JsonObject): RecordReading<JsonObject> =>
+  readFields(stored, settingsFields) as RecordReading<JsonObject> // no field of the settings is essential
 
 /** Reads the rules in a stored record, without invalid values. Returns `undefined` if there are none. */
 export function readRules(record: Readonly<{ [Member in keyof RequestRules]?: unknown }>): RequestRules | undefined {

@@ -28,7 +28,7 @@ interface FoundKeyring {
  * `openKeyring`.
  */
 export async function setUpKeyring(
-  found: FoundKeyring | undefined,
+  storedKeyring: FoundKeyring | undefined,
   {
     storage,
     secrets,
@@ -40,16 +40,16 @@ export async function setUpKeyring(
   },
 ): Promise<Keyring | false> {
   const currentSecret = secrets[0]
-  if (!found && (await hasSignedRecords(storage))) {
+  if (!storedKeyring && (await hasSignedRecords(storage))) {
     if (!(await storage.get(KEYRING_KEY).catch(handleStorageError('read', KEYRING_KEY))))
       throw createMissingSettingsError()
     return false // another gateway has created the keyring in the meantime, along with the records
   }
-  if (found?.record.wrappedBy === NOT_WRAPPED && currentSecret) {
-    await replaceKeys(storage, { ...found, current: currentSecret })
+  if (storedKeyring?.record.wrappedBy === NOT_WRAPPED && currentSecret) {
+    await replaceKeys(storage, { ...storedKeyring, currentSecret })
     return false
   }
-  const bytes = found ? await unwrapKeys(found.record, secrets) : randomBytes(KEYRING_BYTES)
+  const bytes = storedKeyring ? await unwrapKeys(storedKeyring.record, secrets) : randomBytes(KEYRING_BYTES)
   const keys = bytes.slice(0, KEYRING_BYTES)
   const keyring = await create(keys)
   const writeRecord = async (isTakenOver: boolean, ifVersion: string | null) => {
@@ -59,10 +59,11 @@ export async function setUpKeyring(
       .catch(handleStorageError('write', KEYRING_KEY))
   }
   // Store the keys before signing anything with them, because another gateway may be creating its own keys at the same time.
-  const version = found?.stored.version ?? (await writeRecord(false, null))
+  const version = storedKeyring?.stored.version ?? (await writeRecord(false, null))
   if (version === false) return false
-  if (found?.record.schema === 3) await reencryptAll(storage, await createKeyring(bytes.slice(KEYRING_BYTES)), keyring)
-  else if (!found?.record.isTakenOver) await createSettings(storage, keyring)
+  if (storedKeyring?.record.schema === 3)
+    await reencryptAll(storage, await createKeyring(bytes.slice(KEYRING_BYTES)), keyring)
+  else if (!storedKeyring?.record.isTakenOver) await createSettings(storage, keyring)
   return (await writeRecord(true, version)) !== false && keyring
 }
 
@@ -99,7 +100,7 @@ const createMissingSettingsError = () =>
  */
 async function replaceKeys(
   storage: Storage,
-  { stored, record, current: currentSecret }: FoundKeyring & { current: VersionedSecret },
+  { stored, record, currentSecret }: FoundKeyring & { currentSecret: VersionedSecret },
 ): Promise<void> {
   const previousKeys = readUnencryptedKeys(record)
   if (!record.isTakenOver) await createSettings(storage, await createKeyring(previousKeys))

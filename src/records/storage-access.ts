@@ -127,27 +127,27 @@ export interface PendingRead<T> {
 /** Limits how long requests wait for fresh data while stale data is in memory. */
 export interface StaleFallback {
   /**
-   * Waits for the read. Returns `stale` if the storage is unavailable or the read takes longer than `MAX_WAIT_MS`; for one second after that, all
-   * callers get `stale` immediately. Rejects with any other failure.
+   * Waits for the read. Returns `staleValue` if the storage is unavailable or the read takes longer than `MAX_WAIT_MS`; for one second after that,
+   * all callers get `staleValue` immediately. Rejects with any other failure.
    */
-  readOrUseStale<T>(pending: PendingRead<T>, stale: T): Promise<T>
+  readOrUseStale<T>(pending: PendingRead<T>, staleValue: T): Promise<T>
 }
 
 export function createStaleFallback(clock: Clock): StaleFallback {
-  let useStaleUntil = 0 // epoch ms until which callers get `stale` immediately
+  let useStaleUntil = 0 // epoch ms until which callers get `staleValue` immediately
 
   return {
-    readOrUseStale({ work, startedAt, isChanged = false }, stale) {
+    readOrUseStale({ work, startedAt, isChanged = false }, staleValue) {
       const remainingMs = startedAt + (isChanged ? MAX_WAIT_IF_CHANGED_MS : MAX_WAIT_MS) - clock.now()
-      if (remainingMs <= 0 || (!isChanged && clock.now() < useStaleUntil)) return Promise.resolve(stale)
+      if (remainingMs <= 0 || (!isChanged && clock.now() < useStaleUntil)) return Promise.resolve(staleValue)
       return new Promise((resolve, reject) => {
         const cancelDeadline = startDeadline(clock, remainingMs, () => {
           useStaleUntil = clock.now() + RETRY_AFTER_MS
-          resolve(stale)
+          resolve(staleValue)
         })
         work
           .finally(cancelDeadline)
-          .then(resolve, (error: unknown) => (isStorageUnavailable(error) ? resolve(stale) : reject(error)))
+          .then(resolve, (error: unknown) => (isStorageUnavailable(error) ? resolve(staleValue) : reject(error)))
       })
     },
   }

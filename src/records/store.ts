@@ -113,7 +113,7 @@ export function createStore(options: StoreOptions): Store {
   const aliases = createRecords<AliasRecord>(recordKinds.aliases, deps)
   const providers = createRecords<ProviderRecord>(recordKinds.providers, deps)
   let keyAccess: KeyAccess | undefined
-  let resolveKeyAccess: (opened: KeyAccess) => void = () => {}
+  let resolveKeyAccess: (keyAccess: KeyAccess) => void = () => {}
   const openedKeyAccess = new Promise<KeyAccess>((resolve) => {
     resolveKeyAccess = resolve
   })
@@ -217,10 +217,12 @@ export function createCredentialCache(
 
 /** Makes `all` return each combo once, even during a rename. */
 function createCombos(records: Records<ComboRecord>): Records<ComboRecord> {
-  let last: { records: readonly ComboRecord[]; valid: readonly ComboRecord[] } | undefined
+  let lastRecords: readonly ComboRecord[] = []
+  let validCombos: readonly ComboRecord[] = []
   const getValidCombos = cacheDerived((records: readonly ComboRecord[]) => {
-    if (last?.records !== records) last = { records, valid: filterValidCombos(records) }
-    return last.valid
+    if (lastRecords !== records) validCombos = filterValidCombos(records)
+    lastRecords = records
+    return validCombos
   })
   return { ...records, all: () => getValidCombos(records.all()) }
 }

@@ -255,18 +255,19 @@ function createExclusiveRunner({ storage, clock }: { storage: Storage; clock: Cl
   async function acquireLease(key: string): Promise<string | false> {
     const version = await storage.set(key, owner, { ifVersion: null, ttlMs: LEASE_MS, durability: 'relaxed' })
     if (version !== false) return version
-    const current = await storage.get(key)
-    if (current?.value !== owner) return false
-    return storage.set(key, owner, { ifVersion: current.version, ttlMs: LEASE_MS, durability: 'relaxed' })
+    const lease = await storage.get(key)
+    if (lease?.value !== owner) return false
+    return storage.set(key, owner, { ifVersion: lease.version, ttlMs: LEASE_MS, durability: 'relaxed' })
   }
 
   async function runWithLease<T>(key: string, work: (ready: () => void) => Promise<T>): Promise<T> {
-    const since = clock.now()
+    const waitStartedAt = clock.now()
     for (;;) {
       const startedAt = clock.now()
       const version = await acquireLease(key).catch(handleStorageError('write', key))
       if (version === false) {
-        if (clock.now() - since > MAX_WAIT_MS) throw createUnavailableError('Another gateway is making a change.')
+        if (clock.now() - waitStartedAt > MAX_WAIT_MS)
+          throw createUnavailableError('Another gateway is making a change.')
         await pause(clock)
         continue
       }

@@ -52,7 +52,7 @@ export function dropUnreadGatewayOptions(
   fields.dropUnread()
 }
 
-/** Writes all response fields except the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `extra`. */
+/** Writes all response fields except the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `extraMetadata`. */
 export function writeResponseFields(
   {
     listDroppedFields,
@@ -62,7 +62,7 @@ export function writeResponseFields(
     model,
   }: Omit<ClientWriteContext<unknown>, 'asked' | 'provider' | 'newId'>,
   usage: ResponseMetadata['usage'],
-  extra: JsonObject = {},
+  extraMetadata: JsonObject = {},
 ): JsonObject {
   const { inputTokens = 0, outputTokens = 0, units = {} } = usage ?? {}
   const totalTokens = inputTokens + outputTokens
@@ -73,7 +73,7 @@ export function writeResponseFields(
     warnings: writeWarnings(listDroppedFields()),
     ...writeSignalboxMetadata(
       { droppedFields: listDroppedFields(), responseDroppedFields: warnings.list(), usage, describe },
-      extra,
+      extraMetadata,
     ),
   }
 }

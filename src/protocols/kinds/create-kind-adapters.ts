@@ -121,7 +121,7 @@ function prepareCall<Req, Res extends KindResponse, Chunk>(
     listDroppedFields: () => [...warnings.list(), ...responseWarnings.list()],
     stream: stream && {
       ...stream,
-      isEvents: createWriter()?.isEvents ?? false,
+      writesEvents: createWriter()?.writesEvents ?? false,
       getUsage(reported, header) {
         const usage = addEstimatedUnits(reported ?? vendor.readHeaderUsage?.(header), estimateUsage?.(request))
         return usage && addPriceFacts ? addPriceFacts(usage, request, undefined) : usage

@@ -19,7 +19,7 @@ export interface GeminiRequest {
   /** The media of all contents, as data URLs or URLs. */
   media: readonly string[]
   /** Adds a warning for each unread field. Call it last. */
-  drop(...nestedFields: ReadonlyArray<Fields | undefined>): void
+  dropUnread(...nestedFields: ReadonlyArray<Fields | undefined>): void
 }
 
 /** Reads a `generateContent` request. Throws `INVALID_REQUEST` if inline or file data is malformed. */
@@ -37,7 +37,7 @@ export function readGeminiRequest(json: JsonObject, warnings: Warnings): GeminiR
     text: texts.join('\n'),
     system: system.length > 0 ? system.join('\n') : undefined,
     media: parts.flatMap((part) => readMedia(part, warnings)),
-    drop(...nestedFields) {
+    dropUnread(...nestedFields) {
       body.ignore('model')
       for (const fields of [...nestedFields, config, body]) fields?.dropUnread()
     },

@@ -36,7 +36,7 @@ export interface ClientStream<Res, Chunk> {
   writeEnd(usage: TokenUsage | undefined): Uint8Array | undefined
   splitResponse(response: Res): readonly Chunk[]
   /** Whether the client reads events. If so, an error is sent as an event; otherwise, the connection is aborted. */
-  readonly isEvents: boolean
+  readonly writesEvents: boolean
 }
 
 /** The content of an event, or of a sequence of bytes, in a vendor's stream. */
@@ -313,7 +313,7 @@ export interface PreparedCall {
 export interface PreparedStream {
   readonly framing: 'events' | 'bytes'
   /** Whether the client reads events. */
-  readonly isEvents: boolean
+  readonly writesEvents: boolean
   /** Starts the translation of one response. */
   open(): {
     read(

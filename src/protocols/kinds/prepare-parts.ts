@@ -50,7 +50,7 @@ export interface PassedRequest<Req> {
 
 /** Prepares a request that is passed through, or a part of it. */
 export function preparePassedPart<Req, Res extends KindResponse, Chunk>(
-  reading: PartReading<Req, Res, Chunk>,
+  partReading: PartReading<Req, Res, Chunk>,
   { path, getExcludedFields, getAddedFields, rewriteForm, skim }: PassThrough<Req>,
   { request, text, context, partFields }: PassedRequest<Req>,
 ): ReadablePart<Res> {
@@ -61,11 +61,11 @@ export function preparePassedPart<Req, Res extends KindResponse, Chunk>(
     (name) => Object.hasOwn(body, name),
   )
   const isUnchanged = excludedFields.length === 0 && Object.keys(addedFields).length === 0
-  const { reader, ...rest } = createPartReader(request, reading)
+  const { reader, ...rest } = createPartReader(request, partReading)
   const form = context.form && (rewriteForm?.(context.form, request) ?? context.form)
   const content = form
     ? encodeForm(adaptForm(form, { excludedFields, addedFields, model: getFormModelName(context.target) }))
-    : { body: isUnchanged ? text : replaceMembers(text, { removedNames: excludedFields, addedMembers: addedFields }) }
+    : { body: isUnchanged ? text : replaceMembers(text, excludedFields, addedFields) }
   return {
     request: { path: path(context.target), ...content },
     reader: skim && !isPartialRequest ? { ...reader, skim: (response) => skim(response, request) } : reader,
@@ -95,7 +95,7 @@ function encodeForm(form: readonly FormPart[]): { body: Uint8Array; headers: Rec
 
 /** Prepares a translated request, or a part of it. */
 export function prepareTranslatedPart<Req, Res extends KindResponse, Chunk>(
-  reading: PartReading<Req, Res, Chunk>,
+  partReading: PartReading<Req, Res, Chunk>,
   request: Req,
   { body, form, bytes, headers, ...rest }: VendorRequest,
 ): ReadablePart<Res> {
@@ -106,7 +106,7 @@ export function prepareTranslatedPart<Req, Res extends KindResponse, Chunk>(
       : { ...(body && { body: JSON.stringify(body) }), headers: {} }
   return {
     request: { ...rest, ...content, headers: { ...headers, ...content.headers } },
-    ...createPartReader(request, reading),
+    ...createPartReader(request, partReading),
   }
 }
 

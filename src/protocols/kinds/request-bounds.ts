@@ -11,7 +11,7 @@ import { transcriptionBound } from './transcription/transcription-bound.ts'
 import { searchBound } from './web-search/web-search-bound.ts'
 
 /** Returns how many responses are generated. Some servers generate `best_of` and send the best `n`, even for chats. */
-const countResponses = ({ n, best_of: best }: JsonObject) => Math.max(readResponseCount(n), readResponseCount(best))
+const countResponses = ({ n, best_of: bestOf }: JsonObject) => Math.max(readResponseCount(n), readResponseCount(bestOf))
 
 /** Counts a completion's prompts, which can be a list of strings or of token lists. */
 const countPrompts = (prompt: unknown) =>

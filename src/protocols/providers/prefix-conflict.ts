@@ -20,7 +20,7 @@ export interface PrefixConflict {
 export function findPrefixConflict(
   catalog: Catalog,
   connection: NamedConnection,
-  others: readonly OtherConnection[],
+  otherConnections: readonly OtherConnection[],
 ): PrefixConflict | undefined {
   const { provider, providerSpecificData: providerData } = connection
   if (providerData?.sharesPrefix) return undefined
@@ -29,7 +29,7 @@ export function findPrefixConflict(
   if (prefix && owner) return { prefix, owner }
 
   const names = Object.values(getProviderNames(catalog, connection))
-  for (const other of others) {
+  for (const other of otherConnections) {
     if (other.provider === provider) continue
     if (prefix && Object.values(getProviderNames(catalog, other)).includes(prefix)) return { prefix, owner: other }
     const otherPrefix = getPrefix(other)

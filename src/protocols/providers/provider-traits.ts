@@ -23,14 +23,14 @@ const differences: readonly TargetDifference[] = [
 
 /** Returns a target's traits: its format's, with vendor and model differences applied. */
 export function getTraits(
-  base: Traits,
+  formatTraits: Traits,
   { provider, model, format }: { provider: string; model: string; format: ProviderFormat },
   catalog: Catalog,
 ): Traits {
   const name = stripHostNames(model)
   const matches = ({ formats, providers, models }: TargetDifference) =>
     formats?.test(format) !== false && providers?.test(provider) !== false && models?.test(name) !== false
-  const traits = differences.filter(matches).reduce(applyDifference, base)
+  const traits = differences.filter(matches).reduce(applyDifference, formatTraits)
   const catalogModel = getDefinition(catalog, provider)?.models?.find(({ id }) => id === model)
   return catalogModel?.maxOutputTokens === undefined
     ? traits

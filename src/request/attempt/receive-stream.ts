@@ -1,5 +1,5 @@
 import { concatBytes, decodeUtf8Lenient } from '../../lib/bytes.ts'
-import { type ByteStream, NO_BYTES, type UpstreamResponse } from '../../lib/exchange.ts'
+import { type ByteStream, EMPTY_STREAM, type UpstreamResponse } from '../../lib/exchange.ts'
 import { createEventTooLongError, MAX_EVENT_SIZE, sseFraming } from '../../lib/sse.ts'
 import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late-reason.ts'
 import { updateUsage } from '../../protocols/formats/canonical/reported-usage.ts'
@@ -116,5 +116,5 @@ export function createObserver(
 function createEmptyStreamFailure(head: UpstreamResponse, start: StreamStart): FailedResponse {
   const failed: FailedResponse = { kind: 'failure', failure: emptyResponseFailure }
   if (!containsTurnEnd(decodeUtf8Lenient(concatBytes(start.head)))) return failed
-  return { ...failed, empty: { kind: 'stream', head, body: NO_BYTES, start } }
+  return { ...failed, empty: { kind: 'stream', head, body: EMPTY_STREAM, start } }
 }

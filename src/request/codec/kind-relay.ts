@@ -148,7 +148,7 @@ export class KindRelay implements RelayedStream {
     if (!failure) return undefined
     const { stream, loadErrors, secrets, knownKeys } = this.#options
     const { status, code, message } = failure.error
-    if (!stream.isEvents) throw failure.error
+    if (!stream.writesEvents) throw failure.error
     this.#failure = undefined
     const errors = await loadErrors()
     try {

@@ -10,7 +10,7 @@ import { google } from './vendors/google-embedding.ts'
 import { jina } from './vendors/jina-embedding.ts'
 import { mistral } from './vendors/mistral-embedding.ts'
 import { nvidia } from './vendors/nvidia-embedding.ts'
-import { compatible, local, openai } from './vendors/openai-embedding.ts'
+import { localServer, openai, openaiCompatible } from './vendors/openai-embedding.ts'
 import { openrouter } from './vendors/openrouter-embedding.ts'
 import { together } from './vendors/together-embedding.ts'
 import { vertex, vertexSingleInput } from './vendors/vertex-embedding.ts'
@@ -28,7 +28,7 @@ export const embeddingAdapters = createKindAdapters({
     jina,
     mistral,
     nvidia,
-    local,
+    localServer,
     openai,
     openrouter,
     together,
@@ -36,7 +36,7 @@ export const embeddingAdapters = createKindAdapters({
     vertexSingleInput,
     voyage,
   ],
-  fallback: compatible,
+  fallback: openaiCompatible,
   splitter: embeddingSplitter,
   estimatesTokens: true,
 })

@@ -6,20 +6,28 @@ import type { KindResponse, RequestSplitter } from '../kind-adapters.ts'
 import { getDimensions, isVector, type Vector } from './vectors.ts'
 
 /** The purpose of the vectors. Some models return better vectors if they know the task. */
-export type Task = 'query' | 'document' | 'similarity' | 'classification' | 'clustering' | 'question' | 'fact' | 'code'
+export type EmbeddingTask =
+  | 'query'
+  | 'document'
+  | 'similarity'
+  | 'classification'
+  | 'clustering'
+  | 'question'
+  | 'fact'
+  | 'code'
 
 /** How to truncate a string that is too long. With `none`, it is rejected. */
 export type Truncation = 'none' | 'start' | 'end'
 
 /** One input to embed, with exactly one of its first three fields. */
-export interface Input {
+export interface EmbeddingInput {
   text?: string
   /** Tokens from OpenAI's tokenizer. */
   tokens?: readonly number[]
   /** Strings and images that share one vector. */
   parts?: readonly InputPart[]
   /** Overrides the request's task. */
-  task?: Task
+  task?: EmbeddingTask
   title?: string
 }
 
@@ -28,8 +36,8 @@ export type InputPart = { text: string } | { image: string }
 
 /** An embedding request, independent of the client's format. */
 export interface EmbeddingRequest {
-  inputs: readonly Input[]
-  task?: Task
+  inputs: readonly EmbeddingInput[]
+  task?: EmbeddingTask
   /** A vendor-specific task name. */
   unknownTask?: string
   /** The vector length. */
@@ -86,7 +94,7 @@ export function parseDimensions(value: unknown, warnings: Warnings): number | un
 }
 
 /** Estimates an input's tokens, never below the vendor's count. */
-function estimateMaxTokens({ text = '', tokens, parts = [{ text }], title = '' }: Input): number {
+function estimateMaxTokens({ text = '', tokens, parts = [{ text }], title = '' }: EmbeddingInput): number {
   if (tokens) return tokens.length
   return parts.reduce(
     (total, part) => total + ('text' in part ? countMaxTokens(part.text) : TOKENS_PER_IMAGE),
@@ -99,7 +107,7 @@ const TOKENS_PER_IMAGE = 1_000
 const EXTRA_INPUT_TOKENS = 10
 
 /** All vendors' names for each task. */
-const TASK_PATTERNS: Readonly<Record<Task, RegExp>> = {
+const TASK_PATTERNS: Readonly<Record<EmbeddingTask, RegExp>> = {
   query: /^(?:(?:search|retrieval)[_.])?query$/i,
   document: /^(?:(?:search|retrieval)[_.])?(?:document|passage)$/i,
   similarity: /^(?:semantic[_-]similarity|text-matching|similarity)$/i,
@@ -111,13 +119,13 @@ const TASK_PATTERNS: Readonly<Record<Task, RegExp>> = {
 }
 
 /** Parses a vendor's name for a task, or returns `undefined` if it is unknown. */
-export const parseTask = (word: unknown): Task | undefined =>
-  typeof word === 'string'
-    ? (Object.keys(TASK_PATTERNS) as Task[]).find((task) => TASK_PATTERNS[task].test(word))
+export const parseTask = (name: unknown): EmbeddingTask | undefined =>
+  typeof name === 'string'
+    ? (Object.keys(TASK_PATTERNS) as EmbeddingTask[]).find((task) => TASK_PATTERNS[task].test(name))
     : undefined // `TASK_PATTERNS` has no other keys
 
 /** The tasks whose queries are matched against documents. */
-const RETRIEVAL_TASKS: ReadonlySet<Task> = new Set(['question', 'fact', 'code'])
+const RETRIEVAL_TASKS: ReadonlySet<EmbeddingTask> = new Set(['question', 'fact', 'code'])
 
 /**
  * Chooses the vendor's name for the inputs' shared task. If the vendor doesn't support the task, reports that and returns the closest one, or
@@ -125,7 +133,7 @@ const RETRIEVAL_TASKS: ReadonlySet<Task> = new Set(['question', 'fact', 'code'])
  */
 export function chooseTaskName(
   request: EmbeddingRequest,
-  taskNames: Readonly<Partial<Record<Task, string>>>,
+  taskNames: Readonly<Partial<Record<EmbeddingTask, string>>>,
   warnings: Warnings,
 ): string | undefined {
   const task = getSharedTask(request, warnings)
@@ -138,7 +146,7 @@ export function chooseTaskName(
 }
 
 /** Returns the task that all inputs share. Rejects inputs with different tasks. */
-function getSharedTask({ task, inputs }: EmbeddingRequest, warnings: Warnings): Task | undefined {
+function getSharedTask({ task, inputs }: EmbeddingRequest, warnings: Warnings): EmbeddingTask | undefined {
   const tasks = new Set(inputs.map((input) => input.task ?? task))
   if (tasks.size > 1) warnings.reject('task', 'the target requires the same value for all inputs of a request')
   return [...tasks][0]

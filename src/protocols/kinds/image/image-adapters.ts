@@ -8,7 +8,7 @@ import { addPriceNames } from './image-prices.ts'
 import { bfl } from './vendors/bfl-image.ts'
 import { fireworks } from './vendors/fireworks-image.ts'
 import { google } from './vendors/google-image.ts'
-import { compatible, openai } from './vendors/openai-image.ts'
+import { openai, openaiCompatible } from './vendors/openai-image.ts'
 import { openrouter } from './vendors/openrouter-image.ts'
 import { together } from './vendors/together-image.ts'
 import { xai } from './vendors/xai-image.ts'
@@ -22,7 +22,7 @@ export const imageAdapters = createKindAdapters({
     'gemini-stream': createGeminiImageClient(true),
   },
   vendors: [bfl, fireworks, google, openai, openrouter, together, xai],
-  fallback: compatible,
+  fallback: openaiCompatible,
   splitter: imageSplitter,
   getImageUrls: ({ inputImages, mask, markup }) =>
     [...inputImages, mask, markup].flatMap((image) => (image?.url === undefined ? [] : [image.url])),

@@ -82,11 +82,11 @@ function readRequest(
 export const readPrompt = (fields: Fields, warnings: Warnings): string =>
   fields.string('prompt')?.trim() || warnings.reject('prompt', 'is required: a text prompt for the image.')
 
-/** Reads the number of images. `how` is a hint for the client on how to get more. */
-export function readCount(fields: Fields, warnings: Warnings, how = ''): number {
+/** Reads the number of images. `advice` tells the client how to get more. */
+export function readCount(fields: Fields, warnings: Warnings, advice = ''): number {
   const count = fields.number('n') ?? 1
   if (!Number.isInteger(count) || count < 1 || count > MAX_IMAGES)
-    warnings.reject('n', `must be a whole number from 1 to ${MAX_IMAGES}.${how}`)
+    warnings.reject('n', `must be a whole number from 1 to ${MAX_IMAGES}.${advice}`)
   return count
 }
 
@@ -244,7 +244,7 @@ function createEventStream(
       ...(usage && { usage: writeUsage(usage) }),
     })
   return {
-    isEvents: true,
+    writesEvents: true,
     getContentType: () => 'text/event-stream',
     writeChunk(chunk) {
       if (chunk.partialIndex === undefined) {

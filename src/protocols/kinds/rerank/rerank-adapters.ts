@@ -2,7 +2,7 @@ import { createKindAdapters } from '../create-kind-adapters.ts'
 import { clients } from './rerank-clients.ts'
 import { bedrock } from './vendors/bedrock-rerank.ts'
 import { cohere } from './vendors/cohere-rerank.ts'
-import { compatible } from './vendors/compatible-rerank.ts'
+import { cohereCompatible } from './vendors/compatible-rerank.ts'
 import { jina } from './vendors/jina-rerank.ts'
 import { openrouter } from './vendors/openrouter-rerank.ts'
 import { tei } from './vendors/tei-rerank.ts'
@@ -16,6 +16,6 @@ export const rerankVendors = [bedrock, cohere, jina, openrouter, tei, together, 
 export const rerankAdapters = createKindAdapters({
   clients,
   vendors: rerankVendors,
-  fallback: compatible,
+  fallback: cohereCompatible,
   estimatesTokens: true,
 })

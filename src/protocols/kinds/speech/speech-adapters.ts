@@ -9,7 +9,7 @@ import { elevenlabs } from './vendors/elevenlabs-speech.ts'
 import { google } from './vendors/google-speech.ts'
 import { groq } from './vendors/groq-speech.ts'
 import { mistral } from './vendors/mistral-speech.ts'
-import { compatible, openai } from './vendors/openai-speech.ts'
+import { openai, openaiCompatible } from './vendors/openai-speech.ts'
 import { openrouter } from './vendors/openrouter-speech.ts'
 import { together } from './vendors/together-speech.ts'
 
@@ -22,7 +22,7 @@ export const speechAdapters = createKindAdapters({
     'gemini-stream': createGeminiSpeechClient(true),
   },
   vendors: [openai, elevenlabs, deepgram, google, mistral, groq, openrouter, together],
-  fallback: compatible,
+  fallback: openaiCompatible,
   addPriceFacts: (usage) => assignToMedium(usage, 'outputTokens', 'outputAudioTokens'),
   estimateUsage: (request) => ({ inputTokens: 0, outputTokens: 0, units: { character: countCharacters(request) } }),
 })

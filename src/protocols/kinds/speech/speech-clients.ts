@@ -24,7 +24,7 @@ export const openai: ClientAdapter<SpeechRequest, SpeechResponse, AudioChunk> = 
       input,
       voice: readVoice(voice) ?? (voice === undefined || voice === null ? undefined : rejectVoice()),
       format: format ?? 'mp3',
-      isEvents: streamFormat === 'sse',
+      expectsEvents: streamFormat === 'sse',
       instructions: fields.string('instructions'),
       speed: isSpeed(speed) ? speed : undefined,
       language: fields.string('language'),
@@ -38,14 +38,15 @@ export const openai: ClientAdapter<SpeechRequest, SpeechResponse, AudioChunk> = 
   write() {
     throw new TypeError('Speech is never JSON.')
   },
-  createStream({ isEvents, format }) {
+  createStream({ expectsEvents, format }) {
     return {
-      isEvents,
+      writesEvents: expectsEvents,
       getContentType: (vendorType) =>
-        isEvents ? 'text/event-stream' : (vendorType ?? AUDIO_TYPES[format] ?? 'application/octet-stream'),
-      writeChunk: (audio) => (isEvents ? writeEvent({ type: 'speech.audio.delta', audio: toBase64(audio) }) : audio),
+        expectsEvents ? 'text/event-stream' : (vendorType ?? AUDIO_TYPES[format] ?? 'application/octet-stream'),
+      writeChunk: (audio) =>
+        expectsEvents ? writeEvent({ type: 'speech.audio.delta', audio: toBase64(audio) }) : audio,
       writeEnd(usage) {
-        if (!isEvents) return undefined
+        if (!expectsEvents) return undefined
         const { inputTokens = 0, outputTokens = 0 } = usage ?? {}
         const tokens = {
           input_tokens: inputTokens,

@@ -14,7 +14,7 @@ export interface SpeechRequest {
   /** The audio format: OpenAI's name for it, or a vendor's own. */
   format: string
   /** Whether the client reads events. */
-  isEvents: boolean
+  expectsEvents: boolean
   /** Set if the client expects all audio in one JSON response. */
   expectsCompleteAudio?: true
   instructions: string | undefined
@@ -154,7 +154,7 @@ export function createSpeechAdapter(vendor: SpeechVendor): SpeechAdapter {
       }
       if (request.expectsCompleteAudio) return undefined
       if (!readEvent) return readResponse ? undefined : createByteStream(addHeader)
-      if (streamsEventsOnly && !request.isEvents) return undefined
+      if (streamsEventsOnly && !request.expectsEvents) return undefined
       return {
         framing: 'events',
         read({ data }) {

@@ -8,14 +8,14 @@ import { deepgram } from './vendors/deepgram-transcription.ts'
 import { elevenlabs } from './vendors/elevenlabs-transcription.ts'
 import { google } from './vendors/google-transcription.ts'
 import { mistral } from './vendors/mistral-transcription.ts'
-import { compatible, groq } from './vendors/openai-transcription.ts'
+import { groq, openaiCompatible } from './vendors/openai-transcription.ts'
 import { openrouter } from './vendors/openrouter-transcription.ts'
 
 /** The adapters for transcription. */
 export const transcriptionAdapters = createKindAdapters({
   clients: { ...clients, 'ai-sdk': aiSdk },
   vendors: [google, chat, deepgram, elevenlabs, mistral, groq, openrouter],
-  fallback: compatible,
+  fallback: openaiCompatible,
   addPriceFacts: (usage) => assignToMedium(usage, 'inputTokens', 'inputAudioTokens'),
   estimateUsage({ file }) {
     const second = getDuration(file.bytes)

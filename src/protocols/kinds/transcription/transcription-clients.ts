@@ -45,7 +45,7 @@ const createClient = (
   createStream(request) {
     if (!request.isStream) return undefined
     return {
-      isEvents: true,
+      writesEvents: true,
       getContentType: () => 'text/event-stream',
       writeChunk: (chunk) =>
         'delta' in chunk

@@ -1,4 +1,4 @@
-import type { Transcript, TranscriptSegment, Word } from './transcription.ts'
+import type { Transcript, TranscriptSegment, TranscriptWord } from './transcription.ts'
 
 /** A segment ends at a pause longer than this, in seconds. */
 const MAX_PAUSE_SECONDS = 0.8
@@ -15,9 +15,9 @@ export function getSegments(
 }
 
 /** Groups words into segments. A segment ends at a change of speaker, a pause, the end of a sentence, or the maximum length. */
-function groupWords(words: readonly Word[]): TranscriptSegment[] {
+function groupWords(words: readonly TranscriptWord[]): TranscriptSegment[] {
   const segments: TranscriptSegment[] = []
-  let lastWord: Word | undefined
+  let lastWord: TranscriptWord | undefined
   for (const word of words) {
     const segment = segments.at(-1)
     const continuesSegment =

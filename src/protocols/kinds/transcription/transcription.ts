@@ -44,7 +44,7 @@ export interface Transcript extends KindResponse {
   language?: string | undefined
   duration?: number | undefined
   segments?: readonly TranscriptSegment[] | undefined
-  words?: readonly Word[] | undefined
+  words?: readonly TranscriptWord[] | undefined
 }
 
 export interface TranscriptSegment {
@@ -55,7 +55,7 @@ export interface TranscriptSegment {
   speaker?: string | undefined
 }
 
-export interface Word {
+export interface TranscriptWord {
   word: string
   start: number
   end: number
@@ -124,7 +124,7 @@ export const readSegments = (value: unknown): TranscriptSegment[] | undefined =>
   })
 
 /** Reads words. `wordField` is the field that contains the word itself. */
-export const readWords = (value: unknown, wordField = 'word'): Word[] | undefined =>
+export const readWords = (value: unknown, wordField = 'word'): TranscriptWord[] | undefined =>
   readList(value, ({ start, end, speaker, speaker_id: id, ...rest }) => {
     const { [wordField]: word } = rest
     const name = speaker ?? id

@@ -33,10 +33,10 @@ export function choosePageFormat(
 export function choosePage(
   { offset = 0 }: SearchRequest,
   pageSize: number,
-  { first, warnings }: { first: number; warnings: Warnings },
+  { first: firstPage, warnings }: { first: number; warnings: Warnings },
 ) {
   if (offset % pageSize !== 0) warnings.recordChange('offset', 'clamped')
-  return offset < pageSize ? undefined : first + Math.floor(offset / pageSize)
+  return offset < pageSize ? undefined : firstPage + Math.floor(offset / pageSize)
 }
 
 /** Adds the domains to the query as search operators. `excludeOperator` precedes the operator of an excluded domain. */

@@ -24,7 +24,7 @@ function toVertexClaude(
   const version = { anthropic_version: 'vertex-2023-10-16' }
   if (path.endsWith('/count_tokens')) {
     // Vertex counts tokens with its own model, without betas.
-    const counted = replaceMembers(text, { removedNames: REJECTED_FIELDS, addedMembers: version })
+    const counted = replaceMembers(text, REJECTED_FIELDS, version)
     return { path: `${PUBLISHER_PATH}/count-tokens:rawPredict`, headers, body: counted }
   }
   const betas = betaHeader.split(',').map((beta) => beta.trim())
@@ -36,10 +36,11 @@ function toVertexClaude(
   return {
     path: `${PUBLISHER_PATH}/${name}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
     headers: inHeader === '' ? headers : { ...headers, 'anthropic-beta': inHeader },
-    body: replaceMembers(addBlockBreakpoint(text), {
-      removedNames: ['model', ...REJECTED_FIELDS],
-      addedMembers: inBody.length > 0 ? { ...version, anthropic_beta: inBody } : version,
-    }),
+    body: replaceMembers(
+      addBlockBreakpoint(text),
+      ['model', ...REJECTED_FIELDS],
+      inBody.length > 0 ? { ...version, anthropic_beta: inBody } : version,
+    ),
   }
 }
 

@@ -1,6 +1,12 @@
 import { isObject } from '../../../../lib/json.ts'
 import type { ClientAdapter } from '../../kind-adapters.ts'
-import { type EmbeddingRequest, type EmbeddingResponse, type Input, parseDimensions, parseTask } from '../embedding.ts'
+import {
+  type EmbeddingInput,
+  type EmbeddingRequest,
+  type EmbeddingResponse,
+  parseDimensions,
+  parseTask,
+} from '../embedding.ts'
 import { toBase64Vector, toFloats } from '../vectors.ts'
 import { parseTruncation, readParts } from './openai-embedding-client.ts'
 
@@ -56,16 +62,19 @@ function getVectorsByType(type: string, vectors: EmbeddingResponse['vectors']): 
   return type === 'base64' ? vectors.map(toBase64Vector) : undefined
 }
 
-function readInputs(list: unknown, readItem: (item: unknown) => Input | undefined): Input[] | undefined {
+function readInputs(
+  list: unknown,
+  readItem: (item: unknown) => EmbeddingInput | undefined,
+): EmbeddingInput[] | undefined {
   if (!Array.isArray(list) || list.length === 0) return undefined
   const inputs = list.map(readItem)
   return inputs.every((input) => input !== undefined) ? inputs : undefined
 }
 
-const readText = (text: unknown): Input | undefined => (typeof text === 'string' ? { text } : undefined)
-const readImage = (image: unknown): Input | undefined =>
+const readText = (text: unknown): EmbeddingInput | undefined => (typeof text === 'string' ? { text } : undefined)
+const readImage = (image: unknown): EmbeddingInput | undefined =>
   typeof image === 'string' ? { parts: [{ image }] } : undefined
-const readInput = (input: unknown): Input | undefined =>
+const readInput = (input: unknown): EmbeddingInput | undefined =>
   isObject(input) && Array.isArray(input.content) ? readParts(input.content) : undefined
 
 const isStringArray = (value: unknown): value is string[] =>

@@ -2,9 +2,9 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
 import type { ClientAdapter } from '../../kind-adapters.ts'
 import {
+  type EmbeddingInput,
   type EmbeddingRequest,
   type EmbeddingResponse,
-  type Input,
   type InputPart,
   parseDimensions,
   parseTask,
@@ -53,7 +53,7 @@ function readRequests(requests: readonly JsonObject[], warnings: Warnings): Embe
 }
 
 /** Reads one input. Like Google, accepts camel case and snake case. */
-function readInput(request: JsonObject, warnings: Warnings): Input {
+function readInput(request: JsonObject, warnings: Warnings): EmbeddingInput {
   const { content, title, taskType = request.task_type } = request
   const rawParts = isObject(content) && Array.isArray(content.parts) ? content.parts : [content]
   const parts = rawParts.map(readPart)

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import type { ClientAdapter } from '../../kind-adapters.ts'
 import {
+  type EmbeddingInput,
   type EmbeddingRequest,
   type EmbeddingResponse,
-  type Input,
   type InputPart,
   parseDimensions,
   parseTask,
@@ -66,15 +66,15 @@ function readEncoding({
   return encoding === 'float' || encoding === 'base64' ? encoding : 'raw'
 }
 
-function readInputs(input: unknown): Input[] | undefined {
-  const items = Array.isArray(input) && !isTokens(input) ? input : [input]
+function readInputs(input: unknown): EmbeddingInput[] | undefined {
+  const items = Array.isArray(input) && !isTokenArray(input) ? input : [input]
   const inputs = items.map(readInput)
   return inputs.length > 0 && inputs.every((input) => input !== undefined) ? inputs : undefined
 }
 
-function readInput(value: unknown): Input | undefined {
+function readInput(value: unknown): EmbeddingInput | undefined {
   if (typeof value === 'string') return { text: value }
-  if (isTokens(value)) return { tokens: value }
+  if (isTokenArray(value)) return { tokens: value }
   if (!isObject(value)) return undefined
   const { text, image, content } = value
   if (Array.isArray(content)) return readParts(content)
@@ -82,11 +82,11 @@ function readInput(value: unknown): Input | undefined {
   return typeof image === 'string' ? { parts: [{ image }] } : undefined
 }
 
-const isTokens = (value: unknown): value is number[] =>
+const isTokenArray = (value: unknown): value is number[] =>
   Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'number')
 
 /** Reads an input's parts as OpenRouter and Cohere define them. */
-export function readParts(content: readonly unknown[]): Input | undefined {
+export function readParts(content: readonly unknown[]): EmbeddingInput | undefined {
   const parts = content.map(readPart)
   return parts.length > 0 && parts.every((part) => part !== undefined) ? { parts } : undefined
 }

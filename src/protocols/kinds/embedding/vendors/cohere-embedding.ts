@@ -2,10 +2,10 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import type { VendorAdapter, VendorContext } from '../../kind-adapters.ts'
 import {
   chooseTaskName,
+  type EmbeddingInput,
   type EmbeddingRequest,
   type EmbeddingResponse,
   getTexts,
-  type Input,
   readVectors,
   recordDroppedTitles,
   toUsage,
@@ -53,9 +53,9 @@ const COHERE_TASKS = {
   clustering: 'clustering',
 }
 
-const hasImage = ({ parts = [] }: Input) => parts.some((part) => 'image' in part)
+const hasImage = ({ parts = [] }: EmbeddingInput) => parts.some((part) => 'image' in part)
 
-const writeContent = ({ text = '', parts = [{ text }] }: Input) => ({
+const writeContent = ({ text = '', parts = [{ text }] }: EmbeddingInput) => ({
   content: parts.map((part) =>
     'text' in part ? { type: 'text', text: part.text } : { type: 'image_url', image_url: { url: part.image } },
   ),

@@ -3,13 +3,13 @@ import { encodePathSegment } from '../../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../providers/target.ts'
 import type { VendorAdapter, VendorContext } from '../../kind-adapters.ts'
 import {
+  type EmbeddingInput,
   type EmbeddingRequest,
   type EmbeddingResponse,
-  type Input,
+  type EmbeddingTask,
   readVectors,
   requireFloats,
   requireTruncation,
-  type Task,
   toUsage,
 } from '../embedding.ts'
 import { MAX_GOOGLE_TOKENS } from '../embedding-bounds.ts'
@@ -61,7 +61,7 @@ const setModel = (requests: unknown, { model }: ProviderTarget): unknown =>
 
 /** Writes an input with its task. Newer models expect the task in the text, and older ones expect it in a field. */
 export function writeGoogleInput(
-  input: Input,
+  input: EmbeddingInput,
   request: EmbeddingRequest,
   { target, warnings }: VendorContext,
 ): JsonObject {
@@ -85,7 +85,7 @@ const TASK_IN_TEXT = /^gemini-embedding-(?:[2-9]|[1-9]\d)/
 
 /** Text prefixes by task: https://ai.google.dev/gemini-api/docs/embeddings */
 const createPrefix = (task: string) => () => `task: ${task} | query: `
-const PREFIX_BY_TASK: Readonly<Record<Task, (title: string | undefined) => string>> = {
+const PREFIX_BY_TASK: Readonly<Record<EmbeddingTask, (title: string | undefined) => string>> = {
   query: createPrefix('search result'),
   document: (title = 'none') => `title: ${title} | text: `,
   similarity: createPrefix('sentence similarity'),
@@ -97,7 +97,7 @@ const PREFIX_BY_TASK: Readonly<Record<Task, (title: string | undefined) => strin
 }
 
 /** Google's names for tasks. */
-export const TASK_TYPES: Readonly<Record<Task, string>> = {
+export const TASK_TYPES: Readonly<Record<EmbeddingTask, string>> = {
   query: 'RETRIEVAL_QUERY',
   document: 'RETRIEVAL_DOCUMENT',
   similarity: 'SEMANTIC_SIMILARITY',

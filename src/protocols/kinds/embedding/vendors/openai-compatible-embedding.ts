@@ -8,12 +8,12 @@ import {
   chooseTaskName,
   type EmbeddingRequest,
   type EmbeddingResponse,
+  type EmbeddingTask,
   getTexts,
   readVectors,
   recordDroppedTitles,
   requireFloats,
   requireTruncation,
-  type Task,
   type Truncation,
 } from '../embedding.ts'
 import { isVector } from '../vectors.ts'
@@ -27,7 +27,11 @@ export interface Dialect
   /** The field for the vector length. Absent if the vendor's models have a fixed length. */
   dimensions?: 'dimensions' | 'output_dimension'
   /** The vendor's names for tasks. `fallback` is the task to send if the client sets none. */
-  task?: { name: 'input_type' | 'task'; names: Readonly<Partial<Record<Task, string>>>; fallback?: Task }
+  task?: {
+    name: 'input_type' | 'task'
+    names: Readonly<Partial<Record<EmbeddingTask, string>>>
+    fallback?: EmbeddingTask
+  }
   /** How the vendor truncates strings that are too long, and the fields that change the truncation. Default: the vendor rejects such strings. */
   truncation?: { defaultMode: Truncation; fields: Readonly<Partial<Record<Truncation, JsonObject>>> }
   /** The fields that request base64. Absent if the vendor returns only numbers. */

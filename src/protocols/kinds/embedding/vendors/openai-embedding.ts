@@ -19,7 +19,7 @@ export const openai = createOpenaiAdapter({
 })
 
 /** All OpenAI-compatible servers. Most have their own options or ignore unknown ones. */
-export const compatible = createOpenaiAdapter({
+export const openaiCompatible = createOpenaiAdapter({
   ...sharedOptions,
   name: 'compatible',
   maxInputs: 2_048,
@@ -29,7 +29,7 @@ export const compatible = createOpenaiAdapter({
 })
 
 /** Servers that don't support `encoding_format`. */
-export const local = createOpenaiAdapter({
+export const localServer = createOpenaiAdapter({
   ...sharedOptions,
   name: 'local',
   providers: ['ollama', 'lmstudio'],

@@ -14,7 +14,7 @@ import {
 import { MAX_GOOGLE_TOKENS } from '../embedding-bounds.ts'
 import { getValues, readGoogleUsage, TASK_TYPES, writeGoogleInput } from './google-embedding.ts'
 
-const isVertex = ({ cloud, format }: ProviderTarget) => cloud === 'vertex' && format === 'gemini'
+const isVertexGemini = ({ cloud, format }: ProviderTarget) => cloud === 'vertex' && format === 'gemini'
 
 /** The models that use the `predict` method. */
 const PREDICT_MODELS = /^(?:text-|textembedding|gemini-embedding-001$)/
@@ -25,7 +25,7 @@ const PREDICT_MODELS = /^(?:text-|textembedding|gemini-embedding-001$)/
  */
 export const vertex: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   name: 'vertex',
-  matches: (target) => isVertex(target) && PREDICT_MODELS.test(target.model),
+  matches: (target) => isVertexGemini(target) && PREDICT_MODELS.test(target.model),
   getMaxEntries: ({ model }) => (model === 'gemini-embedding-001' ? 1 : 250),
   getMaxTokens: () => MAX_GOOGLE_TOKENS,
   writeRequest(request, context) {
@@ -65,7 +65,7 @@ export const vertex: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
 /** Newer Vertex AI models, which accept one input per call. */
 export const vertexSingleInput: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   name: 'vertex-one',
-  matches: isVertex,
+  matches: isVertexGemini,
   getMaxEntries: () => 1,
   writeRequest(request, context) {
     const [input = {}] = request.inputs

@@ -24,7 +24,7 @@ export const createGeminiImageClient = (isStream: boolean): ImageClient => ({
     seed: 'generationConfig.seed',
   },
   read(json, { warnings }) {
-    const { config, text, system, media, drop } = readGeminiRequest(json, warnings)
+    const { config, text, system, media, dropUnread } = readGeminiRequest(json, warnings)
     const prompt = [system, text].filter((part) => part?.trim()).join('\n')
     if (text.trim() === '') return warnings.reject('prompt', 'must contain a text prompt.')
     const count = config.number('candidateCount') ?? 1
@@ -49,7 +49,7 @@ export const createGeminiImageClient = (isStream: boolean): ImageClient => ({
       shouldReturnUrl: false,
       options: seed === undefined ? {} : { seed },
     }
-    drop(image)
+    dropUnread(image)
     return request
   },
   write: writeResponse,
@@ -71,7 +71,7 @@ function writeResponse(response: ImageResponse, context: ClientWriteContext<Imag
 function createEventStream(context: ClientWriteContext<ImageRequest>): ClientStream<ImageResponse, ImageChunk> {
   const images: OutputImage[] = []
   return {
-    isEvents: true,
+    writesEvents: true,
     getContentType: () => 'text/event-stream',
     writeChunk({ image, partialIndex }) {
       if (partialIndex === undefined) images.push(image)

@@ -42,11 +42,11 @@ export const bfl: ImageVendor = {
   },
   readResponse({ polling_url: pollingUrl, result, cost }) {
     const { sample } = isObject(result) ? result : {}
-    const isDone = typeof sample === 'string'
-    if (!isDone && typeof pollingUrl !== 'string') return 'its job URL'
+    const isJobDone = typeof sample === 'string'
+    if (!isJobDone && typeof pollingUrl !== 'string') return 'its job URL'
     const costUsd = typeof cost === 'number' && cost >= 0 ? { costUsd: cost / 100 } : {} // one credit costs one cent
-    const usage = { inputTokens: 0, outputTokens: 0, units: { image: isDone ? 1 : 0 }, ...costUsd }
-    return { images: isDone ? [{ url: sample }] : [], usage }
+    const usage = { inputTokens: 0, outputTokens: 0, units: { image: isJobDone ? 1 : 0 }, ...costUsd }
+    return { images: isJobDone ? [{ url: sample }] : [], usage }
   },
   job: {
     domain: 'bfl.ai',

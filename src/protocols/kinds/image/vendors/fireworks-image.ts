@@ -25,13 +25,17 @@ export const fireworks: ImageVendor = {
   writeRequest(request, context) {
     rejectMask(request, context)
     const { model } = context.target
-    const isKontext = KONTEXT_PATTERN.test(model)
-    limitInputImages(request, isKontext ? 1 : 0, context)
-    const options = pickOptions(request, isKontext ? [...IMAGE_OPTIONS, ...KONTEXT_OPTIONS] : IMAGE_OPTIONS, context)
+    const isKontextModel = KONTEXT_PATTERN.test(model)
+    limitInputImages(request, isKontextModel ? 1 : 0, context)
+    const options = pickOptions(
+      request,
+      isKontextModel ? [...IMAGE_OPTIONS, ...KONTEXT_OPTIONS] : IMAGE_OPTIONS,
+      context,
+    )
     const { ratio } = chooseRatioAndTier(request, context, { tiers: ['1K'] })
     const [inputImage] = request.inputImages
     return {
-      path: `/workflows/${model.split('/').map(encodePathSegment).join('/')}${isKontext ? '' : '/text_to_image'}`,
+      path: `/workflows/${model.split('/').map(encodePathSegment).join('/')}${isKontextModel ? '' : '/text_to_image'}`,
       headers: { accept: 'application/json' },
       body: {
         prompt: request.prompt,

@@ -48,7 +48,7 @@ function normalizeForm(parts: readonly FormPart[], { inputImages }: ImageRequest
 const IMAGE_FIELDS: ReadonlySet<string> = new Set(['image', 'images', 'input_references'])
 
 /** All OpenAI-compatible servers. */
-export const compatible: StreamingVendor = {
+export const openaiCompatible: StreamingVendor = {
   name: 'compatible',
   needsImageBytes: true,
   passThrough: [
@@ -62,7 +62,7 @@ export const compatible: StreamingVendor = {
 
 /** OpenAI, also on Azure. Its models don't support `response_format`, and reject unknown fields. */
 export const openai: StreamingVendor = {
-  ...compatible,
+  ...openaiCompatible,
   name: 'openai',
   providers: ['openai', 'azure'],
   passThrough: [

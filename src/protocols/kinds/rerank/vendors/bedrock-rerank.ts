@@ -12,8 +12,8 @@ export const bedrock = createRerankAdapter({
   maxDocuments: 1_000,
   supports: ['max_tokens_per_doc'],
   writeBody({ query, vendorDocuments, topN, options, model }, { target, warnings }) {
-    const isCohere = model.includes('cohere.')
-    if (!isCohere) for (const name of Object.keys(options)) warnings.recordDrop(name)
+    const isCohereModel = model.includes('cohere.')
+    if (!isCohereModel) for (const name of Object.keys(options)) warnings.recordDrop(name)
     return {
       queries: [{ type: 'TEXT', textQuery: { text: query } }],
       sources: vendorDocuments.map((text) => ({
@@ -26,7 +26,7 @@ export const bedrock = createRerankAdapter({
           numberOfResults: topN,
           modelConfiguration: {
             modelArn: getModelArn(target),
-            ...(isCohere && Object.keys(options).length > 0 && { additionalModelRequestFields: options }),
+            ...(isCohereModel && Object.keys(options).length > 0 && { additionalModelRequestFields: options }),
           },
         },
       },

@@ -19,7 +19,7 @@ export const aiSdk: ClientAdapter<SpeechRequest, SpeechResponse, AudioChunk> = {
       input,
       voice: fields.string('voice'),
       format: fields.string('outputFormat') ?? 'mp3',
-      isEvents: false,
+      expectsEvents: false,
       expectsCompleteAudio: true,
       instructions:
         fields.string('instructions') ?? findFirstOption(options, (option) => option.string('instructions')),

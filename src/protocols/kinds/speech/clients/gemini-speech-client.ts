@@ -14,7 +14,7 @@ export const createGeminiSpeechClient = (
     instructions: 'systemInstruction',
   },
   read(json, { warnings }) {
-    const { config, text, system, media, drop } = readGeminiRequest(json, warnings)
+    const { config, text, system, media, dropUnread } = readGeminiRequest(json, warnings)
     if (text.trim() === '') return warnings.reject('input', 'must contain the text to speak.')
     if (media.length > 0) warnings.recordDrop('input')
     const speechConfig = config.fields('speechConfig')
@@ -25,14 +25,14 @@ export const createGeminiSpeechClient = (
       input: text,
       voice,
       format: 'pcm',
-      isEvents: isStream,
+      expectsEvents: isStream,
       ...(!isStream && { expectsCompleteAudio: true }),
       instructions: system,
       speed: undefined,
       language: speechConfig?.string('languageCode'),
       otherFieldNames: [],
     }
-    drop(speechConfig)
+    dropUnread(speechConfig)
     return request
   },
   write: ({ audio, usage }, { model, newId }) =>
@@ -47,7 +47,7 @@ export const createGeminiSpeechClient = (
       ]
     ) => encodeUtf8(`data: ${JSON.stringify(writeGeminiResponse(media, { model, id, ...context }))}\n\n`)
     return {
-      isEvents: true,
+      writesEvents: true,
       getContentType: () => 'text/event-stream',
       writeChunk: (audio) => createEvent([writeInlineData(audio)], { isLast: false }),
       writeEnd: (usage) => createEvent([], { usage, isLast: true }),

@@ -40,16 +40,17 @@ function addVoice(
   warnings: Warnings,
 ): string {
   if (/^aura(?:-2)?$/.test(model) && !VOICE_NAME_PATTERN.test(voice)) {
-    const isName = /^\w+$/.test(voice)
-    if (voice !== '' && !isName) warnings.recordChange('voice', 'replaced')
-    return `${model}-${isName ? voice.toLowerCase() : DEFAULT_VOICE}-${language ?? 'en'}`
+    const isVoiceName = /^\w+$/.test(voice)
+    if (voice !== '' && !isVoiceName) warnings.recordChange('voice', 'replaced')
+    return `${model}-${isVoiceName ? voice.toLowerCase() : DEFAULT_VOICE}-${language ?? 'en'}`
   }
-  const name = VOICE_NAME_PATTERN.test(voice) ? voice : model
-  const [, voiceName, voiceLanguage = ''] = VOICE_NAME_PATTERN.exec(name) ?? []
-  if (voice !== '' && voice !== name && voice.toLowerCase() !== voiceName) warnings.recordChange('voice', 'replaced')
+  const modelName = VOICE_NAME_PATTERN.test(voice) ? voice : model
+  const [, voiceName, voiceLanguage = ''] = VOICE_NAME_PATTERN.exec(modelName) ?? []
+  if (voice !== '' && voice !== modelName && voice.toLowerCase() !== voiceName)
+    warnings.recordChange('voice', 'replaced')
   if (language !== undefined && !language.toLowerCase().startsWith(voiceLanguage || ' '))
     warnings.recordDrop('language')
-  return name
+  return modelName
 }
 
 const VOICE_NAME_PATTERN = /^aura(?:-2)?-(\w+)-(\w\w)$/

@@ -16,9 +16,9 @@ export const google = createSpeechAdapter({
   voice: 'Kore',
   supports: ['instructions'],
   streamsEventsOnly: true,
-  writeRequest: ({ input, instructions, isEvents }, { voice, target }) => ({
-    path: `/models/${target.model.split('/').map(encodePathSegment).join('/')}:${isEvents ? 'streamGenerateContent' : 'generateContent'}`,
-    ...(isEvents && { query: { alt: 'sse' } }),
+  writeRequest: ({ input, instructions, expectsEvents }, { voice, target }) => ({
+    path: `/models/${target.model.split('/').map(encodePathSegment).join('/')}:${expectsEvents ? 'streamGenerateContent' : 'generateContent'}`,
+    ...(expectsEvents && { query: { alt: 'sse' } }),
     body: {
       contents: [{ role: 'user', parts: [{ text: instructions ? `${instructions}: ${input}` : input }] }],
       generationConfig: {

@@ -20,8 +20,8 @@ export const passThrough: PassThrough<SpeechRequest> = {
     const voice = getMappedVoice(request.voice, target)
     return voice === undefined ? {} : { voice }
   },
-  createStream: ({ isEvents }) =>
-    isEvents
+  createStream: ({ expectsEvents }) =>
+    expectsEvents
       ? { framing: 'events', read: ({ data }) => readEvent(tryParseJson(data)) }
       : createByteStream((content) => content),
 }
@@ -84,13 +84,15 @@ export const openai: SpeechAdapter = {
 }
 
 /** All OpenAI-compatible servers. Few of them stream events, so the gateway creates the events and omits `stream_format`. */
-export const compatible: SpeechAdapter = {
+export const openaiCompatible: SpeechAdapter = {
   ...createAdapter({
     name: 'compatible',
     supports: ['instructions', 'speed', 'language'],
     formats: mapToSameNames(Object.keys(AUDIO_TYPES)),
   }),
-  passThrough: [{ ...passThrough, accepts: ({ isEvents }) => !isEvents, getExcludedFields: () => ['stream_format'] }],
+  passThrough: [
+    { ...passThrough, accepts: ({ expectsEvents }) => !expectsEvents, getExcludedFields: () => ['stream_format'] },
+  ],
 }
 
 /** Writes a body in OpenAI's format. */

@@ -28,8 +28,8 @@ export const together = {
   passThrough: [
     {
       ...passThrough,
-      accepts: ({ format, voice, isEvents, speed }: SpeechRequest, { model }: ProviderTarget) =>
-        !isEvents &&
+      accepts: ({ format, voice, expectsEvents, speed }: SpeechRequest, { model }: ProviderTarget) =>
+        !expectsEvents &&
         format !== 'pcm' &&
         SPEECH_FORMATS[format] !== undefined &&
         speed === undefined &&

@@ -99,7 +99,10 @@ const createAdapter = (
 const RESPONSE_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json']
 
 /** https://platform.openai.com/docs/api-reference/audio/createTranscription, and all compatible servers. */
-export const compatible = createAdapter({ name: 'compatible' }, { formats: RESPONSE_FORMATS, supportsStreams: true })
+export const openaiCompatible = createAdapter(
+  { name: 'compatible' },
+  { formats: RESPONSE_FORMATS, supportsStreams: true },
+)
 
 /** https://console.groq.com/docs/api-reference#audio-transcription. Groq doesn't support subtitles and streams, so the gateway creates them. */
 export const groq = createAdapter(

@@ -72,7 +72,7 @@ function readRequest(body: JsonObject, { warnings }: ClientReadContext): FetchRe
     ...readUrls(fields, warnings),
     format: fields.oneOf('format', ['markdown', 'html', 'text']) ?? 'markdown',
   }
-  const extra = {
+  const optionalFields = {
     maxCharacters: readInteger(fields, 'max_characters', [1, 1_000_000], warnings),
     timeoutMs: readInteger(fields, 'timeout_ms', [1, 180_000], warnings),
     maxAgeSeconds: readInteger(fields, 'fresh', [0, 315_360_000], warnings),
@@ -81,7 +81,7 @@ function readRequest(body: JsonObject, { warnings }: ClientReadContext): FetchRe
     options: fields.object('provider_options'),
   }
   fields.dropUnread()
-  return { ...request, ...omitUndefined<Partial<FetchRequest>>(extra) }
+  return { ...request, ...omitUndefined<Partial<FetchRequest>>(optionalFields) }
 }
 
 function readUrls(fields: Fields, warnings: Warnings): Pick<FetchRequest, 'urls' | 'isList' | 'spellings'> {

@@ -84,7 +84,7 @@ function readRequest(body: JsonObject, { warnings, now }: ClientReadContext): Se
     (name) => fields.oneOf<Recency | 'any'>(name, ['any', ...RECENCIES]) ?? [],
   )
   const mode = fields.oneOf('search_mode', ['web', 'academic', 'sec'])
-  const extra = {
+  const optionalFields = {
     offset: readInteger(fields, 'offset', [0, 10_000], warnings) || undefined,
     country: readCountry(fields, warnings),
     languages: readLanguages(fields, warnings),
@@ -102,7 +102,7 @@ function readRequest(body: JsonObject, { warnings, now }: ClientReadContext): Se
     options: fields.object('provider_options'),
   }
   fields.dropUnread()
-  return { ...request, ...omitUndefined<Partial<SearchRequest>>(extra) }
+  return { ...request, ...omitUndefined<Partial<SearchRequest>>(optionalFields) }
 }
 
 function readQueries(fields: Fields, warnings: Warnings): readonly string[] {
