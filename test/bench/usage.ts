@@ -164,7 +164,7 @@ const reader = new UsageReader({ storage, clock, queue: { batches: [] }, instanc
 const usage = {
   storeRequest() {},
   streamRequests: () => Promise.reject(new Error()),
-  async followOtherInstances() {},
+  async followPeers() {},
   getReader: async () => reader,
   async close() {},
 }

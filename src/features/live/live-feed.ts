@@ -154,7 +154,7 @@ export class LiveFeed {
       ended: (log) => log.ending && this.#addRequestEvent('finished', createStoredRequest(log, log.ending)),
     })
     this.#states = await this.#readHealth()
-    await usage?.followOtherInstances((request) => this.#add('finished', request))
+    await usage?.followPeers((request) => this.#add('finished', request))
   }
 
   #stop(): void {

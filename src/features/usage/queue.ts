@@ -17,7 +17,7 @@ export interface Batch {
   size: number
   /** Resolves when the write has succeeded or failed. */
   readonly finished: Promise<void>
-  markFinished(): void
+  finish(): void
 }
 
 /** Writes batches to storage. */
@@ -165,8 +165,8 @@ export class RequestQueue {
     this.#cancelTimer = undefined
     this.#hasOpenBatch = false
     let lostCount = this.#waitingCount + (this.#unlisted?.count ?? 0)
-    for (const { markFinished, unlistedCount } of this.#batches.splice(0)) {
-      markFinished()
+    for (const { finish, unlistedCount } of this.#batches.splice(0)) {
+      finish()
       lostCount += unlistedCount
     }
     this.#unlisted?.drain(Number.POSITIVE_INFINITY)
@@ -192,9 +192,9 @@ export class RequestQueue {
   }
 
   #addBatch(unlisted = NO_UNLISTED, unlistedCount = 0): Batch {
-    let markFinished = () => {}
+    let finish = () => {}
     const finished = new Promise<void>((resolve) => {
-      markFinished = resolve
+      finish = resolve
     })
     const batch: Batch = {
       number: ++this.#lastNumber,
@@ -203,7 +203,7 @@ export class RequestQueue {
       unlistedCount,
       size: 0,
       finished,
-      markFinished,
+      finish,
     }
     this.#batches.push(batch)
     return batch
@@ -241,7 +241,7 @@ export class RequestQueue {
         if (this.#hasGivenUp) return false
         this.#batches.shift()
         this.#onWritten(batch)
-        this.#pendingFold = writer.foldIfDue().finally(batch.markFinished)
+        this.#pendingFold = writer.foldIfDue().finally(batch.finish)
       } catch (error) {
         if (this.#failureCount++ === 0)
           this.#options.logger.warn(
@@ -250,7 +250,7 @@ export class RequestQueue {
               error: error instanceof Error ? error.message : String(error),
             },
           )
-        for (const { markFinished } of this.#batches) markFinished()
+        for (const { finish } of this.#batches) finish()
         return false
       }
     }

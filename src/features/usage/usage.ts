@@ -18,7 +18,7 @@ export interface UsageStore {
    */
   streamRequests(): Promise<LiveStream>
   /** Calls `listener` with requests written by other instances, if the storage reports changes. Supports only one listener. */
-  followOtherInstances(listener: (request: StoredRequest) => void): Promise<void>
+  followPeers(listener: (request: StoredRequest) => void): Promise<void>
   getReader(): Promise<UsageReader>
   /** Writes all waiting requests. Never rejects. */
   close(): Promise<void>
@@ -93,7 +93,7 @@ export function createUsageStore({
   })
 
   const streams = new Set<LiveStream>()
-  let otherInstanceListener: ((request: StoredRequest) => void) | undefined
+  let peerListener: ((request: StoredRequest) => void) | undefined
   const getLiveFeed = once(async () => {
     const { followJournal, LiveStream } = await import('./usage-feed.ts')
     const send = (request: StoredRequest) => {
@@ -103,10 +103,10 @@ export function createUsageStore({
       storage,
       freshness,
       instanceId: await getInstanceId(),
-      hasReaders: () => streams.size > 0 || otherInstanceListener !== undefined,
+      hasReaders: () => streams.size > 0 || peerListener !== undefined,
       send(request) {
         send(request)
-        otherInstanceListener?.(request)
+        peerListener?.(request)
       },
       onError,
     })
@@ -122,9 +122,9 @@ export function createUsageStore({
       stream.onEnd(() => streams.delete(stream))
       return stream
     },
-    async followOtherInstances(listener) {
+    async followPeers(listener) {
       await getLiveFeed()
-      otherInstanceListener = listener
+      peerListener = listener
     },
     getReader: once(async () => {
       const { UsageReader } = await import('./reader.ts')
