@@ -13,7 +13,7 @@ import { TAG_TEXT_PATTERN, TAG_VALUE_MESSAGE, TAGS_MESSAGE } from '../lib/tag-va
 import { ALL_EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
 import { TAG_NAME_PATTERN } from '../types/records/tag-fields.ts'
 import type { ComboModel, Condition, DataTags, Pattern } from '../types.ts'
-import { alternatives, choice, closedObject, fields, integerSchema, rejectArray } from './input.ts'
+import { alternatives, closedObject, createChoiceSchema, fields, integerSchema, rejectArray } from './input.ts'
 
 const { pattern: PATTERN_MESSAGE, texts: TEXTS_MESSAGE, patterns: PATTERNS_MESSAGE } = conditionTexts
 const MAX_PATTERNS = 100
@@ -92,7 +92,7 @@ const createNumberSchema = (min: number, max: number) => {
 }
 const createIntegerSchema = (min: number, max: number) => v.exactOptional(integerSchema(min, max))
 /** A model's reasoning effort. */
-export const effortSchema = choice(ALL_EFFORTS)
+export const effortSchema = createChoiceSchema(ALL_EFFORTS)
 
 /** The parameters that an entry sets in requests: `EntryParams`. */
 export const entryParamsSchema = v.pipe(
@@ -136,7 +136,7 @@ const tagsSchema = v.pipe(
 const cachingModeSchema = v.picklist(['off', 'auto'], CACHING_MODE_MESSAGE)
 const cachingSettingsSchema = v.pipe(
   rejectArray(),
-  closedObject({ mode: choice(['auto']), ttl: v.exactOptional(choice(['5m', '1h'])) }),
+  closedObject({ mode: createChoiceSchema(['auto']), ttl: v.exactOptional(createChoiceSchema(['5m', '1h'])) }),
 )
 
 /** Whether the gateway asks providers to cache prompts: `PromptCaching`. */

@@ -78,8 +78,8 @@ export function createComboOperations({ routes, runInOrder, ...deps }: ComboDepe
   const { store } = deps
   const writer = new ComboWriter(deps)
 
-  async function showWithWarnings(stored: Combo): Promise<Combo & WithWarnings> {
-    const combo = showCombo(stored)
+  async function showWithWarnings(storedCombo: Combo): Promise<Combo & WithWarnings> {
+    const combo = showCombo(storedCombo)
     return withWarnings(combo, listComboWarnings(combo.models.map(getModelName), combo.kind, await routes()))
   }
 
@@ -156,11 +156,11 @@ class ComboWriter {
     const { store, clock, rotation } = this.#deps
     const aliases = await store.aliases.all()
     const { before, after } = await this.#records.change(id, {
-      check: (all) => name && requireFreeName({ id, name }, all),
-      edit(combo, all) {
+      check: (currentCombos) => name && requireFreeName({ id, name }, currentCombos),
+      edit(combo, currentCombos) {
         const changedCombo = withChange(combo, { ...changes, name: name ?? combo.name, updatedAt: getTimestamp(clock) })
         rejectParamsUnlessChat(changedCombo)
-        const combos = all.map((other) => (other.id === id ? changedCombo : other))
+        const combos = currentCombos.map((other) => (other.id === id ? changedCombo : other))
         if (changes.models || changedCombo.name !== combo.name) requireNoCycle(changedCombo, { combos, aliases })
         requireCompatibleVectors(changedCombo, { combos, aliases })
         return changedCombo
@@ -202,8 +202,8 @@ function requireName(name: string): void {
     throw createInputError(`"name" must not be longer than ${MAX_NAME_LENGTH} characters`)
 }
 
-function requireFreeName(combo: Pick<Combo, 'id' | 'name'>, all: readonly Combo[]): void {
-  if (all.some(({ id, name }) => name === combo.name && id !== combo.id)) throw gatewayError('NAME_TAKEN')
+function requireFreeName(combo: Pick<Combo, 'id' | 'name'>, existingCombos: readonly Combo[]): void {
+  if (existingCombos.some(({ id, name }) => name === combo.name && id !== combo.id)) throw gatewayError('NAME_TAKEN')
 }
 
 function rejectParamsUnlessChat({ kind = 'llm', models }: Pick<Combo, 'kind' | 'models'>): void {

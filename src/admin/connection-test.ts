@@ -48,7 +48,7 @@ const requestsByKind: Readonly<Partial<Record<Kind, { path: string; body: object
 }
 
 /** Creates a function that sends a small model request to a connection, the way a client would. */
-export function createConnectionTest({
+export function createConnectionTester({
   store,
   catalog,
   clock,

@@ -110,10 +110,10 @@ export function createDamagedRecordOperations({ store }: { store: WritableStore 
   return {
     async get(key) {
       const damagedRecord = await findDamagedRecord(key)
-      const stored = requirePresent(await repair.read(key), 'Damaged record')
-      const envelope = tryParseJson(stored)
+      const storedText = requirePresent(await repair.read(key), 'Damaged record')
+      const envelope = tryParseJson(storedText)
       const record = isObject(envelope) ? envelope.record : undefined
-      return { ...damagedRecord, stored, ...(isObject(record) && { record }) }
+      return { ...damagedRecord, stored: storedText, ...(isObject(record) && { record }) }
     },
 
     async put(key, input) {

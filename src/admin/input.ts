@@ -72,11 +72,11 @@ export function parseInput<T>(
     )
   }
   const result = v.safeParse(schema, dropUndefined(input, 1), { abortEarly: true })
-  if (result.success) return dropIgnored(result.output, schema.entries)
+  if (result.success) return removeIgnoredFields(result.output, schema.entries)
   throw createInputError(describeIssue(result.issues[0]))
 }
 
-function dropIgnored<T>(output: T, entries: Entries): T {
+function removeIgnoredFields<T>(output: T, entries: Entries): T {
   const ignoredNames = Object.keys(entries).filter((name) => entries[name] === fields.ignored)
   if (ignoredNames.length === 0) return output
   const allowedFields = Object.entries(Object(output)).filter(([name]) => !ignoredNames.includes(name))
@@ -198,20 +198,25 @@ function pattern(message: string | typeof describeText) {
   return v.pipe(v.string(message), v.nonEmpty('must not be empty'), ...limitText(512))
 }
 
-/** Creates a schema for one of these strings. `refusals` contains specific messages for some of the strings that aren't allowed. */
-export function choice<const Options extends readonly string[]>(
+/** Creates a schema for one of these strings. `messagesByValue` contains specific messages for some of the strings that aren't allowed. */
+export function createChoiceSchema<const Options extends readonly string[]>(
   options: Options,
-  refusals: Readonly<Record<string, string>> = {},
+  messagesByValue: Readonly<Record<string, string>> = {},
 ) {
   const defaultMessage = describeChoice(options)
   return v.picklist(options, ({ input }) => {
-    const specificMessage = typeof input === 'string' && Object.hasOwn(refusals, input) ? refusals[input] : undefined
+    const specificMessage =
+      typeof input === 'string' && Object.hasOwn(messagesByValue, input) ? messagesByValue[input] : undefined
     return specificMessage ?? defaultMessage
   })
 }
 
-/** Creates a schema for some of these strings, comma-separated or as an array. `all` is the string for all of them. */
-export function choices<const Options extends readonly string[]>(options: Options, message: string, allValue?: string) {
+/** Creates a schema for some of these strings, comma-separated or as an array. `allValue` is the string for all of them. */
+export function createChoiceListSchema<const Options extends readonly string[]>(
+  options: Options,
+  message: string,
+  allValue?: string,
+) {
   const optionSchema = v.picklist(options, message)
   const textSchema = v.pipe(
     v.string(message),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { StoredEntry } from '../records/stored-records.ts'
-import { choice, closedObject, fields } from './input.ts'
+import { closedObject, createChoiceSchema, fields } from './input.ts'
 import type { KeyView } from './keys.ts'
 
 /** Whether keys include their values. */
@@ -43,7 +43,7 @@ export interface MaskedKey extends Omit<KeyView, 'key'> {
 
 const CURSOR_PATTERN = /^-?\d{1,20}(?:\.\d{1,20})?:/
 
-const valuesSchema = v.exactOptional(choice(['all', 'none']))
+const valuesSchema = v.exactOptional(createChoiceSchema(['all', 'none']))
 
 export const keyViews = {
   list: closedObject({
@@ -55,7 +55,7 @@ export const keyViews = {
     q: v.exactOptional(fields.filter),
     group: v.exactOptional(fields.filter),
     account: v.exactOptional(fields.filter),
-    state: v.exactOptional(choice(states)),
+    state: v.exactOptional(createChoiceSchema(states)),
   }),
   get: closedObject({ values: valuesSchema }),
 }

@@ -107,8 +107,8 @@ export function createKeyOperations(
   })
   const runInOrder = createMutex() // so concurrent calls for one name create only one key
 
-  const showWithWarnings = async (found: FoundKey): Promise<{ key: KeyView } & WithWarnings> =>
-    withWarnings({ key: await showKey(found) }, await listKeyWarnings(found.record, deps))
+  const showWithWarnings = async (foundKey: FoundKey): Promise<{ key: KeyView } & WithWarnings> =>
+    withWarnings({ key: await showKey(foundKey) }, await listKeyWarnings(foundKey.record, deps))
 
   /** Runs work that adds a key to this group, which can't be deleted until the work is done. Throws `INVALID_REQUEST` if there is no such group. */
   function runInGroup<T>(group: string | null | undefined, work: () => Promise<T>): Promise<T> {

@@ -173,8 +173,8 @@ export function createCustomModelOperations({
 
     async delete(providerAlias, id) {
       const isRequested = (model: CustomModel) => model.providerAlias === providerAlias && model.id === id
-      const found = await findRecord(customModels, 'Custom model', isRequested)
-      requirePresent(await customModels.remove(found.id), 'Custom model')
+      const foundEntry = await findRecord(customModels, 'Custom model', isRequested)
+      requirePresent(await customModels.remove(foundEntry.id), 'Custom model')
       return { success: true }
     },
   }

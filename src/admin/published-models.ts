@@ -6,7 +6,7 @@ import type { RouteTable } from '../request/routing/route-table.ts'
 import type { Integer } from '../types/plain-types.ts'
 import { kinds } from '../types/unions.ts'
 import type { CustomModel, Kind, ModelEntry, Price } from '../types.ts'
-import { choices, closedObject, fields, parseInput } from './input.ts'
+import { closedObject, createChoiceListSchema, fields, parseInput } from './input.ts'
 
 /** Which models to list. Default: the kind `llm`, like `GET /v1/models`, without details. */
 export interface ModelsQuery {
@@ -49,7 +49,7 @@ const KINDS_MESSAGE = `must be "all" or a comma-separated list of ${kinds.join('
 
 export const modelInputs = {
   published: closedObject({
-    kinds: v.exactOptional(choices(kinds, KINDS_MESSAGE, 'all')),
+    kinds: v.exactOptional(createChoiceListSchema(kinds, KINDS_MESSAGE, 'all')),
     q: v.exactOptional(fields.filter),
     limit: v.exactOptional(fields.pageSize),
     after: v.exactOptional(v.pipe(fields.text, v.regex(/^\d{1,9}:/, 'must be the "after" value of a previous page'))),

@@ -33,8 +33,8 @@ import type {
 import { comboModelSchema, promptCachingSchema, tagValueSchema } from './combo-entry.ts'
 import {
   type ClosedSchema,
-  choice,
   closedObject,
+  createChoiceSchema,
   describeText,
   fields,
   integerSchema,
@@ -133,7 +133,7 @@ export function createSchema(shape: Shape): v.GenericSchema {
     case 'choice':
       return shape.orObject
         ? promptCachingSchema
-        : choice(
+        : createChoiceSchema(
             shape.of,
             Object.fromEntries((shape.disallowed ?? []).map((value) => [value, disallowedValueTexts[value]])),
           )

@@ -60,8 +60,8 @@ export function createSettingsOperations({
         codeSettings,
       )
       const normalizedUrl = cloudUrl === undefined ? undefined : normalizeCloudUrl(cloudUrl)
-      function createPatch(stored: StoredSettings): SettingsPatch {
-        const { rules: previousRules, cloudEnabled: isCloudEnabled, cloudUrl } = stored
+      function createPatch(storedSettings: StoredSettings): SettingsPatch {
+        const { rules: previousRules, cloudEnabled: isCloudEnabled, cloudUrl } = storedSettings
         if (isCloudEnabled && normalizedUrl !== undefined && normalizedUrl !== cloudUrl)
           throw gatewayError('CLOUD_CONFLICT', { message: CLOUD_ENABLED_MESSAGE })
         const rules = changeRules(previousRules, { health, maxAttempts, timeouts })
@@ -70,18 +70,20 @@ export function createSettingsOperations({
           rules,
           ...removeNulls(plainFields),
           ...(onStorageUnavailable !== undefined && {
-            onStorageUnavailable: mergeFields(stored.onStorageUnavailable, onStorageUnavailable),
+            onStorageUnavailable: mergeFields(storedSettings.onStorageUnavailable, onStorageUnavailable),
           }),
-          ...(usage !== undefined && { usage: mergeFields(stored.usage, usage) }),
+          ...(usage !== undefined && { usage: mergeFields(storedSettings.usage, usage) }),
           ...(normalizedUrl !== undefined && { cloudUrl: normalizedUrl }),
         }
       }
-      const stored = await store.settings.reread().catch(() => undefined) // the change may repair settings that can't be read
+      const storedSettings = await store.settings.reread().catch(() => undefined) // the change may repair settings that can't be read
       const isUnchanged =
-        stored && !store.damage.has(SETTINGS_KEY) && isSameJson(stored, { ...stored, ...createPatch(stored) })
+        storedSettings &&
+        !store.damage.has(SETTINGS_KEY) &&
+        isSameJson(storedSettings, { ...storedSettings, ...createPatch(storedSettings) })
       const edit = plainFields.requireApiKey === undefined ? {} : { edit: createEditId() }
       return toSettings(
-        isUnchanged ? stored : await store.settings.update((current) => ({ ...createPatch(current), ...edit })),
+        isUnchanged ? storedSettings : await store.settings.update((current) => ({ ...createPatch(current), ...edit })),
       )
     },
   }

@@ -53,7 +53,7 @@ export interface InfoSources {
   countInFlight(): number
 }
 
-export function createInfo({
+export function createInfoReader({
   infoSources,
   store,
   clock,

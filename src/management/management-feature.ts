@@ -20,14 +20,14 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
   let endLive = () => {}
   const load = once(async () => {
     const { openManagement } = await import('./open-management.ts')
-    const created = openManagement(deps, {
+    const openedApi = openManagement(deps, {
       operations: getOperations(),
       getStartTime: () => cloudStart.startedAt ?? clock.now(),
       resume,
     })
-    cloudStart.pushes = created.pushes
-    endLive = created.endLive
-    return created
+    cloudStart.pushes = openedApi.pushes
+    endLive = openedApi.endLive
+    return openedApi
   })
   const cloudStart = createCloudStart({ settings: store.settings, clock, load })
   const { resume } = cloudStart

@@ -1,5 +1,5 @@
 import { createComboOperations } from '../admin/combos.ts'
-import { createConnectionTest } from '../admin/connection-test.ts'
+import { createConnectionTester } from '../admin/connection-test.ts'
 import { createConnectionOperations } from '../admin/connections.ts'
 import { createGroupOperations } from '../admin/groups.ts'
 import { createDamagedRecordOperations, createHealthOperations } from '../admin/health-operations.ts'
@@ -37,9 +37,9 @@ import type { RoundRobin } from '../request/routing/round-robin.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'
 import type { Health } from '../request/routing/target-health.ts'
 import type { Catalog, Clock, Kind, ModelEntry } from '../types.ts'
-import { createInfo, type InfoSources } from './info.ts'
+import { createInfoReader, type InfoSources } from './info.ts'
 import type { Management } from './operations.ts'
-import { createOverview } from './overview.ts'
+import { createOverviewReader } from './overview.ts'
 
 export interface ManagementDependencies extends Omit<ExplainDependencies, 'store'> {
   promptCaching: PromptCachingFeature
@@ -123,7 +123,7 @@ export function createManagement(dependencies: ManagementDependencies): { api: M
     combos: withCloudNotifications('combos', createComboOperations({ ...deps, runInOrder })),
     connections: {
       ...withCloudNotifications('connections', createConnectionOperations(deps)),
-      test: createConnectionTest({ ...deps, basePath: deps.infoSources.basePath }),
+      test: createConnectionTester({ ...deps, basePath: deps.infoSources.basePath }),
     },
     models: createModelOperations(deps),
     customModels: withCloudNotifications('customModels', createCustomModelOperations(deps)),
@@ -135,20 +135,20 @@ export function createManagement(dependencies: ManagementDependencies): { api: M
     cloud,
     usage,
     explain: createExplain(deps),
-    overview: createOverview({ ...deps, usageStore: deps.usage, usage, health, cloud }),
-    info: createInfo(deps),
+    overview: createOverviewReader({ ...deps, usageStore: deps.usage, usage, health, cloud }),
+    info: createInfoReader(deps),
     openapi: () => deps.openapi(),
   }
   return { api, pushes }
 }
 
 /** Calls `changed` after each operation that isn't read-only, even if it failed, because it may have changed something first. */
-function notifyAfter<Resource extends object>(resource: Resource, changed: (id?: string) => Promise<void>): Resource {
+function notifyAfter<Resource extends object>(resource: Resource, notify: (id?: string) => Promise<void>): Resource {
   const notifyingEntries = Object.entries(resource).map(([name, call]) => [
     name,
     READ_ONLY_OPERATIONS.has(name)
       ? call
-      : (...args: unknown[]) => call(...args).finally(() => changed(typeof args[0] === 'string' ? args[0] : undefined)),
+      : (...args: unknown[]) => call(...args).finally(() => notify(typeof args[0] === 'string' ? args[0] : undefined)),
   ])
   return Object.fromEntries(notifyingEntries) as Resource // the copy has the same methods
 }

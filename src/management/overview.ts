@@ -42,7 +42,7 @@ const HOUR_MS = 60 * 60 * 1_000
 const MAX_FAILURES = 5
 const MAX_NEAR_LIMITS = 20
 
-export function createOverview({
+export function createOverviewReader({
   usageStore,
   usage,
   health,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import {
-  choice,
   closedObject,
+  createChoiceSchema,
   createInputError,
   fields,
   type OrUnset,
@@ -101,12 +101,12 @@ export const accountInputs = {
       ),
     ),
     after: v.exactOptional(v.pipe(fields.text, v.check(isAccountRef, 'must be the "after" value of a previous page'))),
-    state: v.exactOptional(choice(['active', 'paused'])),
+    state: v.exactOptional(createChoiceSchema(['active', 'paused'])),
     plan: v.exactOptional(v.pipe(fields.text, v.maxLength(512, 'must not be longer than 512 characters'))),
   }),
   update: createInputSchema(accountFields, 'update', { ignoredFields }),
   put: createInputSchema(accountFields, 'put'),
-  delete: closedObject({ usage: v.exactOptional(choice(['keep', 'erase'])) }),
+  delete: closedObject({ usage: v.exactOptional(createChoiceSchema(['keep', 'erase'])) }),
 }
 
 interface AccountOperationsDependencies {

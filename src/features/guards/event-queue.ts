@@ -16,7 +16,7 @@ import {
   type HeldEvent,
   joinPieces,
   measurePieces,
-  mustCheck,
+  needsCheck,
   type UncheckedTexts,
 } from './held-text.ts'
 import { type EventContent, type OtherText, readEvent } from './read-event.ts'
@@ -220,7 +220,7 @@ export class EventQueue {
 
   hasUnchecked(): boolean {
     if (this.#uncheckedEvents.size > 0) return true
-    for (const channel of this.#channels.values()) if (mustCheck(channel)) return true
+    for (const channel of this.#channels.values()) if (needsCheck(channel)) return true
     return false
   }
 
@@ -233,7 +233,7 @@ export class EventQueue {
   /** Lists the unchecked part of each string that must be checked. */
   *listUncheckedSegments(): Iterable<{ text: string; hasEnded: boolean }> {
     for (const channel of this.#channels.values())
-      if (mustCheck(channel))
+      if (needsCheck(channel))
         yield { text: joinPieces(channel).slice(channel.checkedLength), hasEnded: channel.hasEnded }
   }
 
@@ -242,7 +242,7 @@ export class EventQueue {
     const events = this.#events.slice(0, count)
     const includesAllEvents = count === this.#events.length
     const eventSet = new Set(events)
-    const channels = [...this.#channels.values()].filter(mustCheck).flatMap((channel) => {
+    const channels = [...this.#channels.values()].filter(needsCheck).flatMap((channel) => {
       const text = joinPieces(channel, includesAllEvents ? undefined : eventSet)
       if (!includesAllEvents && (channel.kind === 'tool-call' || text.length <= channel.checkedLength)) return []
       const { kind } = channel

@@ -34,9 +34,9 @@ export async function findGuardProblem(record: UnstoredGuard): Promise<string | 
 /** Lists the problems with guards that are defined in code as records. */
 export async function findCodeGuardProblems({ values }: Pick<CodeRecords, 'values'>): Promise<TypeError[]> {
   const problems = [...values].map(async ([key, text]) => {
-    const stored = key.startsWith(GUARDS_PREFIX) ? tryParseJson(text) : undefined
-    if (!isObject(stored) || !isObject(stored.record)) return []
-    const record = stored.record as unknown as StoredGuard // `findGuardProblem` validates it below
+    const storedValue = key.startsWith(GUARDS_PREFIX) ? tryParseJson(text) : undefined
+    if (!isObject(storedValue) || !isObject(storedValue.record)) return []
+    const record = storedValue.record as unknown as StoredGuard // `findGuardProblem` validates it below
     const problem = await findGuardProblem(record)
     return problem === undefined ? [] : [new TypeError(`guards.${record.name}: ${problem}`)]
   })

@@ -41,8 +41,8 @@ export async function checkResponse(
   if (!isObject(json)) {
     const decision = await run.check({ parts: [createTextPart(text)], stage: 'answer', final: true })
     if (decision.kind === 'refused') throw createGuardRejection(decision.guard, decision.category)
-    const changed = decision.kind === 'passed' ? decision.texts.get('0') : undefined
-    return { body: changed ?? body }
+    const changedText = decision.kind === 'passed' ? decision.texts.get('0') : undefined
+    return { body: changedText ?? body }
   }
   const parts = readParts(text, json, 'answer')
   const echoes = format === 'openai-responses' && isChat ? findEchoes(text, parts, isInRequest) : EMPTY_PARTS

@@ -97,7 +97,7 @@ export const joinPieces = ({ pieces }: Channel, events?: ReadonlySet<HeldEvent>)
   pieces.map(({ text, event }) => (!events || events.has(event) ? text : '')).join('')
 
 /** Returns whether a string must be checked. Tool calls are checked only when they are complete. */
-export const mustCheck = ({ kind, hasEnded, checkedLength, clearedLength, length }: Channel): boolean =>
+export const needsCheck = ({ kind, hasEnded, checkedLength, clearedLength, length }: Channel): boolean =>
   hasEnded ? clearedLength < length : kind !== 'tool-call' && checkedLength < length
 
 /** Returns how many of the channel's next pieces are in this event and the length of their text. */

@@ -7,12 +7,12 @@ export function joinLists(parts: readonly ReadPart[]): Array<{ part: GuardPart; 
   const lists = new Map<number, ReadPart[]>()
   for (const part of parts) {
     if (part.listId === undefined) continue
-    const first = firstParts[part.listId]
-    if (!first) firstParts[part.listId] = part
+    const firstPart = firstParts[part.listId]
+    if (!firstPart) firstParts[part.listId] = part
     else {
       const list = lists.get(part.listId)
       if (list) list.push(part)
-      else lists.set(part.listId, [first, part])
+      else lists.set(part.listId, [firstPart, part])
     }
   }
   return [...lists.values()].flatMap((list) => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { choice, closedObject, parseInput } from '../../admin/input.ts'
+import { closedObject, createChoiceSchema, parseInput } from '../../admin/input.ts'
 import { findRecord, requirePresent } from '../../admin/record-operations.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
 import type { LimitState, UsageLimits } from '../../types.ts'
@@ -37,7 +37,7 @@ export interface LostSettlement {
   as?: 'spent' | 'unspent'
 }
 
-export const limitInputs = { settle: closedObject({ as: v.exactOptional(choice(['spent', 'unspent'])) }) }
+export const limitInputs = { settle: closedObject({ as: v.exactOptional(createChoiceSchema(['spent', 'unspent'])) }) }
 
 interface LimitDependencies {
   store: WritableStore

@@ -84,8 +84,8 @@ export class UsageReader {
   async listRequests(filter: RequestFilter, page: PageRange): Promise<RequestPage> {
     const tail = await this.#readTail(filter.keyId)
     const requestPage = await this.#listRequests(filter, page, tail)
-    const missing = page.countsMissing ? await this.#countMissing(filter, page, tail) : 0
-    return missing > 0 ? { ...requestPage, missing } : requestPage
+    const missingCount = page.countsMissing ? await this.#countMissing(filter, page, tail) : 0
+    return missingCount > 0 ? { ...requestPage, missing: missingCount } : requestPage
   }
 
   /** Returns the arrival time of each key's latest request within the key's time range, in epoch ms by key ID. Omits keys without requests. */
@@ -260,7 +260,7 @@ export class UsageReader {
   ): void {
     for (const { instanceId, number, requests, unlisted } of tail) {
       const isPending = (time: number) =>
-        !includedBatches.get(time)?.some((through) => (through[instanceId] ?? 0) >= number)
+        !includedBatches.get(time)?.some((lastNumbers) => (lastNumbers[instanceId] ?? 0) >= number)
       const getPeriod = (time: number) => Math.floor(time / PERIOD_MS[period]) * PERIOD_MS[period]
       for (const request of requests) {
         const time = getRequestTime(request.id)
@@ -312,7 +312,7 @@ export class UsageReader {
         if (
           time >= from &&
           time < to &&
-          !includedBatches.get(time)?.some((through) => (through[instanceId] ?? 0) >= number)
+          !includedBatches.get(time)?.some((lastNumbers) => (lastNumbers[instanceId] ?? 0) >= number)
         )
           addRows(totals, time)
   }

@@ -286,10 +286,15 @@ export class Totals {
 export const decodeTotals = (text: string): Totals | undefined => readTotals(tryParseJson(text))
 
 /** Reads the parsed JSON of encoded totals, or returns `undefined` if they are damaged. */
-export function readTotals(stored: unknown): Totals | undefined {
-  if (!isObject(stored) || !Array.isArray(stored.texts) || !Array.isArray(stored.rows) || !isObject(stored.through))
+export function readTotals(storedTotals: unknown): Totals | undefined {
+  if (
+    !isObject(storedTotals) ||
+    !Array.isArray(storedTotals.texts) ||
+    !Array.isArray(storedTotals.rows) ||
+    !isObject(storedTotals.through)
+  )
     return undefined
-  const { through, leftOut, texts, rows } = stored as unknown as StoredTotals // only `encode` writes such values
+  const { through, leftOut, texts, rows } = storedTotals as unknown as StoredTotals // only `encode` writes such values
   const totals = new Totals()
   totals.through = through
   totals.droppedCount = leftOut

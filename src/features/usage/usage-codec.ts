@@ -175,9 +175,9 @@ function decodeRequestsOfKey(text: string, keyId: string): StoredRequest[] | und
 }
 
 /** Like `decodeRequests`, for parsed JSON written by `encodeRows`. */
-export function readRows(stored: unknown, keyId?: string): StoredRequest[] | undefined {
-  if (!isObject(stored) || !Array.isArray(stored.texts) || !Array.isArray(stored.rows)) return undefined
-  const { texts, rows } = stored as unknown as StoredRows // only `encodeRows` writes such values
+export function readRows(storedRows: unknown, keyId?: string): StoredRequest[] | undefined {
+  if (!isObject(storedRows) || !Array.isArray(storedRows.texts) || !Array.isArray(storedRows.rows)) return undefined
+  const { texts, rows } = storedRows as unknown as StoredRows // only `encodeRows` writes such values
   try {
     const index = keyId ? texts.indexOf(keyId) + 1 : keyId === '' ? 0 : undefined
     if (keyId && index === 0) return []

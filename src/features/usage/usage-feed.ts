@@ -95,8 +95,8 @@ export function followJournal(options: {
   const { storage, freshness, instanceId, hasReaders, send, onError } = options
 
   async function sendBatch(key: string): Promise<void> {
-    const stored = await storage.get(key) // `undefined` if the batch has already been folded and deleted
-    for (const request of (stored && decodeBatch(stored.value)?.requests) ?? []) send(request)
+    const storedBatch = await storage.get(key) // `undefined` if the batch has already been folded and deleted
+    for (const request of (storedBatch && decodeBatch(storedBatch.value)?.requests) ?? []) send(request)
   }
 
   freshness.onChange((key) => {

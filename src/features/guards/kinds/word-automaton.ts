@@ -69,9 +69,13 @@ export function buildAutomaton(words: readonly string[]) {
    * Steps through the text and returns the last state. Calls `onEnd` with each state in which a word ends, the index after the word, and whether the
    * word ends inside a character, such as a ligature.
    */
-  function scan(text: string, onEnd: (state: number, end: number, isInside: boolean) => void, from = 0): number {
+  function scan(
+    text: string,
+    onEnd: (state: number, end: number, endsInsideCharacter: boolean) => void,
+    initialState = 0,
+  ): number {
     const { length } = text
-    let state = from
+    let state = initialState
     hint = CLEAR
     const peekAt = (start: number, previousState: number) => {
       if (hint !== HIDDEN) hint = Math.max(hint, peek(text, start, previousState)) as Hint

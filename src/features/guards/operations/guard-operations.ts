@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import {
-  choice,
   closedObject,
+  createChoiceSchema,
   createInputError,
   fields,
   type OrUnset,
@@ -36,7 +36,7 @@ import { findGuardProblem } from '../guard-problem.ts'
 import { createGuard, UNSIGNED_GUARD_MESSAGE, type UnstoredGuard } from '../named-guards.ts'
 import { applyChange } from './guard-headers.ts'
 import { describeGuardUses } from './guard-uses.ts'
-import { createGuardTest, type GuardTestResult, type GuardTrial, MAX_TEST_LENGTH } from './try-guards.ts'
+import { createGuardTester, type GuardTestResult, type GuardTrial, MAX_TEST_LENGTH } from './try-guards.ts'
 
 /**
  * Operations on guards that are stored as records. They accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP
@@ -75,11 +75,11 @@ export const guardInputs = {
     text: v.pipe(fields.text, v.maxLength(MAX_TEST_LENGTH, `must not be longer than ${MAX_TEST_LENGTH} characters`)),
     guards: v.exactOptional(createSchema(guardNames)),
     guard: v.exactOptional(createInputSchema(guardFields, 'create')),
-    stage: v.exactOptional(choice(['request', 'answer'])),
+    stage: v.exactOptional(createChoiceSchema(['request', 'answer'])),
   }),
 }
 
-interface GuardOperationDependencies extends Omit<Parameters<typeof createGuardTest>[0], 'findGuard'> {
+interface GuardOperationDependencies extends Omit<Parameters<typeof createGuardTester>[0], 'findGuard'> {
   store: WritableStore
   clock: Clock
 }
@@ -140,7 +140,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
     return requirePresent(changedRecord, 'Guard')
   }
 
-  const { test } = createGuardTest({
+  const { test } = createGuardTester({
     ...deps,
     async findGuard(name) {
       const record = await requireGuard(name)

@@ -47,7 +47,7 @@ interface TestDependencies {
   findGuard(name: string): Promise<Guard>
 }
 
-export function createGuardTest({ clock, infoSources, fetch, serve, findGuard }: TestDependencies) {
+export function createGuardTester({ clock, infoSources, fetch, serve, findGuard }: TestDependencies) {
   async function tryGuard(guard: Guard, text: string, stage: 'request' | 'answer') {
     const startedAt = clock.now()
     let failure: unknown

@@ -49,7 +49,7 @@ export const filterNamed = (entries: readonly Entry[]) => entries.filter(({ mode
 export function Entries({ entries, listId, isWeighted, isChat }: EntriesProps) {
   const message = useSignal('')
   const draggedIndex = useSignal<number | undefined>(undefined)
-  function move(from: number, to: number) {
+  function moveEntry(from: number, to: number) {
     if (to < 0 || to >= entries.value.length || from === to) return
     const reorderedEntries = [...entries.value]
     const [entry] = reorderedEntries.splice(from, 1)
@@ -72,7 +72,7 @@ export function Entries({ entries, listId, isWeighted, isChat }: EntriesProps) {
               onDragOver={(event) => event.preventDefault()}
               onDrop={(event) => {
                 event.preventDefault()
-                if (draggedIndex.value !== undefined) move(draggedIndex.value, index)
+                if (draggedIndex.value !== undefined) moveEntry(draggedIndex.value, index)
               }}
             >
               <button
@@ -84,7 +84,7 @@ export function Entries({ entries, listId, isWeighted, isChat }: EntriesProps) {
                 onKeyDown={(event) => {
                   if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return
                   event.preventDefault()
-                  move(index, index + (event.key === 'ArrowUp' ? -1 : 1))
+                  moveEntry(index, index + (event.key === 'ArrowUp' ? -1 : 1))
                 }}
               >
                 ≡

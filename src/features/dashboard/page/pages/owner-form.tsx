@@ -82,7 +82,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   const actsFor = useSignal(owner?.actsFor ? (owner.actsFor.plan ?? ANY_NAME) : '')
   const promptCaching = useSignal(toCachingChoice(owner?.promptCaching))
   const limits = useLimits(owner?.limits)
-  const each = useLimits(owner?.each)
+  const eachLimits = useLimits(owner?.each)
   const kinds = useSignal<Kind[]>(owner?.kinds ?? [])
   const require = useSignal(toPairs(owner?.require))
   const metadata = useSignal(toPairs(owner?.metadata))
@@ -106,7 +106,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
         guardsExcept: toNames(guardsExcept.value),
       }),
       ...(!isAccount && { guards: toNames(guards.value) }),
-      ...(of === 'group' && { each: each.value() }),
+      ...(of === 'group' && { each: eachLimits.value() }),
       ...(isAccount && { plan: group.value || null, ...(!owner && { id: id.value }) }),
     }
   }
@@ -166,7 +166,9 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
       </fieldset>
       <CachingField of={promptCaching} inherited="Default" />
       <LimitFieldset title="Limits" path="limits" limits={limits} />
-      {of === 'group' && <LimitFieldset title="Limits for each account with this plan" path="each" limits={each} />}
+      {of === 'group' && (
+        <LimitFieldset title="Limits for each account with this plan" path="each" limits={eachLimits} />
+      )}
       {!isAccount && <TextField label="Guards" path="guards" hint="Names, separated by commas." of={guards} />}
       {of === 'key' && (
         <TextField

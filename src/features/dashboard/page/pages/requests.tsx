@@ -128,11 +128,11 @@ function RequestList() {
 }
 
 async function load() {
-  const [{ requests, before: next, missing }, { keys }] = await Promise.all([
+  const [{ requests, before: firstCursor, missing }, { keys }] = await Promise.all([
     api.value.usage.requests(getQuery()),
     api.value.keys.list({ values: 'none' }),
   ])
-  return { requests, next, missing, names: new Map(keys.map(({ id, name }) => [id, name])) }
+  return { requests, next: firstCursor, missing, names: new Map(keys.map(({ id, name }) => [id, name])) }
 }
 
 function getFilter() {
