@@ -11,53 +11,58 @@ export interface CitedText {
   partIndex: number
 }
 
-type FoundCitation = { key: number; citation: Citation }
+type TextCitation = { key: number; citation: Citation }
 
 /** Parses a candidate's sources as citations in the text parts that they support. */
-export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[]): FoundCitation[] {
-  const last = texts.at(-1)
-  if (!last) return []
+export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[]): TextCitation[] {
+  const lastText = texts.at(-1)
+  if (!lastText) return []
   const offsets = new Map<CitedText, Offsets>()
-  const { groundingMetadata: grounding, citationMetadata: quoted } = candidate
-  const found = isObject(grounding) ? parseSupports(grounding, { texts, last, offsets }) : []
-  for (const entry of getQuotedSources(quoted)) {
+  const { groundingMetadata: grounding, citationMetadata } = candidate
+  const textCitations = isObject(grounding) ? parseSupports(grounding, { texts, lastText, offsets }) : []
+  for (const entry of getQuotedSources(citationMetadata)) {
     if (!isObject(entry) || typeof entry.uri !== 'string') continue
-    found.push({ key: last.key, citation: { ...parseSource(entry), ...findSpan(last, entry, offsets) } })
+    textCitations.push({
+      key: lastText.key,
+      citation: { ...parseSource(entry), ...findSpan(lastText, entry, offsets) },
+    })
   }
-  return found
+  return textCitations
 }
 
 /** Returns whether a candidate names any sources. Often it only contains search queries. */
-export function hasSources({ groundingMetadata: grounding, citationMetadata: quoted }: JsonObject): boolean {
-  const lists = [isObject(grounding) && grounding.groundingChunks, getQuotedSources(quoted)]
+export function hasSources({ groundingMetadata: grounding, citationMetadata }: JsonObject): boolean {
+  const lists = [isObject(grounding) && grounding.groundingChunks, getQuotedSources(citationMetadata)]
   return lists.some((list) => Array.isArray(list) && list.length > 0)
 }
 
 /** Returns the quotation sources: the same list under two names, one in the Gemini API and one in Vertex. */
-function getQuotedSources(quoted: unknown): unknown[] {
-  const list = isObject(quoted) ? (quoted.citationSources ?? quoted.citations) : undefined
+function getQuotedSources(citationMetadata: unknown): unknown[] {
+  const list = isObject(citationMetadata) ? (citationMetadata.citationSources ?? citationMetadata.citations) : undefined
   return Array.isArray(list) ? list : []
 }
 
 interface TextContext {
   texts: readonly CitedText[]
-  last: CitedText
+  lastText: CitedText
   offsets: Map<CitedText, Offsets>
 }
 
-function parseSupports(grounding: JsonObject, { texts, last, offsets }: TextContext): FoundCitation[] {
+function parseSupports(grounding: JsonObject, { texts, lastText, offsets }: TextContext): TextCitation[] {
   const chunks: unknown[] = Array.isArray(grounding.groundingChunks) ? grounding.groundingChunks : []
   const sources = chunks.map((chunk) => (isObject(chunk) ? parseSource(mergeSources(chunk)) : {}))
   const supports: unknown[] = Array.isArray(grounding.groundingSupports) ? grounding.groundingSupports : []
-  const cite = (source: Citation | undefined, key: number, span: TextSpan | undefined): FoundCitation[] =>
+  const createCitations = (source: Citation | undefined, key: number, span: TextSpan | undefined): TextCitation[] =>
     source && Object.keys(source).length > 0 ? [{ key, citation: { ...source, ...span } }] : []
-  if (supports.length === 0) return sources.flatMap((source) => cite(source, last.key, undefined))
+  if (supports.length === 0) return sources.flatMap((source) => createCitations(source, lastText.key, undefined))
   return supports.flatMap((support) => {
     if (!isObject(support)) return []
     const indices: unknown[] = Array.isArray(support.groundingChunkIndices) ? support.groundingChunkIndices : []
     const segment = isObject(support.segment) ? support.segment : {}
-    const { key, span } = locate(segment, { texts, last, offsets })
-    return indices.flatMap((index) => cite(typeof index === 'number' ? sources[index] : undefined, key, span))
+    const { key, span } = locateSegment(segment, { texts, lastText, offsets })
+    return indices.flatMap((index) =>
+      createCitations(typeof index === 'number' ? sources[index] : undefined, key, span),
+    )
   })
 }
 
@@ -74,33 +79,37 @@ interface TextSpan {
 }
 
 /** Finds a segment's position, preferably by its quote, because its part index may be missing and a stream's parts are joined. */
-function locate(
+function locateSegment(
   segment: JsonObject,
-  { texts, last, offsets }: TextContext,
+  { texts, lastText, offsets }: TextContext,
 ): { key: number; span: TextSpan | undefined } {
   const { text: quote, partIndex = 0 } = segment
   const citedText = texts.find((text) => text.partIndex === partIndex)
-  const likely = citedText ? [citedText, ...texts.filter((text) => text !== citedText)] : texts
+  const candidates = citedText ? [citedText, ...texts.filter((text) => text !== citedText)] : texts
   if (typeof quote !== 'string' || quote === '') {
-    const holder = citedText ?? last
-    return { key: holder.key, span: findSpan(holder, segment, offsets) }
+    const fallbackText = citedText ?? lastText
+    return { key: fallbackText.key, span: findSpan(fallbackText, segment, offsets) }
   }
-  for (const holder of likely) {
-    const span = findSpan(holder, segment, offsets)
-    if (span && holder.text.slice(span.start, span.end) === quote) return { key: holder.key, span }
+  for (const candidate of candidates) {
+    const span = findSpan(candidate, segment, offsets)
+    if (span && candidate.text.slice(span.start, span.end) === quote) return { key: candidate.key, span }
   }
-  for (const holder of likely) {
-    const start = holder.text.indexOf(quote)
-    if (start !== -1) return { key: holder.key, span: { start, end: start + quote.length } }
+  for (const candidate of candidates) {
+    const start = candidate.text.indexOf(quote)
+    if (start !== -1) return { key: candidate.key, span: { start, end: start + quote.length } }
   }
-  return { key: (citedText ?? last).key, span: undefined }
+  return { key: (citedText ?? lastText).key, span: undefined }
 }
 
 /** Finds a source's span in a text part. The start defaults to 0. Returns `undefined` if the end is missing. */
-function findSpan(holder: CitedText, { startIndex = 0, endIndex }: JsonObject, offsetsByText: Map<CitedText, Offsets>) {
+function findSpan(
+  citedText: CitedText,
+  { startIndex = 0, endIndex }: JsonObject,
+  offsetsByText: Map<CitedText, Offsets>,
+) {
   if (typeof startIndex !== 'number' || typeof endIndex !== 'number' || endIndex <= startIndex) return undefined
-  const offsets = offsetsByText.get(holder) ?? createOffsets(holder.text)
-  offsetsByText.set(holder, offsets)
+  const offsets = offsetsByText.get(citedText) ?? createOffsets(citedText.text)
+  offsetsByText.set(citedText, offsets)
   return { start: offsets.toUnit(startIndex), end: offsets.toUnit(endIndex) }
 }
 
@@ -136,21 +145,21 @@ export function writeGrounding(texts: readonly CitedTextPart[], queries: readonl
 
 /** Writes a source. A source with a URL becomes a web page, where clients look for it. Only retrieved text can have a quote. */
 function writeSource({ url, title, quote }: Citation): WireChunk {
-  const retrieved = omitUndefined<WireSource>({ uri: url, title, text: quote })
-  if (url === undefined) return { retrievedContext: retrieved }
+  const retrievedSource = omitUndefined<WireSource>({ uri: url, title, text: quote })
+  if (url === undefined) return { retrievedContext: retrievedSource }
   const web = omitUndefined<WireSource>({ uri: url, title })
-  return quote ? { web, retrievedContext: retrieved } : { web }
+  return quote ? { web, retrievedContext: retrievedSource } : { web }
 }
 
 function writeSegment(
   { start, end }: Citation,
   { text, offsets, partIndex }: { text: string; offsets: Offsets; partIndex: number },
 ): Pick<WireSupport, 'segment'> {
-  const position = partIndex > 0 ? { partIndex } : {}
-  if (start === undefined || end === undefined || text === '') return partIndex > 0 ? { segment: position } : {}
+  const partPosition = partIndex > 0 ? { partIndex } : {}
+  if (start === undefined || end === undefined || text === '') return partIndex > 0 ? { segment: partPosition } : {}
   return {
     segment: {
-      ...position,
+      ...partPosition,
       startIndex: offsets.toByte(start),
       endIndex: offsets.toByte(end),
       text: text.slice(start, end),
@@ -167,31 +176,31 @@ interface Offsets {
 
 /** Computes a text part's offsets once for all of its citations. */
 function createOffsets(text: string): Offsets {
-  const starts = new Uint32Array(text.length + 1) // the number of bytes before each UTF-16 unit
+  const byteOffsets = new Uint32Array(text.length + 1) // the number of bytes before each UTF-16 unit
   let bytes = 0
   for (let unit = 0; unit < text.length; unit++) {
-    starts[unit] = bytes
+    byteOffsets[unit] = bytes
     const code = text.charCodeAt(unit)
-    if (isHigh(code) && isLow(text.charCodeAt(unit + 1))) {
-      starts[++unit] = bytes
+    if (isHighSurrogate(code) && isLowSurrogate(text.charCodeAt(unit + 1))) {
+      byteOffsets[++unit] = bytes
       bytes += 4
     } else bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : 3
   }
-  starts[text.length] = bytes
+  byteOffsets[text.length] = bytes
   return {
-    toByte: (unit) => starts[Math.max(0, Math.min(unit, text.length))] ?? bytes,
+    toByte: (unit) => byteOffsets[Math.max(0, Math.min(unit, text.length))] ?? bytes,
     toUnit(offset) {
       let low = 0
       let high = text.length
       while (low < high) {
         const middle = (low + high + 1) >> 1
-        if ((starts[middle] ?? bytes) <= offset) low = middle
+        if ((byteOffsets[middle] ?? bytes) <= offset) low = middle
         else high = middle - 1
       }
-      return isLow(text.charCodeAt(low)) ? low - 1 : low
+      return isLowSurrogate(text.charCodeAt(low)) ? low - 1 : low
     },
   }
 }
 
-const isHigh = (code: number) => code >= 0xd800 && code < 0xdc00
-const isLow = (code: number) => code >= 0xdc00 && code < 0xe000
+const isHighSurrogate = (code: number) => code >= 0xd800 && code < 0xdc00
+const isLowSurrogate = (code: number) => code >= 0xdc00 && code < 0xe000

@@ -7,11 +7,11 @@ import type { ErrorDetails, FormatErrors } from '../format.ts'
 import type { ErrorResponse } from '../translator.ts'
 
 export const geminiErrors: FormatErrors = {
-  createBody: body,
-  createEvent: (error) => `data: ${JSON.stringify(body(error))}\n\n`,
+  createBody: writeErrorBody,
+  createEvent: (error) => `data: ${JSON.stringify(writeErrorBody(error))}\n\n`,
   isReadable,
   isErrorEvent: ({ data }) => isReadable(tryParseJson(data)),
-  isOverflowError: ({ message }) => KNOWN_OVERFLOW.test(String(message)),
+  isOverflowError: ({ message }) => OVERFLOW_PATTERN.test(String(message)),
   /** Reads an error. Its code is the status name, because Google's own `code` is the status number. */
   read(body) {
     const envelope: unknown = Array.isArray(body) ? body[0] : body
@@ -22,7 +22,7 @@ export const geminiErrors: FormatErrors = {
 }
 
 /** Writes Google's error envelope: the numeric status, its name, and machine-readable details. */
-function body({ status, code, message, retryAfterSeconds }: ErrorDetails): object {
+function writeErrorBody({ status, code, message, retryAfterSeconds }: ErrorDetails): object {
   const name = nameByStatus[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
   const text = code === 'CONTEXT_OVERFLOW' ? writeOverflowMessage(message) : message
   const error = { code: status, message: text, status: name }
@@ -41,11 +41,11 @@ function isReadable(body: unknown): boolean {
 
 /** Adds the wording by which clients recognize a context overflow. */
 const writeOverflowMessage = (message: string): string =>
-  KNOWN_OVERFLOW.test(message)
+  OVERFLOW_PATTERN.test(message)
     ? message
     : `The input token count exceeds the maximum number of tokens allowed. ${message}`
 
-const KNOWN_OVERFLOW = /input token count/i
+const OVERFLOW_PATTERN = /input token count/i
 
 const nameByStatus: Record<number, string> = {
   401: 'UNAUTHENTICATED',
@@ -64,10 +64,10 @@ const nameByStatus: Record<number, string> = {
 
 /** Parses a provider's error response: Google's envelope, bare or in an array, or a proxy's error. */
 export function parseError(response: ErrorResponse): CanonicalError {
-  const parsed = parseProviderError(response)
+  const canonicalError = parseProviderError(response)
   const envelope: unknown = Array.isArray(response.body) ? response.body[0] : response.body
   const error = isObject(envelope) && isObject(envelope.error) ? envelope.error : undefined
-  return error ? refine(parsed, error) : parsed
+  return error ? addDetails(canonicalError, error) : canonicalError
 }
 
 /** Parses the error in a chunk. */
@@ -77,22 +77,24 @@ export function parseStreamError(error: unknown): CanonicalError {
 }
 
 /** Adds details that only Google reports: the status name, and the field that caused the error. */
-function refine(parsed: CanonicalError, error: JsonObject): CanonicalError {
+function addDetails(canonicalError: CanonicalError, error: JsonObject): CanonicalError {
   const details: JsonObject[] = Array.isArray(error.details) ? error.details.filter(isObject) : []
-  const code = isText(error.status) ? error.status : parsed.code
+  const code = isNonemptyString(error.status) ? error.status : canonicalError.code
   const field = readField(details)
-  const refined: CanonicalError = { ...parsed }
-  if (code !== undefined) refined.code = code
-  if (field !== undefined) refined.param = field
-  return refined
+  const detailedError: CanonicalError = { ...canonicalError }
+  if (code !== undefined) detailedError.code = code
+  if (field !== undefined) detailedError.param = field
+  return detailedError
 }
 
 function readField(details: readonly JsonObject[]): string | undefined {
   const violations = details.flatMap(({ fieldViolations }) => (Array.isArray(fieldViolations) ? fieldViolations : []))
-  return violations.map((violation: unknown) => (isObject(violation) ? violation.field : undefined)).find(isText)
+  return violations
+    .map((violation: unknown) => (isObject(violation) ? violation.field : undefined))
+    .find(isNonemptyString)
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const isNonemptyString = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 /** Writes an error for Google's clients. Its details contain the wait and the field that caused the error. */
 export function writeError(error: CanonicalError): {

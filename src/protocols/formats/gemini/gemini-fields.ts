@@ -17,7 +17,7 @@ export function decodeBase64Text(base64: string): string | undefined {
 
 /** Parses how a candidate finished. Returns `undefined` if it hasn't. Tool calls are recognized by the content, because their reason is also STOP. */
 export function parseFinish(reason: unknown, explanation?: unknown): Finish | undefined {
-  const name = typeof reason === 'number' ? byNumber[reason] : reason
+  const name = typeof reason === 'number' ? FINISH_REASONS_BY_NUMBER[reason] : reason
   if (typeof name !== 'string' || name === '' || isUnspecifiedReason(name)) return undefined
   const knownReason = finishReasons.get(name) ?? 'stop'
   const hasExplanation = knownReason === 'content-filter' || knownReason === 'malformed-call'
@@ -66,12 +66,12 @@ const finishReasons = new Map<string, FinishReason>(
 )
 
 /** The reasons by number, for clients that request numeric enums. The first five are the same in all versions of the API. */
-const byNumber = ['FINISH_REASON_UNSPECIFIED', 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER']
+const FINISH_REASONS_BY_NUMBER = ['FINISH_REASON_UNSPECIFIED', 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER']
 
 /** Writes `finishReason` for a client. */
-export const writeFinishReason = (reason: FinishReason): WireFinish => wireReasons[reason]
+export const writeFinishReason = (reason: FinishReason): WireFinish => wireFinishReasons[reason]
 
-const wireReasons: Readonly<Record<FinishReason, WireFinish>> = {
+const wireFinishReasons: Readonly<Record<FinishReason, WireFinish>> = {
   stop: 'STOP',
   'stop-sequence': 'STOP',
   'tool-calls': 'STOP',
@@ -107,11 +107,11 @@ export function writeUsage({ inputTokens, outputTokens, cacheReadTokens, reasoni
 /** Parses a candidate's `logprobsResult`. */
 export function parseLogprobs(result: unknown): TokenLogprob[] | undefined {
   if (!isObject(result) || !Array.isArray(result.chosenCandidates)) return undefined
-  const tops: unknown[] = Array.isArray(result.topCandidates) ? result.topCandidates : []
+  const topCandidates: unknown[] = Array.isArray(result.topCandidates) ? result.topCandidates : []
   const tokens = result.chosenCandidates.flatMap((chosen: unknown, index): TokenLogprob[] => {
-    const top = tops[index]
-    const others = isObject(top) && Array.isArray(top.candidates) ? top.candidates.flatMap(parseToken) : []
-    return parseToken(chosen).map((token) => ({ ...token, topLogprobs: others }))
+    const top = topCandidates[index]
+    const topLogprobs = isObject(top) && Array.isArray(top.candidates) ? top.candidates.flatMap(parseToken) : []
+    return parseToken(chosen).map((token) => ({ ...token, topLogprobs }))
   })
   return tokens.length > 0 ? tokens : undefined
 }

@@ -54,9 +54,13 @@ function replaceCountModel(text: string, model: string): string {
   let body = ''
   let position = 0
   for (const { start, end } of spans) {
-    const nested = text.slice(start, end)
-    const updated = replaceSpans(nested, scanTopLevel(nested, ['model']).spans, JSON.stringify(`models/${model}`))
-    body += text.slice(position, start) + updated
+    const nestedRequest = text.slice(start, end)
+    const updatedRequest = replaceSpans(
+      nestedRequest,
+      scanTopLevel(nestedRequest, ['model']).spans,
+      JSON.stringify(`models/${model}`),
+    )
+    body += text.slice(position, start) + updatedRequest
     position = end
   }
   return body + text.slice(position)

@@ -14,77 +14,77 @@ export interface CompleteCall {
 /** Assembles calls that arrive in several parts. Most arrive in one. */
 interface CallAssembler {
   /** Adds a part and returns the calls that it completes. */
-  take(part: JsonObject): CompleteCall[]
+  addPart(part: JsonObject): CompleteCall[]
   /** Ends the open call, if there is one, and returns it. A call may end without a marker, before another part or at the end. */
   flush(): CompleteCall[]
 }
 
 /** Creates an assembler. Calls `onNameless` for a call without a name. */
 export function createCallAssembler(onNameless: () => void): CallAssembler {
-  let open: (Omit<CompleteCall, 'arguments'> & { args: PartialArgs }) | undefined
+  let openCall: (Omit<CompleteCall, 'arguments'> & { args: PartialArgs }) | undefined
 
   function flush(): CompleteCall[] {
-    if (!open) return []
-    const { args, ...call } = open
-    open = undefined
-    return [{ ...call, arguments: args.text() }]
+    if (!openCall) return []
+    const { args, ...call } = openCall
+    openCall = undefined
+    return [{ ...call, arguments: args.getText() }]
   }
 
-  function take({ functionCall, thoughtSignature }: JsonObject): CompleteCall[] {
+  function addPart({ functionCall, thoughtSignature }: JsonObject): CompleteCall[] {
     if (!isObject(functionCall)) return []
     const { name, args, partialArgs, willContinue } = functionCall
-    const flushed = name ? flush() : []
+    const flushedCalls = name ? flush() : []
     const call = { id: readString(functionCall.id), signature: readString(thoughtSignature) }
     if (typeof name === 'string' && name !== '') {
       if (willContinue !== true && partialArgs === undefined)
-        return [...flushed, { ...call, name, arguments: stringifyArguments(args) }]
-      open = { ...call, name, args: createPartialArgs() }
-    } else if (!open) {
+        return [...flushedCalls, { ...call, name, arguments: stringifyArguments(args) }]
+      openCall = { ...call, name, args: createPartialArgs() }
+    } else if (!openCall) {
       if (Object.keys(functionCall).length > 0) onNameless()
-      return flushed
+      return flushedCalls
     }
-    open.args.add(partialArgs)
-    open.signature ??= call.signature
-    return willContinue === true ? flushed : [...flushed, ...flush()]
+    openCall.args.add(partialArgs)
+    openCall.signature ??= call.signature
+    return willContinue === true ? flushedCalls : [...flushedCalls, ...flush()]
   }
 
-  return { take, flush }
+  return { addPart, flush }
 }
 
 /** Assembles a call's arguments from pieces that contain their path. */
 interface PartialArgs {
-  add(pieces: unknown): void
+  add(deltas: unknown): void
   /** Returns the arguments so far, as JSON. */
-  text(): string
+  getText(): string
 }
 
 /** Assembles arguments that Vertex streams: `{ jsonPath: '$.a.b[0]', stringValue: '…', willContinue: true }`. Only strings may come in pieces. */
 function createPartialArgs(): PartialArgs {
   const root = createObject()
-  let continued: string | undefined // the path of the incomplete string
+  let continuedPath: string | undefined // the path of the incomplete string
 
-  function put(piece: JsonObject) {
-    const { jsonPath } = piece
-    const value = readValue(piece)
+  function applyDelta(delta: JsonObject) {
+    const { jsonPath } = delta
+    const value = readValue(delta)
     if (typeof jsonPath !== 'string' || value === undefined) return
     const path = parsePath(jsonPath)
-    const last = path.pop()
-    if (last === undefined) return
-    const holder = path.reduce<Container>(
-      (container, segment, index) => getChild(container, segment, path[index + 1] ?? last),
+    const lastSegment = path.pop()
+    if (lastSegment === undefined) return
+    const container = path.reduce<Container>(
+      (container, segment, index) => getChild(container, segment, path[index + 1] ?? lastSegment),
       root,
     )
-    const name = toKey(holder, last)
-    const previous = continued === jsonPath ? holder[name] : undefined
-    holder[name] = typeof previous === 'string' && typeof value === 'string' ? previous + value : value
-    continued = piece.willContinue === true ? jsonPath : undefined
+    const name = toKey(container, lastSegment)
+    const previousValue = continuedPath === jsonPath ? container[name] : undefined
+    container[name] = typeof previousValue === 'string' && typeof value === 'string' ? previousValue + value : value
+    continuedPath = delta.willContinue === true ? jsonPath : undefined
   }
 
   return {
-    add(pieces) {
-      if (Array.isArray(pieces)) for (const piece of pieces) if (isObject(piece)) put(piece)
+    add(deltas) {
+      if (Array.isArray(deltas)) for (const delta of deltas) if (isObject(delta)) applyDelta(delta)
     },
-    text: () => JSON.stringify(root),
+    getText: () => JSON.stringify(root),
   }
 }
 
@@ -92,29 +92,29 @@ function createPartialArgs(): PartialArgs {
 type Container = { [name: string]: unknown }
 type Segment = string | number
 
-function readValue(piece: JsonObject): unknown {
-  const { stringValue, numberValue, boolValue } = piece
+function readValue(delta: JsonObject): unknown {
+  const { stringValue, numberValue, boolValue } = delta
   if (typeof stringValue === 'string') return stringValue
   if (typeof numberValue === 'number' || isExactNumber(numberValue)) return numberValue
   if (typeof boolValue === 'boolean') return boolValue
-  return 'nullValue' in piece ? null : undefined
+  return 'nullValue' in delta ? null : undefined
 }
 
 /** Parses a path such as `$.a['b c'][0]`, in the RFC 9535 forms that identify a single location. */
 function parsePath(path: string): Segment[] {
   return [...path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]/g)].map(
-    ([, name, index, single, double]) =>
-      index === undefined ? (name ?? (single ?? double ?? '').replace(/\\(.)/g, '$1')) : Number(index),
+    ([, name, index, singleQuoted, doubleQuoted]) =>
+      index === undefined ? (name ?? (singleQuoted ?? doubleQuoted ?? '').replace(/\\(.)/g, '$1')) : Number(index),
   )
 }
 
-function getChild(container: Container, segment: Segment, next: Segment): Container {
+function getChild(container: Container, segment: Segment, nextSegment: Segment): Container {
   const name = toKey(container, segment)
   const child = container[name]
   if (isContainer(child)) return child
-  const created = typeof next === 'number' ? ([] as unknown as Container) : createObject() // an array, whose indices count as names
-  container[name] = created
-  return created
+  const newChild = typeof nextSegment === 'number' ? ([] as unknown as Container) : createObject() // an array, whose indices count as names
+  container[name] = newChild
+  return newChild
 }
 
 /** Returns a segment's key. An index beyond an array's end refers to its end, so no path creates an array with millions of holes. */
@@ -134,8 +134,8 @@ const createObject = (): Container => Object.create(null)
 
 /** Parses a result into its text and an error flag. */
 export function parseResponse(response: JsonObject): { text: string; isError: boolean } {
-  const name = getWrapper(response)
-  if (name !== undefined) return { text: toText(response[name]), isError: name === 'error' }
+  const wrapper = getWrapperName(response)
+  if (wrapper !== undefined) return { text: toText(response[wrapper]), isError: wrapper === 'error' }
   return { text: Object.keys(response).length === 0 ? '' : JSON.stringify(response), isError: false }
 }
 
@@ -146,13 +146,13 @@ export function writeResponse(text: string, isError: boolean, reject: () => neve
   const mayBeJson = /^\s*[[{]/.test(text)
   if (mayBeJson && isTooDeep(text)) reject()
   const value = mayBeJson ? parseOpaque(text) : undefined
-  if (isObject(value) && getWrapper(value) === undefined && Object.keys(value).length > 0) return value
+  if (isObject(value) && getWrapperName(value) === undefined && Object.keys(value).length > 0) return value
   return { output: value ?? text }
 }
 
-function getWrapper(response: JsonObject): 'output' | 'result' | 'error' | undefined {
-  const [name, ...others] = Object.keys(response)
-  return others.length === 0 && (name === 'output' || name === 'result' || name === 'error') ? name : undefined
+function getWrapperName(response: JsonObject): 'output' | 'result' | 'error' | undefined {
+  const [name, ...otherNames] = Object.keys(response)
+  return otherNames.length === 0 && (name === 'output' || name === 'result' || name === 'error') ? name : undefined
 }
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

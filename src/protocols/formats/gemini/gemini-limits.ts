@@ -7,13 +7,13 @@ import { getHighestLimit, readResponseCount } from '../request-numbers.ts'
 export const geminiOutputLimit: OutputLimit = {
   get: (body) => getHighestLimit(listConfigs(body).flatMap((config) => LIMIT_FIELDS.map((name) => config[name]))),
   set({ text, body }, tokens) {
-    const outers = CONFIG_FIELDS.filter((name) => isObject(body[name]))
-    return (outers.length > 0 ? outers : CONFIG_FIELDS.slice(0, 1)).reduce((result, outer) => {
-      const present = LIMIT_FIELDS.filter((name) => (getConfig(body, outer)[name] ?? null) !== null)
-      const inners = present.length > 0 ? present : LIMIT_FIELDS.slice(0, 1)
-      return setMember(result, outer, (config) =>
-        inners.reduce(
-          (json, inner) => setMember(json, inner, () => String(tokens)),
+    const configNames = CONFIG_FIELDS.filter((name) => isObject(body[name]))
+    return (configNames.length > 0 ? configNames : CONFIG_FIELDS.slice(0, 1)).reduce((result, configName) => {
+      const presentLimits = LIMIT_FIELDS.filter((name) => (getConfig(body, configName)[name] ?? null) !== null)
+      const limitNames = presentLimits.length > 0 ? presentLimits : LIMIT_FIELDS.slice(0, 1)
+      return setMember(result, configName, (config) =>
+        limitNames.reduce(
+          (json, limitName) => setMember(json, limitName, () => String(tokens)),
           config?.startsWith('{') ? config : '{}',
         ),
       )

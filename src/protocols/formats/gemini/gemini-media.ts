@@ -14,15 +14,15 @@ type MediaPart = ImagePart | AudioPart | VideoPart | FilePart
 
 /** Parses a client part's `inlineData` or `fileData`. Returns `undefined` if it has neither. */
 export function parseMedia(part: Fields, warnings: Warnings): MediaPart | undefined {
-  const blob = part.fields('inlineData')
-  const file = part.fields('fileData')
-  const holder = blob ?? file
-  if (!holder) return undefined
-  const source = blob ? readInlineSource(blob) : readFileSource(holder)
-  const name = holder.string('displayName')
+  const inlineData = part.fields('inlineData')
+  const fileData = part.fields('fileData')
+  const mediaFields = inlineData ?? fileData
+  if (!mediaFields) return undefined
+  const source = inlineData ? readInlineSource(inlineData) : readFileSource(mediaFields)
+  const name = mediaFields.string('displayName')
   const media = toMediaPart(source, name)
-  if (name !== undefined && media.type !== 'file') warnings.recordDrop(holder.getPath('displayName'))
-  holder.dropUnread()
+  if (name !== undefined && media.type !== 'file') warnings.recordDrop(mediaFields.getPath('displayName'))
+  mediaFields.dropUnread()
   if (media.type === 'video') Object.assign(media, readVideoSettings(part))
   return media
 }
@@ -84,14 +84,17 @@ export function writeSource(
     case 'url':
       return {
         fileData: {
-          mimeType: source.mediaType ?? guessMediaType(source.url) ?? defaultTypes[kind],
+          mimeType: source.mediaType ?? guessMediaType(source.url) ?? defaultMediaTypes[kind],
           fileUri: source.url,
         },
       }
     case 'file-id':
       if (source.format !== 'gemini') return undefined
       return {
-        fileData: { mimeType: source.mediaType ?? guessMediaType(source.id) ?? defaultTypes[kind], fileUri: source.id },
+        fileData: {
+          mimeType: source.mediaType ?? guessMediaType(source.id) ?? defaultMediaTypes[kind],
+          fileUri: source.id,
+        },
       }
     default:
       return assertNever(source)
@@ -99,7 +102,7 @@ export function writeSource(
 }
 
 /** The default media types, because the field is required. */
-const defaultTypes: Readonly<Record<MediaPart['type'], string>> = {
+const defaultMediaTypes: Readonly<Record<MediaPart['type'], string>> = {
   image: 'image/jpeg',
   audio: 'audio/mpeg',
   video: 'video/mp4',
@@ -110,7 +113,7 @@ type Detail = NonNullable<ImagePart['detail']>
 
 /** Converts a media resolution, for all media or for one part, to an image detail. */
 export function toDetail(resolution: string | undefined): Detail | undefined {
-  return resolution === undefined ? undefined : getEntry(details, resolution)
+  return resolution === undefined ? undefined : getEntry(detailByResolution, resolution)
 }
 
 /** Reads a part's detail from its resolution object. */
@@ -119,26 +122,26 @@ export const readDetail = (part: Fields): Detail | undefined =>
 
 /** Returns one resolution for all media if the images agree on it, because not every model accepts a resolution per part. */
 export function getResolution(turns: readonly Turn[], warnings: Warnings): WireResolution | undefined {
-  const found = new Set<Detail>()
+  const detailLevels = new Set<Detail>()
   for (const turn of turns) {
     if (turn.role !== 'user') continue
     for (const part of turn.content)
-      if (part.type === 'image' && part.detail && part.detail !== 'auto') found.add(part.detail)
+      if (part.type === 'image' && part.detail && part.detail !== 'auto') detailLevels.add(part.detail)
   }
-  const [detail, ...others] = found
+  const [detail, ...otherLevels] = detailLevels
   if (detail === undefined) return undefined
-  if (others.length === 0) return resolutions[detail]
+  if (otherLevels.length === 0) return resolutionByDetail[detail]
   warnings.recordDrop('detail')
   return undefined
 }
 
-const details: Readonly<Record<string, Detail>> = {
+const detailByResolution: Readonly<Record<string, Detail>> = {
   MEDIA_RESOLUTION_LOW: 'low',
   MEDIA_RESOLUTION_HIGH: 'high',
   MEDIA_RESOLUTION_ULTRA_HIGH: 'original',
 }
 
-const resolutions: Readonly<Record<Detail, WireResolution | undefined>> = {
+const resolutionByDetail: Readonly<Record<Detail, WireResolution | undefined>> = {
   auto: undefined,
   low: 'MEDIA_RESOLUTION_LOW',
   high: 'MEDIA_RESOLUTION_HIGH',

@@ -13,7 +13,7 @@ export function parseThinking(config: Fields): ReasoningOptions | undefined {
   const budget = config.number('thinkingBudget')
   const level = config.string('thinkingLevel')?.toUpperCase()
   const includeThoughts = config.boolean('includeThoughts')
-  const effort = level === undefined ? undefined : getEntry(efforts, level)
+  const effort = level === undefined ? undefined : getEntry(effortByLevel, level)
   const reasoning = omitUndefined<ReasoningOptions>({
     effort: budget === 0 ? 'none' : effort,
     budget: budget === undefined || budget === 0 ? undefined : budget < 0 ? 'auto' : budget,
@@ -23,7 +23,12 @@ export function parseThinking(config: Fields): ReasoningOptions | undefined {
   return Object.keys(reasoning).length > 0 ? reasoning : undefined
 }
 
-const efforts: Readonly<Record<string, Effort>> = { MINIMAL: 'minimal', LOW: 'low', MEDIUM: 'medium', HIGH: 'high' }
+const effortByLevel: Readonly<Record<string, Effort>> = {
+  MINIMAL: 'minimal',
+  LOW: 'low',
+  MEDIUM: 'medium',
+  HIGH: 'high',
+}
 
 /** Writes `thinkingConfig` for a provider: a level or a budget, because Google rejects both together. */
 export function writeThinking(
@@ -33,7 +38,7 @@ export function writeThinking(
   if (control === 'none') return undefined
   const config = omitUndefined<WireThinking>({
     includeThoughts: show === undefined ? undefined : show !== 'none',
-    thinkingLevel: control === 'level' && effort ? levels[effort] : undefined,
+    thinkingLevel: control === 'level' && effort ? levelByEffort[effort] : undefined,
     thinkingBudget: control === 'level' ? undefined : toBudget(effort, budget),
   })
   return Object.keys(config).length > 0 ? config : undefined
@@ -44,7 +49,7 @@ function toBudget(effort: Effort | undefined, budget: ReasoningOptions['budget']
   return budget === 'auto' ? -1 : budget
 }
 
-const levels: Readonly<Record<Effort, WireLevel>> = {
+const levelByEffort: Readonly<Record<Effort, WireLevel>> = {
   none: 'MINIMAL',
   minimal: 'MINIMAL',
   low: 'LOW',
@@ -62,8 +67,8 @@ const levels: Readonly<Record<Effort, WireLevel>> = {
 /** Parses a client's signature: state that the gateway sealed, or a Google signature from an unknown account. */
 export function parseSignature(signature: string | undefined): OpaqueState | undefined {
   if (!signature || PLACEHOLDER_SIGNATURES.has(signature)) return undefined
-  const sealed = decodeBase64Text(signature) // Google's own signatures aren't UTF-8
-  const state = sealed === undefined ? undefined : readSealedState(sealed)
+  const sealedState = decodeBase64Text(signature) // Google's own signatures aren't UTF-8
+  const state = sealedState === undefined ? undefined : readSealedState(sealedState)
   return state ?? { origin: { format: 'gemini', account: '' }, kind: 'thought-signature', data: signature }
 }
 

@@ -13,15 +13,15 @@ import type { EmbeddedError } from '../format.ts'
  */
 export function readGeminiUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
-  const total = readTokenCount(usage.totalTokenCount)
+  const totalTokens = readTokenCount(usage.totalTokenCount)
   const inputTokens = readTokenCount(usage.promptTokenCount) + readTokenCount(usage.toolUsePromptTokenCount)
   const reasoningTokens = readTokenCount(usage.thoughtsTokenCount)
   const outputTokens = readTokenCount(usage.candidatesTokenCount) + reasoningTokens
-  if (total + inputTokens + outputTokens === 0) return undefined
+  if (totalTokens + inputTokens + outputTokens === 0) return undefined
   return {
     inputTokens,
     // Some proxies report only a total.
-    outputTokens: outputTokens || Math.max(0, total - inputTokens),
+    outputTokens: outputTokens || Math.max(0, totalTokens - inputTokens),
     cacheReadTokens: readTokenCount(usage.cachedContentTokenCount),
     reasoningTokens,
     ...readMediaTokens(usage.promptTokensDetails, usage.candidatesTokensDetails),
@@ -52,7 +52,7 @@ export function toMalformedError(
   { finishReason, finishMessage }: JsonObject,
   isStarted: boolean,
 ): EmbeddedError | undefined {
-  if (!(isStarted ? BROKEN_PATTERN : BROKEN_IF_EMPTY).test(formatScalar(finishReason))) return undefined
+  if (!(isStarted ? MALFORMED_PATTERN : MALFORMED_IF_EMPTY_PATTERN).test(formatScalar(finishReason))) return undefined
   return {
     class: 'content',
     status: 502,
@@ -60,6 +60,6 @@ export function toMalformedError(
   }
 }
 
-const BROKEN_PATTERN = /^(?:MALFORMED_|UNEXPECTED_TOOL|TOO_MANY_TOOL|MISSING_THOUGHT)/
+const MALFORMED_PATTERN = /^(?:MALFORMED_|UNEXPECTED_TOOL|TOO_MANY_TOOL|MISSING_THOUGHT)/
 
-const BROKEN_IF_EMPTY = new RegExp(`${BROKEN_PATTERN.source}|^(?:OTHER|5|NO_IMAGE)$`)
+const MALFORMED_IF_EMPTY_PATTERN = new RegExp(`${MALFORMED_PATTERN.source}|^(?:OTHER|5|NO_IMAGE)$`)

@@ -24,11 +24,11 @@ export function createGeminiStreamState(): StreamState {
     for (const candidate of candidates) {
       if (!isObject(candidate)) continue
       if (hasContent(candidate)) state.hasStarted = true
-      if (candidate.finishReason) end(candidate)
+      if (candidate.finishReason) recordFinish(candidate)
     }
   }
 
-  function end(candidate: JsonObject) {
+  function recordFinish(candidate: JsonObject) {
     const error = toMalformedError(candidate, state.hasStarted)
     state.hasEnded = true
     if (error) state.error ??= error

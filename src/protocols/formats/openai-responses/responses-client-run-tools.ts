@@ -14,7 +14,7 @@ import type { WireClientCall } from './responses-wire.ts'
 /** The tool types, which are also the function names. */
 export type ClientToolKind = 'shell' | 'local_shell' | 'apply_patch'
 
-interface Definition {
+interface ClientToolDefinition {
   description: string
   schema: JsonObject
   /** Returns the function arguments for a call item. */
@@ -42,7 +42,7 @@ const createSchema = (properties: JsonObject, ...required: string[]): JsonObject
   required,
 })
 
-const definitions: Readonly<Record<ClientToolKind, Definition>> = {
+const definitions: Readonly<Record<ClientToolKind, ClientToolDefinition>> = {
   shell: {
     description: 'Runs shell commands on the machine of the user, side by side, and returns what each of them prints.',
     schema: createSchema(
@@ -67,7 +67,8 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
       }
       return { type: 'shell_call', action, environment: { type: 'local' } }
     },
-    formatOutput: ({ output }) => (Array.isArray(output) ? output.filter(isObject).map(formatRun).join('\n\n') : ''),
+    formatOutput: ({ output }) =>
+      Array.isArray(output) ? output.filter(isObject).map(formatCommandResult).join('\n\n') : '',
   },
   local_shell: {
     description: 'Runs one command on the machine of the user and returns what it prints.',
@@ -85,13 +86,13 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
       return isObject(env) && Object.keys(env).length > 0 ? { ...args, env } : args
     },
     createCall({ command, working_directory, timeout_ms, env }) {
-      const words = typeof command === 'string' ? ['bash', '-lc', command] : readCommands(command)
-      if (!words) return undefined
+      const commandWords = typeof command === 'string' ? ['bash', '-lc', command] : readCommands(command)
+      if (!commandWords) return undefined
       const variables = Object.entries(isObject(env) ? env : {}).map(([name, value]) => [name, formatScalar(value)])
       return {
         type: 'local_shell_call',
         action: {
-          ...{ type: 'exec', command: words, env: Object.fromEntries(variables) },
+          ...{ type: 'exec', command: commandWords, env: Object.fromEntries(variables) },
           ...(typeof timeout_ms === 'number' && { timeout_ms }),
           ...(typeof working_directory === 'string' && { working_directory }),
         },
@@ -132,11 +133,13 @@ export const isClientTool = (type: unknown): type is ClientToolKind =>
 export function parseClientTool(tool: Fields): FunctionTool | undefined {
   const { type, environment } = tool.value
   if (!isClientTool(type)) return undefined
-  const host = isObject(environment) ? environment : {}
-  if ((host.type ?? 'local') !== 'local') return undefined
+  const environmentFields = isObject(environment) ? environment : {}
+  if ((environmentFields.type ?? 'local') !== 'local') return undefined
   const { description, schema } = definitions[type]
-  const skills = Array.isArray(host.skills) ? host.skills.filter(isObject) : []
-  const skillList = skills.map(({ name, path, description: use }) => `- ${name} (${path}): ${use}`)
+  const skills = Array.isArray(environmentFields.skills) ? environmentFields.skills.filter(isObject) : []
+  const skillList = skills.map(
+    ({ name, path, description: skillDescription }) => `- ${name} (${path}): ${skillDescription}`,
+  )
   const fullDescription = [
     description,
     ...(skillList.length > 0 ? ['Skills, to be read before use:', ...skillList] : []),
@@ -174,8 +177,8 @@ export function createClientCall(kind: ClientToolKind, input: string): ClientCal
 
 const createNativeValue = (value: JsonObject) => ({ format: 'openai-responses' as const, value })
 
-function getItemKind(type: unknown, ending: string): ClientToolKind | undefined {
-  const kind = typeof type === 'string' && type.endsWith(ending) ? type.slice(0, -ending.length) : undefined
+function getItemKind(type: unknown, suffix: string): ClientToolKind | undefined {
+  const kind = typeof type === 'string' && type.endsWith(suffix) ? type.slice(0, -suffix.length) : undefined
   return isClientTool(kind) ? kind : undefined
 }
 
@@ -190,10 +193,10 @@ const omitNull = (object: JsonObject): JsonObject =>
 
 const readNumberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null)
 
-function formatRun({ stdout, stderr, outcome }: JsonObject): string {
+function formatCommandResult({ stdout, stderr, outcome }: JsonObject): string {
   const { type, exit_code: code } = isObject(outcome) ? outcome : {}
-  const end = type === 'timeout' ? ['timed out'] : code === undefined ? [] : [`exit code: ${code}`]
-  const errors = readStringOrEmpty(stderr)
-  const parts = [readStringOrEmpty(stdout), ...(errors === '' ? [] : [`stderr:\n${errors}`])]
-  return [...end, ...parts.filter((text) => text !== '')].join('\n')
+  const ending = type === 'timeout' ? ['timed out'] : code === undefined ? [] : [`exit code: ${code}`]
+  const errorOutput = readStringOrEmpty(stderr)
+  const parts = [readStringOrEmpty(stdout), ...(errorOutput === '' ? [] : [`stderr:\n${errorOutput}`])]
+  return [...ending, ...parts.filter((text) => text !== '')].join('\n')
 }

@@ -3,7 +3,7 @@ import type { SseEvent } from '../../../lib/sse.ts'
 import { getErrorObject, readMessage } from '../errors/read-error.ts'
 import type { ErrorDetails, FormatErrors, StreamPosition } from '../format.ts'
 import { getErrorType, toOpenAICode, writeOpenAIErrorBody } from '../openai-errors.ts'
-import { echoDefaults, inProgress, stateless } from './responses-stream-state.ts'
+import { echoDefaults, IN_PROGRESS_OUTCOME, STATELESS_FIELDS } from './responses-stream-state.ts'
 
 /** Reads and writes OpenAI Responses errors. */
 export const responseErrors: FormatErrors = {
@@ -26,24 +26,24 @@ export const responseErrors: FormatErrors = {
  * repeat an `error` event that the provider sent and the client already received.
  */
 function writeErrorEvents(
-  facts: ErrorDetails,
+  details: ErrorDetails,
   { sequenceNumber = -1, response, forwardedError }: StreamPosition = {},
 ): string {
-  const error = { code: toOpenAICode(facts.code), message: facts.message }
-  const failed = {
+  const error = { code: toOpenAICode(details.code), message: details.message }
+  const failedResponse = {
     object: 'response',
-    ...stateless,
+    ...STATELESS_FIELDS,
     ...echoDefaults,
     ...response,
-    ...inProgress,
+    ...IN_PROGRESS_OUTCOME,
     status: 'failed',
     error,
   }
   if (forwardedError && getEventType(forwardedError) === 'error')
-    return writeEvent('response.failed', sequenceNumber + 1, { response: failed })
+    return writeEvent('response.failed', sequenceNumber + 1, { response: failedResponse })
   return (
-    writeEvent('error', sequenceNumber + 1, { ...error, param: null, ...writeOpenAIErrorBody(facts) }) +
-    writeEvent('response.failed', sequenceNumber + 2, { response: failed })
+    writeEvent('error', sequenceNumber + 1, { ...error, param: null, ...writeOpenAIErrorBody(details) }) +
+    writeEvent('response.failed', sequenceNumber + 2, { response: failedResponse })
   )
 }
 

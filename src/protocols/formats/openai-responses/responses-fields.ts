@@ -63,8 +63,8 @@ export const wireEndings: Readonly<Record<FinishReason, Ending>> = {
 }
 
 /** Writes `usage` for a client. */
-export function writeUsage({ inputTokens, outputTokens, ...usage }: TokenUsage): WireUsage {
-  const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage
+export function writeUsage({ inputTokens, outputTokens, ...details }: TokenUsage): WireUsage {
+  const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = details
   return {
     input_tokens: inputTokens,
     input_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
@@ -99,8 +99,8 @@ function parseAnnotation(annotation: unknown): Citation | undefined {
 }
 
 /** Writes a citation in a text part of `length`. Returns `undefined` if it cites a document from the request, which the format doesn't support. */
-export function writeAnnotation(citation: Citation, length: number): WireAnnotation | undefined {
-  const { url, fileId, title = '', start = 0, end = length } = citation
+export function writeAnnotation(citation: Citation, textLength: number): WireAnnotation | undefined {
+  const { url, fileId, title = '', start = 0, end = textLength } = citation
   if (url !== undefined) return { type: 'url_citation', url, title, start_index: start, end_index: end }
   return fileId === undefined ? undefined : { type: 'file_citation', file_id: fileId, filename: title, index: end }
 }
@@ -108,14 +108,14 @@ export function writeAnnotation(citation: Citation, length: number): WireAnnotat
 /** Parses a `web_search_call` from a client or provider. A page that it opened or searched is treated as a result. */
 export function parseSearch({ id, status, action }: { [name: string]: unknown }): ServerToolPart {
   const { query, queries, sources, url } = isObject(action) ? action : {}
-  const first = Array.isArray(queries) ? queries[0] : undefined
-  const text = query ?? first
+  const firstQuery = Array.isArray(queries) ? queries[0] : undefined
+  const queryText = query ?? firstQuery
   const results = Array.isArray(sources) ? sources : [{ url }]
   return {
     type: 'server-tool',
     tool: 'web-search',
     id: typeof id === 'string' ? id : '',
-    query: typeof text === 'string' ? text : '',
+    query: typeof queryText === 'string' ? queryText : '',
     ...(status === 'failed' && { error: 'unavailable' }),
     results: results.flatMap((source: unknown) =>
       isObject(source) && typeof source.url === 'string'

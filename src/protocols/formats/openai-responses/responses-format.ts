@@ -11,7 +11,7 @@ import { listReferences } from './responses-references.ts'
 const statefulFields = ['previous_response_id', 'conversation', 'background']
 
 /** Properties that all endpoints share. */
-const shared: Pick<Endpoint, 'statefulFields' | 'streamOnlyField' | 'getReferences'> = {
+const sharedOptions: Pick<Endpoint, 'statefulFields' | 'streamOnlyField' | 'getReferences'> = {
   statefulFields,
   streamOnlyField: 'stream_options',
   getReferences: ({ body }) => listReferences(body.input),
@@ -24,17 +24,17 @@ export const openaiResponses: SharedFormat = {
   defaultHeaders: {},
   endpoints: [
     createFixedEndpoint('openai-responses', '/responses', {
-      ...shared,
+      ...sharedOptions,
       getCompactionMode: readCompactionMode,
       limitsOutput: true,
     }),
     createFixedEndpoint('openai-responses', '/responses/input_tokens', {
-      ...shared,
+      ...sharedOptions,
       operation: operations.countTokens,
       streams: 'never',
     }),
     createFixedEndpoint('openai-responses', '/responses/compact', {
-      ...shared,
+      ...sharedOptions,
       operation: operations.compact,
       streams: 'never',
     }),

@@ -12,19 +12,19 @@ export function parseResponseUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
   const cost = readCost(usage)
   if (cost.costUsd === undefined && !hasTokenCount(usage.output_tokens)) return undefined
-  const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {}
-  const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
+  const inputDetails = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {}
+  const outputDetails = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
   const inputTokens = readTokenCount(usage.input_tokens)
-  const cacheReadTokens = Math.min(readTokenCount(input.cached_tokens), inputTokens)
-  const cacheWriteTokens = Math.min(readTokenCount(input.cache_write_tokens), inputTokens - cacheReadTokens) // see `parseChatUsage` for the reason
+  const cacheReadTokens = Math.min(readTokenCount(inputDetails.cached_tokens), inputTokens)
+  const cacheWriteTokens = Math.min(readTokenCount(inputDetails.cache_write_tokens), inputTokens - cacheReadTokens) // see `parseChatUsage` for the reason
   return {
     inputTokens,
     outputTokens: readTokenCount(usage.output_tokens),
     cacheReadTokens,
     cacheWriteTokens,
-    ...readLongCacheWrites(input, cacheWriteTokens),
-    reasoningTokens: readTokenCount(output.reasoning_tokens),
-    ...readMediaTokens(input, output),
+    ...readLongCacheWrites(inputDetails, cacheWriteTokens),
+    reasoningTokens: readTokenCount(outputDetails.reasoning_tokens),
+    ...readMediaTokens(inputDetails, outputDetails),
     ...cost,
   }
 }

@@ -38,10 +38,10 @@ export const echoDefaults = {
 }
 
 /** Fields that tell clients that nothing is stored. Every response has them. */
-export const stateless = { background: false, previous_response_id: null, store: false }
+export const STATELESS_FIELDS = { background: false, previous_response_id: null, store: false }
 
 /** The outcome of a response that is in progress. */
-export const inProgress: WireOutcome = {
+export const IN_PROGRESS_OUTCOME: WireOutcome = {
   status: 'in_progress',
   completed_at: null,
   error: null,
@@ -58,7 +58,7 @@ export const inProgress: WireOutcome = {
 export function createResponseStreamState(): StreamState {
   const position: StreamPosition = {}
   const state = { ...createStreamProgress(), position, observe, items: undefined as unknown }
-  const starts = new RestartDetector()
+  const restartDetector = new RestartDetector()
 
   function observe({ event, data }: SseEvent) {
     if (data === '[DONE]') {
@@ -68,16 +68,16 @@ export function createResponseStreamState(): StreamState {
     const message = tryParseJson(data)
     if (!isObject(message)) return // such an event has no content
     const response = isObject(message.response) ? message.response : {}
-    locate(message, response)
+    updatePosition(message, response)
     if (message.response || message.usage) state.usage = updateUsage(state.usage, parseEventUsage(message))
     if (Array.isArray(response.output) && response.output.length > 0) state.items = response.output
     switch (message.type ?? event) {
       case 'response.created':
-        if (starts.recordStart(response.id) === 'restart' && !state.hasStarted)
+        if (restartDetector.recordStart(response.id) === 'restart' && !state.hasStarted)
           throw gatewayError('UPSTREAM_CUT', { message: RESTARTED_MESSAGE })
         return
       case 'response.completed':
-        starts.recordCompletion() // a stream without content is read again from the beginning when it is forwarded
+        restartDetector.recordCompletion() // a stream without content is read again from the beginning when it is forwarded
         state.hasStarted ||= !Array.isArray(response.output) || response.output.some(hasContent)
         state.hasEnded = state.isClosed = true
         return
@@ -86,18 +86,18 @@ export function createResponseStreamState(): StreamState {
         return
       case 'response.failed':
       case 'response.cancelled':
-        return fail(response.error)
+        return recordError(response.error)
       case 'error':
-        return fail(message.error ?? message)
+        return recordError(message.error ?? message)
       case 'response.output_item.added':
-        starts.recordContent()
+        restartDetector.recordContent()
         state.hasStarted ||= hasContentAtStart(message.item)
         return
       case 'response.output_item.done':
         state.hasStarted ||= hasContent(message.item)
         return
       default:
-        if (message.error) fail(message.error)
+        if (message.error) recordError(message.error)
         else
           state.hasStarted ||=
             message.text !== '' &&
@@ -106,12 +106,12 @@ export function createResponseStreamState(): StreamState {
     }
   }
 
-  function locate({ sequence_number: sequence }: JsonObject, { id, created_at, model }: JsonObject) {
-    if (typeof sequence === 'number') position.sequenceNumber = sequence
+  function updatePosition({ sequence_number: sequenceNumber }: JsonObject, { id, created_at, model }: JsonObject) {
+    if (typeof sequenceNumber === 'number') position.sequenceNumber = sequenceNumber
     if (id) position.response = { id, created_at, model }
   }
 
-  function fail(error: unknown) {
+  function recordError(error: unknown) {
     const streamError = toEmbeddedError(error) ?? { message: NO_REASON_MESSAGE, status: 502, isVague: true }
     state.error = pickStreamError(state.error, streamError) // Azure sends the reason in a later event
   }

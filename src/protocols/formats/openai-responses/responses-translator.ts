@@ -12,7 +12,7 @@ import { findResponse, parseResponse } from './provider/responses-provider-respo
 import { createReader } from './provider/responses-provider-stream.ts'
 import { optionNames } from './responses-fields.ts'
 
-const media = ['image', 'image-url', 'file', 'file-url'] as const
+const MEDIA_INPUTS = ['image', 'image-url', 'file', 'file-url'] as const
 
 /** Translates OpenAI Responses to and from the canonical format. */
 export const responsesTranslator: Translator = {
@@ -20,8 +20,8 @@ export const responsesTranslator: Translator = {
   traits: {
     ...baseTraits,
     lacks: ['frequencyPenalty', 'presencePenalty'],
-    inputs: media,
-    toolResultInputs: media,
+    inputs: MEDIA_INPUTS,
+    toolResultInputs: MEDIA_INPUTS,
     minOutputTokens: 16,
     freeFormTools: true,
     ownTools: true,

@@ -27,15 +27,15 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
     const content = readElementFields(entry, `contents[${index}]`, warnings)
     const parts = readParts(content, warnings)
     const role = content.string('role') || 'user'
-    if (role === 'model') addModel(parts)
-    else if (role === 'user' || role === 'function') addUser(parts, content.path)
+    if (role === 'model') addModelParts(parts)
+    else if (role === 'user' || role === 'function') addUserParts(parts, content.path)
     else warnings.reject(content.getPath('role'), 'must be "user" or "model".')
     content.dropUnread()
   })
   addToAssistant(assembler.flush().map((call) => createCallPart(call, undefined)))
   return turns
 
-  function addUser(parts: readonly Fields[], path: string) {
+  function addUserParts(parts: readonly Fields[], path: string) {
     addToAssistant(assembler.flush().map((call) => createCallPart(call, undefined)))
     const results: ToolResult[] = []
     const content: UserPart[] = []
@@ -52,13 +52,13 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
     turns.push(turn)
   }
 
-  function addModel(parts: readonly Fields[]) {
+  function addModelParts(parts: readonly Fields[]) {
     for (const part of parts) {
       const call = part.fields('functionCall')
       const isCall = call !== undefined
       call?.ignore('id', 'name', 'args', 'partialArgs', 'willContinue')
       call?.dropUnread()
-      const completeCall = isCall ? assembler.take(part.value) : assembler.flush()
+      const completeCall = isCall ? assembler.addPart(part.value) : assembler.flush()
       addToAssistant(completeCall.map((call) => createCallPart(call, isCall ? part : undefined)))
       if (isCall) part.ignore('thought', 'thoughtSignature')
       else {
@@ -83,16 +83,16 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
 
   function addToAssistant(parts: readonly AssistantPart[]) {
     if (parts.length === 0) return
-    const last = turns.at(-1)
-    const content = last?.role === 'assistant' ? last.content : []
-    if (last?.role !== 'assistant') turns.push({ role: 'assistant', content })
-    for (const part of parts) joinText(content, part)
+    const lastTurn = turns.at(-1)
+    const content = lastTurn?.role === 'assistant' ? lastTurn.content : []
+    if (lastTurn?.role !== 'assistant') turns.push({ role: 'assistant', content })
+    for (const part of parts) addJoined(content, part)
   }
 
   function addResults(results: readonly ToolResult[]) {
     if (results.length === 0) return
-    const last = turns.at(-1)
-    if (last?.role === 'tool') last.results.push(...results)
+    const lastTurn = turns.at(-1)
+    if (lastTurn?.role === 'tool') lastTurn.results.push(...results)
     else turns.push({ role: 'tool', results: [...results] })
   }
 }
@@ -120,13 +120,20 @@ function readParts(content: Fields, warnings: Warnings): Fields[] {
 }
 
 /** Adds a part, joining the small pieces of streamed text. A signature is on the last piece of the text that it signs. */
-function joinText(content: AssistantPart[], part: AssistantPart) {
-  const last = content.at(-1)
-  if (!last || !isTextual(last) || !isTextual(part) || last.type !== part.type || last.state) content.push(part)
-  else content.splice(-1, 1, { ...last, ...part, text: last.text + part.text })
+function addJoined(content: AssistantPart[], part: AssistantPart) {
+  const lastPart = content.at(-1)
+  if (
+    !lastPart ||
+    !isTextOrReasoning(lastPart) ||
+    !isTextOrReasoning(part) ||
+    lastPart.type !== part.type ||
+    lastPart.state
+  )
+    content.push(part)
+  else content.splice(-1, 1, { ...lastPart, ...part, text: lastPart.text + part.text })
 }
 
-const isTextual = (part: AssistantPart): part is TextPart | ReasoningPart =>
+const isTextOrReasoning = (part: AssistantPart): part is TextPart | ReasoningPart =>
   part.type === 'text' || part.type === 'reasoning'
 
 /** Parses a user part that isn't a result. Returns no part for empty text. */
@@ -186,11 +193,11 @@ function parseResult(part: Fields, calls: CallRegistry, warnings: Warnings): Too
   const { id, name } = calls.addResult(response.string('id'), response.string('name'))
   const { text, isError } = parseResponse(response.object('response') ?? {})
   const content: ToolResultContent[] = text === '' ? [] : [{ type: 'text', text }]
-  const list = response.list('parts') ?? []
-  list.forEach((entry, index) => {
-    const inner = readElementFields(entry, `${response.getPath('parts')}[${index}]`, warnings)
-    const media = parseMedia(inner, warnings) ?? rejectPart(inner, warnings)
-    warnings.setPath(media, inner.path)
+  const resultParts = response.list('parts') ?? []
+  resultParts.forEach((entry, index) => {
+    const resultPart = readElementFields(entry, `${response.getPath('parts')}[${index}]`, warnings)
+    const media = parseMedia(resultPart, warnings) ?? rejectPart(resultPart, warnings)
+    warnings.setPath(media, resultPart.path)
     content.push(media)
   })
   response.dropUnread()
@@ -214,33 +221,33 @@ interface CallRegistry {
 }
 
 function createCallRegistry(): CallRegistry {
-  const names = new Map<string, string>()
-  const open: string[] = []
-  let count = 0
+  const namesById = new Map<string, string>()
+  const openIds: string[] = []
+  let callCount = 0
 
   function createId(): string {
-    let id = `call_${count++}`
-    while (names.has(id)) id = `call_${count++}`
+    let id = `call_${callCount++}`
+    while (namesById.has(id)) id = `call_${callCount++}`
     return id
   }
 
   function closeCall(id: string, name: string | undefined) {
-    const index = open.indexOf(id)
-    if (index !== -1) open.splice(index, 1)
-    return { id, name: name ?? names.get(id) }
+    const index = openIds.indexOf(id)
+    if (index !== -1) openIds.splice(index, 1)
+    return { id, name: name ?? namesById.get(id) }
   }
 
   return {
     addCall(callId, name) {
       const id = callId || createId()
-      names.set(id, name)
-      open.push(id)
+      namesById.set(id, name)
+      openIds.push(id)
       return id
     },
     addResult(callId, name) {
-      if (callId && names.has(callId)) return closeCall(callId, name)
-      const first = open.find((id) => name === undefined || names.get(id) === name)
-      return first === undefined ? { id: callId || createId(), name } : closeCall(first, name)
+      if (callId && namesById.has(callId)) return closeCall(callId, name)
+      const firstOpenId = openIds.find((id) => name === undefined || namesById.get(id) === name)
+      return firstOpenId === undefined ? { id: callId || createId(), name } : closeCall(firstOpenId, name)
     },
   }
 }

@@ -25,7 +25,7 @@ export function parseRequest(json: JsonObject, { warnings, route }: ParseContext
   if (contents === undefined || (Array.isArray(contents) && contents.length === 0))
     warnings.reject('contents', 'is required.')
   const conversation = parseContents(body, warnings)
-  const turns = addDetail([...parseSystem(body, warnings), ...conversation], config, warnings)
+  const turns = addDefaultDetail([...parseSystem(body, warnings), ...conversation], config, warnings)
   const toolChoice = parseToolChoice(body, warnings)
   const tools = parseTools(body, toolChoice, warnings)
   const request = omitUndefined<CanonicalRequest>({
@@ -56,7 +56,7 @@ function rejectServerState(body: Fields, warnings: Warnings) {
 }
 
 /** Applies the default media resolution to images that don't set their own. */
-function addDetail(turns: readonly Turn[], config: Fields, warnings: Warnings): Turn[] {
+function addDefaultDetail(turns: readonly Turn[], config: Fields, warnings: Warnings): Turn[] {
   const resolution = config.string('mediaResolution')
   if (resolution === undefined) return [...turns]
   const path = config.getPath('mediaResolution')
@@ -110,20 +110,22 @@ function parseOptions(body: Fields, config: Fields, warnings: Warnings): Request
 
 /** Parses the output format. Its schema is in one of Google's two schema languages. The newer `responseFormat` takes precedence. */
 function parseOutput(config: Fields, warnings: Warnings): OutputFormat | undefined {
-  const text = parseFormats(config, warnings)
-  if (text) {
-    const output = toOutputFormat(text.object('schema'), text, 'mimeType', warnings)
-    text.dropUnread()
+  const textFormat = parseTextFormat(config, warnings)
+  if (textFormat) {
+    const output = toOutputFormat(textFormat.object('schema'), textFormat, 'mimeType', warnings)
+    textFormat.dropUnread()
     return output
   }
-  const older = config.object('responseSchema')
+  const olderSchema = config.object('responseSchema')
   const schema =
-    config.object('responseJsonSchema') ?? config.object('_responseJsonSchema') ?? (older && toJsonSchema(older))
+    config.object('responseJsonSchema') ??
+    config.object('_responseJsonSchema') ??
+    (olderSchema && toJsonSchema(olderSchema))
   return toOutputFormat(schema, config, 'responseMimeType', warnings)
 }
 
 /** Parses `responseFormat` and uses the text format. Drops the image, audio, and video formats with a warning. */
-function parseFormats(config: Fields, warnings: Warnings): Fields | undefined {
+function parseTextFormat(config: Fields, warnings: Warnings): Fields | undefined {
   const formats = readObjectList(config, 'responseFormat', warnings).map((format) => {
     const text = format.fields('text')
     format.dropUnread()
@@ -146,8 +148,8 @@ function toOutputFormat(
 }
 
 function parseLogprobs(config: Fields): number | undefined {
-  const top = config.number('logprobs')
-  return config.boolean('responseLogprobs') ? (top ?? 0) : undefined
+  const topLogprobs = config.number('logprobs')
+  return config.boolean('responseLogprobs') ? (topLogprobs ?? 0) : undefined
 }
 
 function parseModalities(config: Fields, warnings: Warnings): RequestOptions['modalities'] {

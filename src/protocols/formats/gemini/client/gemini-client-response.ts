@@ -35,10 +35,10 @@ function writeChoice({ content, finish }: Choice, index: number, context: Writer
     return part.type === 'text' ? [{ text: part.text, citations: part.citations ?? [], partIndex: index }] : []
   })
   const queries = content.flatMap((part) => (part.type === 'server-tool' ? [part.query] : []))
-  const hasRefused = content.some(({ type }) => type === 'refusal')
+  const hasRefusal = content.some(({ type }) => type === 'refusal')
   return omitUndefined<WireCandidate>({
     content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] }, // without content, clients wouldn't see a turn
-    ...writeFinish(finish, hasRefused, context),
+    ...writeFinish(finish, hasRefusal, context),
     index,
     groundingMetadata: writeGrounding(texts, queries),
     logprobsResult: tokens.length > 0 ? writeLogprobs(tokens) : undefined,
@@ -46,10 +46,12 @@ function writeChoice({ content, finish }: Choice, index: number, context: Writer
 }
 
 /** Writes how a response finished. A refusal becomes a finish reason, because the format has no part for it. */
-export function writeFinish(finish: Finish, hasRefused: boolean, { request, responseWarnings }: WriterContext) {
-  const { explanation, ...end } = finish
-  warnAboutFinish(end, request, responseWarnings)
-  const finishReason = writeFinishReason(hasRefused && end.reason === 'stop' ? 'content-filter' : end.reason)
+export function writeFinish(finish: Finish, hasRefusal: boolean, { request, responseWarnings }: WriterContext) {
+  const { explanation, ...finishFields } = finish
+  warnAboutFinish(finishFields, request, responseWarnings)
+  const finishReason = writeFinishReason(
+    hasRefusal && finishFields.reason === 'stop' ? 'content-filter' : finishFields.reason,
+  )
   return { finishReason, finishMessage: explanation }
 }
 

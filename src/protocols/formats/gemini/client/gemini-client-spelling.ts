@@ -8,9 +8,9 @@ import { isExactNumber } from '../../canonical/exact-json.ts'
 export function toCamelCase(object: JsonObject, spelling = new Map<string, string>()): JsonObject {
   return Object.fromEntries(
     Object.entries(object).map(([name, value]) => {
-      const field = toCamelName(name)
-      if (field !== name) spelling.set(field, name)
-      return [field, OPAQUE_FIELDS.has(field) ? value : convertNested(value, spelling)]
+      const fieldName = toCamelName(name)
+      if (fieldName !== name) spelling.set(fieldName, name)
+      return [fieldName, OPAQUE_FIELDS.has(fieldName) ? value : convertNested(value, spelling)]
     }),
   )
 }

@@ -26,7 +26,7 @@ interface BufferedPart {
 interface BufferedCall extends BufferedPart {
   part: ToolCallPart
   isComplete: boolean
-  next: BufferedCall | undefined
+  nextCall: BufferedCall | undefined
 }
 
 interface CandidateState {
@@ -34,10 +34,10 @@ interface CandidateState {
   /** The first call that isn't written yet, and the last call that has started. */
   firstCall: BufferedCall | undefined
   lastCall: BufferedCall | undefined
-  parts: number
+  partCount: number
   texts: CitedTextPart[]
   queries: string[]
-  hasRefused: boolean
+  hasRefusal: boolean
 }
 
 /** Writes chunks. Each is a response with additional parts: text as it arrives, or complete calls. Finish reasons, sources, and usage come last. */
@@ -45,14 +45,14 @@ export function createWriter(baseContext: WriterContext, write: (event: string) 
   const context: WriterContext = { ...baseContext, request: omitTurns(baseContext.request) }
   const { request, model } = context
   const frame = request.client?.isArray === true ? createArrayFrame() : sseFrame
-  const tail = `"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(context.newId())}}`
-  const isHidden = hidesReasoning(request.options.reasoning)
+  const chunkTail = `"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(context.newId())}}`
+  const isReasoningHidden = hidesReasoning(request.options.reasoning)
   const candidates: CandidateState[] = []
-  const open = new Map<number, BufferedPart | BufferedCall>()
+  const openParts = new Map<number, BufferedPart | BufferedCall>()
 
   function writeChunk(index: number, part: string, logprobs = '') {
     const content = `{"role":"model","parts":[${part}]}`
-    write(frame.chunk(`{"candidates":[{"content":${content},"index":${index}${logprobs}}],${tail}`))
+    write(frame.writeChunk(`{"candidates":[{"content":${content},"index":${index}${logprobs}}],${chunkTail}`))
   }
 
   const writePartChunk = ({ index }: CandidateState, part: WirePart) => writeChunk(index, JSON.stringify(part))
@@ -63,29 +63,30 @@ export function createWriter(baseContext: WriterContext, write: (event: string) 
     return candidate
   }
 
-  function start({ key, candidate: index, part }: PartStartEvent) {
+  function startPart({ key, candidate: index, part }: PartStartEvent) {
     const candidate = getCandidate(index)
     const state = 'state' in part ? part.state : undefined
     const buffer = createTextBuffer(part.type === 'text' ? MAX_CITED_CHARACTERS : undefined)
     const bufferedPart = { candidate, buffer, citations: [], state }
     if (part.type === 'tool-call') {
-      const call = { ...bufferedPart, part, isComplete: false, next: undefined }
-      if (candidate.lastCall) candidate.lastCall.next = call
+      const call = { ...bufferedPart, part, isComplete: false, nextCall: undefined }
+      if (candidate.lastCall) candidate.lastCall.nextCall = call
       candidate.lastCall = call
       candidate.firstCall ??= call
-      open.set(key, call)
+      openParts.set(key, call)
       return
     }
-    open.set(key, { ...bufferedPart, part })
+    openParts.set(key, { ...bufferedPart, part })
     if (part.type === 'server-tool') candidate.queries.push(part.query)
-    if (part.type === 'refusal') candidate.hasRefused = true
+    if (part.type === 'refusal') candidate.hasRefusal = true
     if (part.type === 'image' || part.type === 'audio' || part.type === 'server-tool')
       for (const wirePart of writePart(part, context)) writePartChunk(candidate, wirePart)
   }
 
-  function add({ candidate, part, buffer }: BufferedPart, text: string, logprobs: TokenLogprob[] | undefined) {
+  function addDelta({ candidate, part, buffer }: BufferedPart, text: string, logprobs: TokenLogprob[] | undefined) {
     if (part.type === 'reasoning') {
-      if (!isHidden && text !== '') writeChunk(candidate.index, `{"text":"${escapeJson(text)}","thought":true}`)
+      if (!isReasoningHidden && text !== '')
+        writeChunk(candidate.index, `{"text":"${escapeJson(text)}","thought":true}`)
       return
     }
     buffer.append(text)
@@ -94,33 +95,33 @@ export function createWriter(baseContext: WriterContext, write: (event: string) 
     writeChunk(candidate.index, `{"text":"${escapeJson(text)}"}`, tokens)
   }
 
-  function close(key: number, closed: BufferedPart | BufferedCall) {
-    const { candidate, part, buffer, citations, state } = closed
-    open.delete(key)
-    if ('isComplete' in closed) writeCalls(closed)
+  function closePart(key: number, closedPart: BufferedPart | BufferedCall) {
+    const { candidate, part, buffer, citations, state } = closedPart
+    openParts.delete(key)
+    if ('isComplete' in closedPart) writeCompleteCalls(closedPart)
     else if (state && (part.type === 'text' || part.type === 'reasoning')) {
       const signature = { text: '', thoughtSignature: writeSignature(state) }
       writePartChunk(candidate, part.type === 'text' ? signature : { ...signature, thought: true })
     }
     if (part.type === 'text' && citations.length > 0)
-      candidate.texts.push({ text: buffer.text ?? '', citations, partIndex: candidate.parts })
-    candidate.parts++
+      candidate.texts.push({ text: buffer.text ?? '', citations, partIndex: candidate.partCount })
+    candidate.partCount++
   }
 
-  function writeCalls(closed: BufferedCall) {
-    const { candidate } = closed
-    closed.isComplete = true
-    for (; candidate.firstCall?.isComplete; candidate.firstCall = candidate.firstCall.next) {
+  function writeCompleteCalls(closedCall: BufferedCall) {
+    const { candidate } = closedCall
+    closedCall.isComplete = true
+    for (; candidate.firstCall?.isComplete; candidate.firstCall = candidate.firstCall.nextCall) {
       const { part, buffer, state } = candidate.firstCall
       for (const call of writePart({ ...part, arguments: buffer.text ?? '', ...(state && { state }) }, context))
         writePartChunk(candidate, call)
     }
   }
 
-  function end({ finishes, usage }: EndEvent) {
+  function endStream({ finishes, usage }: EndEvent) {
     const finalCandidates = finishes.map((finish, index): WireCandidate => {
-      const { texts, queries, hasRefused } = getCandidate(index)
-      const { finishReason, finishMessage } = writeFinish(finish, hasRefused, context)
+      const { texts, queries, hasRefusal } = getCandidate(index)
+      const { finishReason, finishMessage } = writeFinish(finish, hasRefusal, context)
       const groundingMetadata = writeGrounding(texts, queries)
       return {
         content: { role: 'model', parts: [{ text: '' }] },
@@ -131,19 +132,20 @@ export function createWriter(baseContext: WriterContext, write: (event: string) 
       }
     })
     const tokens = usage ? `"usageMetadata":${JSON.stringify(writeUsage(usage))},` : ''
-    write(frame.chunk(`{"candidates":${JSON.stringify(finalCandidates)},${tokens}${tail}`) + frame.end())
+    write(frame.writeChunk(`{"candidates":${JSON.stringify(finalCandidates)},${tokens}${chunkTail}`) + frame.writeEnd())
   }
 
   function push(event: StreamEvent) {
     if (event.type === 'start') return
-    if (event.type === 'part-start') return start(event)
-    if (event.type === 'end') return end(event)
-    if (event.type === 'error') return write(frame.chunk(JSON.stringify(writeError(event.error).body)) + frame.end())
-    const part = open.get(event.key)
+    if (event.type === 'part-start') return startPart(event)
+    if (event.type === 'end') return endStream(event)
+    if (event.type === 'error')
+      return write(frame.writeChunk(JSON.stringify(writeError(event.error).body)) + frame.writeEnd())
+    const part = openParts.get(event.key)
     if (!part) return
-    if (event.type === 'part-delta') add(part, event.text, event.logprobs)
+    if (event.type === 'part-delta') addDelta(part, event.text, event.logprobs)
     else if (event.type === 'part-citation') part.citations.push(event.citation)
-    else if (event.type === 'part-end') close(event.key, part)
+    else if (event.type === 'part-end') closePart(event.key, part)
     else part.state = event.state
   }
 
@@ -157,38 +159,38 @@ const createCandidate = (index: number): CandidateState => ({
   index,
   firstCall: undefined,
   lastCall: undefined,
-  parts: 0,
+  partCount: 0,
   texts: [],
   queries: [],
-  hasRefused: false,
+  hasRefusal: false,
 })
 
-interface Frame {
+interface StreamFrame {
   contentType: string
-  chunk(json: string): string
-  end(): string
+  writeChunk(json: string): string
+  writeEnd(): string
   keepAlive(): string
 }
 
 /** Frames chunks as server-sent events, for clients that request `alt=sse`. */
-const sseFrame: Frame = {
+const sseFrame: StreamFrame = {
   contentType: 'text/event-stream',
-  chunk: (json) => `data: ${json}\n\n`,
-  end: () => '',
+  writeChunk: (json) => `data: ${json}\n\n`,
+  writeEnd: () => '',
   keepAlive: () => BLANK_KEEP_ALIVE,
 }
 
 /** Frames chunks as one growing JSON array, for clients that don't request `alt=sse`. */
-function createArrayFrame(): Frame {
+function createArrayFrame(): StreamFrame {
   let isOpen = false
   return {
     contentType: 'application/json',
-    chunk(json) {
-      const opener = isOpen ? ',\r\n' : '['
+    writeChunk(json) {
+      const separator = isOpen ? ',\r\n' : '['
       isOpen = true
-      return opener + json
+      return separator + json
     },
-    end: () => (isOpen ? ']' : '[]'),
+    writeEnd: () => (isOpen ? ']' : '[]'),
     keepAlive: () => '\n',
   }
 }

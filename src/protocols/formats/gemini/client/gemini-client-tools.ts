@@ -14,14 +14,14 @@ import { toJsonSchema } from './gemini-client-schema.ts'
 
 /** Parses `tools`. Each entry may contain functions and Google's own tools. Google's web search is the only one of those that can be translated. */
 export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
-  const offered = readObjectList(body, 'tools', warnings).flatMap((tool) => {
+  const offeredTools = readObjectList(body, 'tools', warnings).flatMap((tool) => {
     const functions = readObjectList(tool, 'functionDeclarations', warnings).map((declaration) => {
       labelTool(declaration, warnings)
       return parseFunction(declaration, warnings)
     })
     return [...functions, ...parseVendorTools(tool, warnings)]
   })
-  return dropVendorTools(offered, choice, warnings)
+  return dropVendorTools(offeredTools, choice, warnings)
 }
 
 /** Parses Google's own tools in one entry. A single tool has the entry's path. */
@@ -70,14 +70,14 @@ function parseSearch(search: Fields | undefined): WebSearchTool {
 /** Parses `toolConfig`: whether a function must be called, and which. */
 export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | undefined {
   const config = body.fields('toolConfig')
-  const calling = config?.fields('functionCallingConfig')
+  const callingConfig = config?.fields('functionCallingConfig')
   config?.ignore('includeServerSideToolInvocations')
   config?.dropUnread()
-  if (!calling) return undefined
-  const names = calling.strings('allowedFunctionNames') ?? []
-  const mode = calling.string('mode')?.toUpperCase()
-  calling.ignore('streamFunctionCallArguments') // calls are always written in full
-  calling.dropUnread()
+  if (!callingConfig) return undefined
+  const names = callingConfig.strings('allowedFunctionNames') ?? []
+  const mode = callingConfig.string('mode')?.toUpperCase()
+  callingConfig.ignore('streamFunctionCallArguments') // calls are always written in full
+  callingConfig.dropUnread()
   switch (mode) {
     case undefined:
     case 'MODE_UNSPECIFIED':
@@ -88,11 +88,11 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
     case 'VALIDATED':
       return names.length > 0 ? { type: 'allowed', mode: 'auto', names } : { type: 'auto' }
     case 'ANY': {
-      const [name, ...others] = names
+      const [name, ...otherNames] = names
       if (name === undefined) return { type: 'required' }
-      return others.length === 0 ? { type: 'tool', name } : { type: 'allowed', mode: 'required', names }
+      return otherNames.length === 0 ? { type: 'tool', name } : { type: 'allowed', mode: 'required', names }
     }
     default:
-      return warnings.reject(calling.getPath('mode'), 'must be AUTO, ANY, NONE, or VALIDATED.')
+      return warnings.reject(callingConfig.getPath('mode'), 'must be AUTO, ANY, NONE, or VALIDATED.')
   }
 }

@@ -14,23 +14,23 @@ import type { WireContent, WireFunctionResponse, WirePart } from '../gemini-wire
 export function writeContents(turns: readonly Turn[], target: TargetContext): WireContent[] {
   const contents: WireContent[] = []
 
-  function add(role: WireContent['role'], parts: readonly WirePart[]) {
-    const last = contents.at(-1)
+  function addParts(role: WireContent['role'], parts: readonly WirePart[]) {
+    const lastContent = contents.at(-1)
     if (parts.length === 0) return
-    if (last?.role === role) last.parts.push(...parts)
+    if (lastContent?.role === role) lastContent.parts.push(...parts)
     else contents.push({ role, parts: [...parts] })
   }
 
   for (const turn of turns) dropLabels(turn, target.warnings, {})
   for (const turn of turns.slice(countInstructions(turns))) {
-    if (turn.role === 'assistant') add('model', writeModel(turn.content, target))
+    if (turn.role === 'assistant') addParts('model', writeModel(turn.content, target))
     else if (turn.role === 'tool')
-      add(
+      addParts(
         'user',
         turn.results.map((result) => writeResult(result, target)),
       )
     else
-      add(
+      addParts(
         'user',
         turn.content.flatMap((part) => writeUserPart(part, target)),
       )
@@ -42,14 +42,16 @@ export function writeContents(turns: readonly Turn[], target: TargetContext): Wi
 
 /** Writes `systemInstruction`: the instructions before the first turn, with each text as a part. */
 export function writeSystem(turns: readonly Turn[]): { parts: WirePart[] } | undefined {
-  const run = turns.slice(0, countInstructions(turns))
-  const parts = run.flatMap((turn) => (turn.role === 'system' ? turn.content.map(({ text }) => ({ text })) : []))
+  const leadingTurns = turns.slice(0, countInstructions(turns))
+  const parts = leadingTurns.flatMap((turn) =>
+    turn.role === 'system' ? turn.content.map(({ text }) => ({ text })) : [],
+  )
   return parts.length > 0 ? { parts } : undefined
 }
 
 function countInstructions(turns: readonly Turn[]): number {
-  const first = turns.findIndex(({ role }) => role !== 'system')
-  return first === -1 ? turns.length : first
+  const firstTurnIndex = turns.findIndex(({ role }) => role !== 'system')
+  return firstTurnIndex === -1 ? turns.length : firstTurnIndex
 }
 
 function writeUserPart(part: UserPart, { warnings }: TargetContext): WirePart[] {
@@ -65,15 +67,18 @@ function writeUserPart(part: UserPart, { warnings }: TargetContext): WirePart[] 
 /** Writes a model turn. Newer models reject a step whose first call has no signature. Image models reject an image or a first part without one. */
 function writeModel(content: readonly AssistantPart[], target: TargetContext): WirePart[] {
   const firstCall = content.find(({ type }) => type === 'tool-call')
-  const first = content.find(({ type }) => type !== 'reasoning')
-  const isSigned = (part: AssistantPart) =>
-    part === firstCall || (target.traits.signsResponses && (part === first || part.type === 'image'))
+  const firstVisiblePart = content.find(({ type }) => type !== 'reasoning')
+  const needsSignature = (part: AssistantPart) =>
+    part === firstCall || (target.traits.signsResponses && (part === firstVisiblePart || part.type === 'image'))
   return content.flatMap((part) => {
-    const [wirePart, ...others] = writeModelPart(part, target)
+    const [wirePart, ...otherParts] = writeModelPart(part, target)
     if (!wirePart) return []
     const state = 'state' in part ? part.state : undefined
-    const signature = state?.kind === 'thought-signature' ? state.data : isSigned(part) ? SKIP_SIGNATURE : undefined
-    return signature === undefined ? [wirePart, ...others] : [{ ...wirePart, thoughtSignature: signature }, ...others]
+    const signature =
+      state?.kind === 'thought-signature' ? state.data : needsSignature(part) ? SKIP_SIGNATURE : undefined
+    return signature === undefined
+      ? [wirePart, ...otherParts]
+      : [{ ...wirePart, thoughtSignature: signature }, ...otherParts]
   })
 }
 

@@ -39,8 +39,8 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): UpstreamRequest {
   const path = toModelPath(target.model)
   const requestBody = writeBody(request, target)
-  const isBare = Object.keys(requestBody).every((name) => name === 'contents')
-  const body = isBare ? requestBody : { generateContentRequest: { model: path.slice(1), ...requestBody } }
+  const hasOnlyContents = Object.keys(requestBody).every((name) => name === 'contents')
+  const body = hasOnlyContents ? requestBody : { generateContentRequest: { model: path.slice(1), ...requestBody } }
   return { path: `${path}:countTokens`, headers: {}, body }
 }
 
@@ -74,11 +74,11 @@ const MODALITIES = { text: 'TEXT', image: 'IMAGE', audio: 'AUDIO' } as const
 /** Writes the output schema in the Google schema language that the target supports. */
 function writeSchema(output: OutputFormat | undefined, { traits, warnings }: TargetContext) {
   const schema = output?.type === 'json-schema' ? describeSchema(output) : undefined
-  const isOlder = traits.schema === 'openapi'
+  const usesOpenApi = traits.schema === 'openapi'
   return {
-    responseJsonSchema: isOlder ? undefined : schema,
+    responseJsonSchema: usesOpenApi ? undefined : schema,
     responseSchema:
-      isOlder && schema
+      usesOpenApi && schema
         ? toOpenApiSchema(schema, (path) => warnings.recordDrop(`${warnings.getPath(output ?? {}, 'output')}.${path}`))
         : undefined,
   }

@@ -20,7 +20,7 @@ export function parseResponse(body: JsonObject, context: ReaderContext): Canonic
   const finishes: (Finish | undefined)[] = []
   let usage: TokenUsage | undefined
 
-  function take(event: ReaderEvent) {
+  function handleEvent(event: ReaderEvent) {
     if (event.type === 'finish') finishes[event.candidate] ??= event.finish
     else if (event.type === 'usage') usage = updateUsage(usage, event.usage)
     else if (event.type === 'error') {
@@ -29,7 +29,7 @@ export function parseResponse(body: JsonObject, context: ReaderContext): Canonic
     } else if ('key' in event) parts.push(event)
   }
 
-  const reader = createResponseReader(context, take)
+  const reader = createResponseReader(context, handleEvent)
   reader.observe(body)
   reader.end()
   const contents = parts.getContents()

@@ -10,7 +10,8 @@ type OnDropped = (path: string) => void
  */
 export function toOpenApiSchema(schema: JsonObject, onDropped: OnDropped): JsonObject {
   const resolver = createResolver(schema)
-  const write = (inner: unknown, path: string): JsonObject => writeSchema(inner, { path, resolver, onDropped, write })
+  const write = (subschema: unknown, path: string): JsonObject =>
+    writeSchema(subschema, { path, resolver, onDropped, write })
   return write(schema, '')
 }
 
@@ -22,7 +23,7 @@ interface SchemaContext {
 }
 
 function writeSchema(original: unknown, context: SchemaContext): JsonObject {
-  const recordDrop = (keyword: string) => context.onDropped(join(context.path, keyword))
+  const recordDrop = (keyword: string) => context.onDropped(joinPath(context.path, keyword))
   if (!isObject(original)) return {} // the schema `true` allows any value
   const resolved = context.resolver.enter(original, recordDrop)
   if (!resolved) {
@@ -38,7 +39,7 @@ function writeSchema(original: unknown, context: SchemaContext): JsonObject {
     ...writeMembers(schema, context, recordDrop),
   }
   for (const keyword in schema)
-    if (!KNOWN_KEYWORDS.has(keyword) && !isHarmless(keyword, schema[keyword])) recordDrop(keyword)
+    if (!KNOWN_KEYWORDS.has(keyword) && !isIgnorable(keyword, schema[keyword])) recordDrop(keyword)
   context.resolver.leave(resolved)
   return result
 }
@@ -56,24 +57,30 @@ function writeType(
   { path, write }: SchemaContext,
   recordDrop: (keyword: string) => void,
 ): JsonObject {
-  const declared = [schema.type].flat().filter((type) => typeof type === 'string')
-  const types = declared.filter((type) => type !== 'null').map((type) => type.toUpperCase())
-  const listed = schema.anyOf ?? schema.oneOf
-  const alternatives: unknown[] = Array.isArray(listed) ? listed : []
-  const others = alternatives.filter((other) => !(isObject(other) && other.type === 'null'))
+  const declaredTypes = [schema.type].flat().filter((type) => typeof type === 'string')
+  const types = declaredTypes.filter((type) => type !== 'null').map((type) => type.toUpperCase())
+  const listedAlternatives = schema.anyOf ?? schema.oneOf
+  const alternatives: unknown[] = Array.isArray(listedAlternatives) ? listedAlternatives : []
+  const nonNullAlternatives = alternatives.filter((other) => !(isObject(other) && other.type === 'null'))
   const hasNull = Array.isArray(schema.enum) && schema.enum.includes(null)
   const isNullable =
-    schema.nullable === true || declared.length > types.length || others.length < alternatives.length || hasNull
+    schema.nullable === true ||
+    declaredTypes.length > types.length ||
+    nonNullAlternatives.length < alternatives.length ||
+    hasNull
   const nullable = isNullable ? { nullable: true } : {}
-  const [only] = others
-  if (others.length === 1) return { ...write(only, path), ...nullable }
-  if (others.length > 1) {
+  const [firstAlternative] = nonNullAlternatives
+  if (nonNullAlternatives.length === 1) return { ...write(firstAlternative, path), ...nullable }
+  if (nonNullAlternatives.length > 1) {
     if (schema.anyOf && schema.oneOf) recordDrop('oneOf')
-    return { anyOf: others.map((other, index) => write(other, join(path, `anyOf[${index}]`))), ...nullable }
+    return {
+      anyOf: nonNullAlternatives.map((other, index) => write(other, joinPath(path, `anyOf[${index}]`))),
+      ...nullable,
+    }
   }
   const [type = guessType(schema)] = types
   if (types.length < 2) return type === undefined ? nullable : { type, ...nullable }
-  return { anyOf: types.map((each) => ({ type: each })), ...nullable }
+  return { anyOf: types.map((typeName) => ({ type: typeName })), ...nullable }
 }
 
 function guessType(schema: JsonObject): string | undefined {
@@ -92,7 +99,7 @@ function writeMembers(
   const names = isObject(properties) ? Object.keys(properties) : []
   if (isObject(properties) && names.length > 0) {
     result.properties = Object.fromEntries(
-      names.map((name) => [name, write(properties[name], join(path, `properties.${name}`))]),
+      names.map((name) => [name, write(properties[name], joinPath(path, `properties.${name}`))]),
     )
     const requiredNames = Array.isArray(required) ? required.filter((name) => names.includes(name)) : []
     if (requiredNames.length > 0) result.required = requiredNames
@@ -100,13 +107,13 @@ function writeMembers(
   const tuple: unknown = Array.isArray(items) ? items : prefixItems
   if (Array.isArray(tuple)) {
     recordDrop('prefixItems') // the target allows any of the items at any index
-    result.items = write(tuple.length === 1 ? tuple[0] : { anyOf: tuple }, join(path, 'items'))
-  } else if (items !== undefined) result.items = write(items, join(path, 'items'))
+    result.items = write(tuple.length === 1 ? tuple[0] : { anyOf: tuple }, joinPath(path, 'items'))
+  } else if (items !== undefined) result.items = write(items, joinPath(path, 'items'))
   else if ([schema.type].flat().includes('array')) result.items = {}
   return result
 }
 
-const join = (path: string, keyword: string) => (path === '' ? keyword : `${path}.${keyword}`)
+const joinPath = (path: string, keyword: string) => (path === '' ? keyword : `${path}.${keyword}`)
 
 const COMMON_KEYWORDS = ['title', 'description', 'default', 'pattern'] as const
 
@@ -130,7 +137,7 @@ const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
 ])
 
 /** Returns whether the keyword doesn't restrict values, or has its default value. */
-const isHarmless = (keyword: string, value: unknown) =>
+const isIgnorable = (keyword: string, value: unknown) =>
   IGNORED_KEYWORDS.has(keyword) || (keyword === 'additionalProperties' && value === false)
 
 const IGNORED_KEYWORDS: ReadonlySet<string> = new Set([
@@ -147,8 +154,8 @@ type RecordDrop = (keyword: string) => void
 
 /** Writes `enum` and `const`. Google's `enum` only supports strings, so numbers become strings. */
 function writeEnum(schema: JsonObject, recordDrop: RecordDrop): JsonObject {
-  const listed: unknown[] = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : []
-  const values = listed.filter((value) => value !== null)
+  const listedValues: unknown[] = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : []
+  const values = listedValues.filter((value) => value !== null)
   if (values.length === 0) return {}
   if (!values.every((value) => typeof value === 'string')) {
     recordDrop(schema.enum === undefined ? 'const' : 'enum')
@@ -163,12 +170,12 @@ function writeLimits(schema: JsonObject, recordDrop: RecordDrop): JsonObject {
   const result: JsonObject = {}
   for (const keyword of LIMIT_KEYWORDS) if (typeof schema[keyword] === 'number') result[keyword] = schema[keyword]
   const isInteger = [schema.type].flat().includes('integer')
-  const least = readExclusiveLimit(schema, 'exclusiveMinimum', { limit: 'minimum', step: 1, isInteger })
-  const most = readExclusiveLimit(schema, 'exclusiveMaximum', { limit: 'maximum', step: -1, isInteger })
-  if (least) result.minimum = Math.max(least.value, Number(formatScalar(result.minimum ?? least.value)))
-  if (most) result.maximum = Math.min(most.value, Number(formatScalar(result.maximum ?? most.value)))
-  if (least && !isInteger) recordDrop('exclusiveMinimum')
-  if (most && !isInteger) recordDrop('exclusiveMaximum')
+  const minimum = readExclusiveLimit(schema, 'exclusiveMinimum', { limit: 'minimum', step: 1, isInteger })
+  const maximum = readExclusiveLimit(schema, 'exclusiveMaximum', { limit: 'maximum', step: -1, isInteger })
+  if (minimum) result.minimum = Math.max(minimum.value, Number(formatScalar(result.minimum ?? minimum.value)))
+  if (maximum) result.maximum = Math.min(maximum.value, Number(formatScalar(result.maximum ?? maximum.value)))
+  if (minimum && !isInteger) recordDrop('exclusiveMinimum')
+  if (maximum && !isInteger) recordDrop('exclusiveMaximum')
   if (typeof schema.format === 'string') {
     if (SUPPORTED_FORMATS.has(schema.format)) result.format = schema.format
     else recordDrop('format')
@@ -214,51 +221,52 @@ interface Resolver {
 }
 
 function createResolver(root: JsonObject): Resolver {
-  const entered = new Set<string>()
-  let size = 0
+  const enteredRefs = new Set<string>()
+  let visitedCount = 0
 
   return {
     enter(original, recordDrop) {
       const refs: string[] = []
       let schema = mergeAllOf(original, recordDrop)
-      if (++size > MAX_SIZE) return undefined
+      if (++visitedCount > MAX_VISITED_SCHEMAS) return undefined
       while (typeof schema.$ref === 'string') {
         const { $ref, ...siblings } = schema
-        const target = entered.has($ref) ? undefined : resolveReference(root, $ref)
+        const target = enteredRefs.has($ref) ? undefined : resolveReference(root, $ref)
         if (!target) {
-          for (const ref of refs) entered.delete(ref)
+          for (const ref of refs) enteredRefs.delete(ref)
           return undefined
         }
-        entered.add($ref)
+        enteredRefs.add($ref)
         refs.push($ref)
         schema = mergeAllOf({ ...target, ...siblings }, recordDrop)
       }
       return { schema, refs }
     },
     leave({ refs }) {
-      for (const ref of refs) entered.delete(ref)
+      for (const ref of refs) enteredRefs.delete(ref)
     },
   }
 }
 
 /** Merges the constraints in `allOf` into one schema. If two have different values for a keyword, the first one counts. */
 function mergeAllOf(schema: JsonObject, recordDrop: (keyword: string) => void): JsonObject {
-  const { allOf, ...joined } = schema
+  const { allOf, ...mergedSchema } = schema
   if (!Array.isArray(allOf)) return schema
-  for (const part of allOf) {
-    if (!isObject(part)) continue
-    for (const keyword in part) {
-      const previous = joined[keyword]
-      const next = part[keyword]
-      if (previous === undefined) joined[keyword] = next
-      else if (isObject(previous) && isObject(next)) joined[keyword] = { ...next, ...previous }
-      else if (keyword === 'required' && Array.isArray(previous) && Array.isArray(next))
-        joined.required = [...new Set([...previous, ...next])]
-      else if (previous !== next) recordDrop('allOf')
+  for (const subschema of allOf) {
+    if (!isObject(subschema)) continue
+    for (const keyword in subschema) {
+      const previousValue = mergedSchema[keyword]
+      const nextValue = subschema[keyword]
+      if (previousValue === undefined) mergedSchema[keyword] = nextValue
+      else if (isObject(previousValue) && isObject(nextValue))
+        mergedSchema[keyword] = { ...nextValue, ...previousValue }
+      else if (keyword === 'required' && Array.isArray(previousValue) && Array.isArray(nextValue))
+        mergedSchema.required = [...new Set([...previousValue, ...nextValue])]
+      else if (previousValue !== nextValue) recordDrop('allOf')
     }
   }
-  return joined
+  return mergedSchema
 }
 
 /** The maximum number of nodes in a schema. Definitions that use each other twice would double the schema with every level. */
-const MAX_SIZE = 5_000
+const MAX_VISITED_SCHEMAS = 5_000

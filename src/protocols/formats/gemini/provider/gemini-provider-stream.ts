@@ -34,7 +34,7 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
 /** Creates a reader for parsed chunks. */
 export function createResponseReader(context: ReaderContext, emit: (event: ReaderEvent) => void) {
   const candidates: (CandidateReader | undefined)[] = []
-  const shared = { ...context, keys: { next: 0 }, ids: new Set<string>() }
+  const sharedContext = { ...context, keys: { nextKey: 0 }, usedIds: new Set<string>() }
   let isStarted = false
 
   function observe(chunk: JsonObject) {
@@ -45,10 +45,10 @@ export function createResponseReader(context: ReaderContext, emit: (event: Reade
     if (Array.isArray(chunk.candidates))
       for (const candidate of chunk.candidates) if (isObject(candidate)) getReader(candidate).observe(candidate)
     const { promptFeedback: feedback } = chunk
-    const blocked = isObject(feedback)
+    const blockedFinish = isObject(feedback)
       ? parseBlockedPrompt(feedback.blockReason, feedback.blockReasonMessage)
       : undefined
-    if (blocked) emit({ type: 'finish', candidate: 0, finish: blocked })
+    if (blockedFinish) emit({ type: 'finish', candidate: 0, finish: blockedFinish })
   }
 
   function start({ responseId, modelVersion }: JsonObject) {
@@ -63,7 +63,7 @@ export function createResponseReader(context: ReaderContext, emit: (event: Reade
 
   function getReader({ index }: JsonObject): CandidateReader {
     const candidate = readCandidateIndex(index)
-    const reader = candidates[candidate] ?? createCandidateReader({ ...shared, candidate }, emit)
+    const reader = candidates[candidate] ?? createCandidateReader({ ...sharedContext, candidate }, emit)
     candidates[candidate] = reader
     return reader
   }
@@ -85,9 +85,9 @@ interface CandidateReader {
 interface CandidateContext extends ReaderContext {
   candidate: number
   /** The next part key. All candidates share one numbering. */
-  keys: { next: number }
+  keys: { nextKey: number }
   /** The IDs of earlier calls. New IDs must differ from them. */
-  ids: Set<string>
+  usedIds: Set<string>
 }
 
 interface OpenText {
@@ -100,12 +100,12 @@ interface OpenText {
 }
 
 function createCandidateReader(context: CandidateContext, emit: (event: ReaderEvent) => void): CandidateReader {
-  const { candidate: index, keys, ids, origin, newId, responseWarnings, hasHostedTools } = context
+  const { candidate: index, keys, usedIds, origin, newId, responseWarnings, hasHostedTools } = context
   const assembler = createCallAssembler(() => responseWarnings.recordDrop('functionCall'))
-  let open: OpenText | undefined
-  let closed: OpenText[] = [] // text parts that ended in a chunk that contains sources for them
-  let code: JsonObject = {} // the code that Google is running
-  let isCiting = false
+  let openText: OpenText | undefined
+  let closedTexts: OpenText[] = [] // text parts that ended in a chunk that contains sources for them
+  let runningCode: JsonObject = {} // the code that Google is running
+  let hasCitations = false
   let isEmpty = true
   let isVague = false // whether the last chunk has an unspecified reason and no content
   let isFinished = false
@@ -113,47 +113,47 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
 
   function observe(candidate: JsonObject) {
     const { content, logprobsResult, groundingMetadata, citationMetadata } = candidate
-    isCiting = isObject(groundingMetadata) || isObject(citationMetadata)
+    hasCitations = isObject(groundingMetadata) || isObject(citationMetadata)
     partIndex = -1
     let logprobs = logprobsResult ? parseLogprobs(logprobsResult) : undefined
     const parts: unknown[] = isObject(content) && Array.isArray(content.parts) ? content.parts : []
     for (const part of parts) {
       partIndex++
       if (!isObject(part)) continue
-      if (part.functionCall !== undefined) addCalls(assembler.take(part))
+      if (part.functionCall !== undefined) addCalls(assembler.addPart(part))
       else if (hasContent(part)) addCalls(assembler.flush())
       if (hasHostedTools && isObject(part.executableCode)) {
-        code = part.executableCode
+        runningCode = part.executableCode
         continue
       }
       if (hasHostedTools && isObject(part.codeExecutionResult)) {
-        const call = { name: 'code_execution', input: code, result: part.codeExecutionResult }
-        addComplete(createHostedToolPart(`call_${newId()}`, call))
+        const call = { name: 'code_execution', input: runningCode, result: part.codeExecutionResult }
+        addCompletePart(createHostedToolPart(`call_${newId()}`, call))
         continue
       }
-      const parsed = parsePart(part, context)
-      if (!parsed) continue
-      const isText = parsed.type === 'text' && parsed.text !== ''
-      if (isText && logprobs) parsed.logprobs = logprobs
+      const canonicalPart = parsePart(part, context)
+      if (!canonicalPart) continue
+      const isText = canonicalPart.type === 'text' && canonicalPart.text !== ''
+      if (isText && logprobs) canonicalPart.logprobs = logprobs
       if (isText) logprobs = undefined
-      if (parsed.type === 'text' || parsed.type === 'reasoning') addText(parsed)
-      else addComplete(parsed)
+      if (canonicalPart.type === 'text' || canonicalPart.type === 'reasoning') addText(canonicalPart)
+      else addCompletePart(canonicalPart)
     }
     if (logprobs && !parts.some((part) => isObject(part) && part.thought === true))
       responseWarnings.recordDrop('logprobsResult') // the logprobs belong to reasoning, where they aren't supported
-    if (isCiting) cite(candidate)
+    if (hasCitations) addCitations(candidate)
     const finish = parseFinish(candidate.finishReason, candidate.finishMessage)
     isVague = isUnspecifiedReason(candidate.finishReason) && !parts.some(hasContent)
     if (!finish) return
     isFinished = true
-    end()
+    endParts()
     if (finish.reason === 'malformed-call' && isEmpty)
       return emit({ type: 'error', error: toMalformedError(finish.explanation) })
     emit({ type: 'finish', candidate: index, finish })
   }
 
-  function start(part: AssistantPart): number {
-    const key = keys.next++
+  function startPart(part: AssistantPart): number {
+    const key = keys.nextKey++
     isEmpty = false
     emit({ type: 'part-start', key, candidate: index, part })
     return key
@@ -161,71 +161,71 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
 
   function addText(part: AssistantPart & { type: 'text' | 'reasoning' }) {
     const { type, text, state } = part
-    if (open?.type !== type || open.isSigned) {
-      close()
-      const key = start(type === 'text' ? { type, text: '' } : { type, text: '', isSummary: true })
-      open = { type, key, texts: [], partIndex, isSigned: false }
+    if (openText?.type !== type || openText.isSigned) {
+      closeText()
+      const key = startPart(type === 'text' ? { type, text: '' } : { type, text: '', isSummary: true })
+      openText = { type, key, texts: [], partIndex, isSigned: false }
     }
-    const { key } = open
+    const { key } = openText
     if (text !== '') {
-      open.texts.push(text)
+      openText.texts.push(text)
       const logprobs = part.type === 'text' ? part.logprobs : undefined
       emit(logprobs ? { type: 'part-delta', key, text, logprobs } : { type: 'part-delta', key, text })
     }
-    if (state) sign(open, state)
+    if (state) setSignature(openText, state)
   }
 
-  function sign(part: OpenText, state: OpaqueState) {
+  function setSignature(part: OpenText, state: OpaqueState) {
     part.isSigned = true
     emit({ type: 'part-state', key: part.key, state })
   }
 
-  function addComplete(part: AssistantPart) {
-    close()
-    emit({ type: 'part-end', key: start(part) })
+  function addCompletePart(part: AssistantPart) {
+    closeText()
+    emit({ type: 'part-end', key: startPart(part) })
   }
 
   function addCalls(calls: readonly CompleteCall[]) {
     for (const { id: callId, name, arguments: args, signature } of calls) {
-      close()
-      const id = callId !== undefined && !ids.has(callId) ? callId : `call_${newId()}`
-      ids.add(id)
+      closeText()
+      const id = callId !== undefined && !usedIds.has(callId) ? callId : `call_${newId()}`
+      usedIds.add(id)
       const part: ToolCallPart = { type: 'tool-call', id, name, arguments: '' }
       if (signature !== undefined) part.state = { origin, kind: 'thought-signature', data: signature }
-      const key = start(part)
+      const key = startPart(part)
       if (args !== '') emit({ type: 'part-delta', key, text: args })
       emit({ type: 'part-end', key })
     }
   }
 
-  function close() {
-    if (!open) return
-    if (isCiting && open.type === 'text') closed.push(open)
-    else emit({ type: 'part-end', key: open.key })
-    open = undefined
+  function closeText() {
+    if (!openText) return
+    if (hasCitations && openText.type === 'text') closedTexts.push(openText)
+    else emit({ type: 'part-end', key: openText.key })
+    openText = undefined
   }
 
   /** Emits citations. Sources come last and may refer to text parts that have already ended, so such text parts stay open until then. */
-  function cite(candidate: JsonObject) {
-    const parts = open?.type === 'text' ? [...closed, open] : closed
+  function addCitations(candidate: JsonObject) {
+    const parts = openText?.type === 'text' ? [...closedTexts, openText] : closedTexts
     const texts = parts.map((part): CitedText => ({ ...part, text: part.texts.join('') }))
-    const found = parseGrounding(candidate, texts)
-    if (found.length === 0 && hasSources(candidate)) responseWarnings.recordDrop('groundingMetadata')
-    for (const { key, citation } of found) emit({ type: 'part-citation', key, citation })
-    for (const { key } of closed) emit({ type: 'part-end', key })
-    closed = []
-    isCiting = false
+    const textCitations = parseGrounding(candidate, texts)
+    if (textCitations.length === 0 && hasSources(candidate)) responseWarnings.recordDrop('groundingMetadata')
+    for (const { key, citation } of textCitations) emit({ type: 'part-citation', key, citation })
+    for (const { key } of closedTexts) emit({ type: 'part-end', key })
+    closedTexts = []
+    hasCitations = false
   }
 
-  function end() {
+  function endParts() {
     addCalls(assembler.flush())
-    close()
+    closeText()
   }
 
   return {
     observe,
     end() {
-      end()
+      endParts()
       if (isVague && !isFinished) emit({ type: 'finish', candidate: index, finish: { reason: 'stop' } })
       isFinished ||= isVague
     },
@@ -258,9 +258,11 @@ function parsePart(part: JsonObject, { origin, responseWarnings }: ReaderContext
     if (!media) responseWarnings.recordDrop('inlineData')
     return media
   }
-  const other = Object.keys(part).find((name) => !KNOWN_FIELDS.has(name))
-  if (other !== undefined) responseWarnings.recordDrop(other)
-  return content || (state && !other) ? omitUndefined<TextPart>({ type: 'text', text: content, state }) : undefined
+  const unknownField = Object.keys(part).find((name) => !KNOWN_FIELDS.has(name))
+  if (unknownField !== undefined) responseWarnings.recordDrop(unknownField)
+  return content || (state && !unknownField)
+    ? omitUndefined<TextPart>({ type: 'text', text: content, state })
+    : undefined
 }
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature', 'partMetadata'])

@@ -57,11 +57,11 @@ export function writeToolConfig(
   tools: readonly Tool[],
   target: TargetContext,
 ): WireToolConfig | undefined {
-  const calling = writeToolChoice(choice, tools, target)
-  const isMixed = tools.some(isFunction) && !tools.every(isFunction) && target.traits.reportsSearches
-  if (!isMixed) return calling && { functionCallingConfig: calling }
+  const callingConfig = writeToolChoice(choice, tools, target)
+  const mixesToolKinds = tools.some(isFunction) && !tools.every(isFunction) && target.traits.reportsSearches
+  if (!mixesToolKinds) return callingConfig && { functionCallingConfig: callingConfig }
   return omitUndefined<WireToolConfig>({
-    functionCallingConfig: calling?.mode === 'AUTO' ? { mode: 'VALIDATED' } : calling,
+    functionCallingConfig: callingConfig?.mode === 'AUTO' ? { mode: 'VALIDATED' } : callingConfig,
     includeServerSideToolInvocations: true,
   })
 }
@@ -74,8 +74,9 @@ function writeToolChoice(
 ): WireCallingConfig | undefined {
   if (!choice) return undefined
   const hasFunctions = tools.some(isFunction)
-  const isOwn = choice.type === 'tool' && tools.some((tool) => isHostedTool(tool) && tool.name === choice.name)
-  if (!hasFunctions || isOwn) {
+  const choosesHostedTool =
+    choice.type === 'tool' && tools.some((tool) => isHostedTool(tool) && tool.name === choice.name)
+  if (!hasFunctions || choosesHostedTool) {
     if (choice.type !== 'auto') warnings.recordDrop('toolChoice')
     return hasFunctions ? { mode: 'AUTO' } : undefined
   }

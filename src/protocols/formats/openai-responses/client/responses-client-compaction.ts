@@ -48,19 +48,18 @@ function completeMessage({ id, role, content }: JsonObject, { newId }: WriterCon
 export function createCompactionWriter(part: CompactionPart, { context, events, index }: ItemPosition): ItemWriter {
   const id = `cmp_${context.newId()}`
   const fields = stringifyItemFields(id, index)
-  const pieces = [part.text]
+  const texts = [part.text]
   events.write('response.output_item.added', {
     output_index: index,
     item: { type: 'compaction', id, encrypted_content: '' },
   })
   return {
     ...unsupportedMethods,
-    add(piece) {
-      pieces.push(piece)
+    addDelta(piece) {
+      texts.push(piece)
       events.writeJson('response.compaction.compacting', fields)
     },
     end() {},
-    getItem: (status) =>
-      status === 'incomplete' ? undefined : stringifyItem(writeCompactionItem(id, pieces.join(''))),
+    getItem: (status) => (status === 'incomplete' ? undefined : stringifyItem(writeCompactionItem(id, texts.join('')))),
   }
 }

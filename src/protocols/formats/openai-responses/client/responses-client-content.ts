@@ -18,7 +18,7 @@ import type { ContentSyntax } from '../../openai-fields.ts'
 import { parseClientCall } from '../responses-client-run-tools.ts'
 import { parseAnnotations, parseGeneratedImage, parseSearch } from '../responses-fields.ts'
 import { parseReasoningInput } from '../responses-reasoning.ts'
-import { joinNames, type Namespaces } from './responses-client-tools.ts'
+import { joinToolNames, type Namespaces } from './responses-client-tools.ts'
 
 /** Parses a model-written item that the client sends back. Returns `undefined` for other items. */
 export function parseAssistantItem(
@@ -65,11 +65,12 @@ function parseOutputMessage(item: Fields, warnings: Warnings): AssistantPart[] {
   item.ignore('id', 'status', 'type', 'role')
   item.dropUnread()
   if (content === undefined || content === '') return []
-  const place = (part: TextPart, index: number) => {
+  const setContentPath = (part: TextPart, index: number) => {
     warnings.setPath(part, item.path, { citations: `content[${index}].annotations` })
     return part
   }
-  if (typeof content === 'string') return [place(omitUndefined<TextPart>({ type: 'text', text: content, phase }), 0)]
+  if (typeof content === 'string')
+    return [setContentPath(omitUndefined<TextPart>({ type: 'text', text: content, phase }), 0)]
   const path = item.getPath('content')
   if (!Array.isArray(content)) return warnings.reject(path, 'must be a string or an array of parts.')
   return content.flatMap((entry: unknown, index): AssistantPart[] => {
@@ -83,8 +84,8 @@ function parseOutputMessage(item: Fields, warnings: Warnings): AssistantPart[] {
     if (type !== 'output_text' && type !== 'input_text' && type !== 'text')
       return warnings.reject(part.getPath('type'), `content of type "${type}" is not allowed in an assistant message.`)
     if (!text) return []
-    const cited = citations.length > 0 ? citations : undefined
-    return [place(omitUndefined<TextPart>({ type: 'text', text, phase, citations: cited }), index)]
+    const presentCitations = citations.length > 0 ? citations : undefined
+    return [setContentPath(omitUndefined<TextPart>({ type: 'text', text, phase, citations: presentCitations }), index)]
   })
 }
 
@@ -100,7 +101,7 @@ function parseCall(item: Fields, namespaces: Namespaces, warnings: Warnings): To
   const id = item.string('call_id') || item.string('id') || warnings.reject(item.getPath('call_id'), 'is required.')
   const shortName = item.string('name') || warnings.reject(item.getPath('name'), 'is required.')
   const namespace = item.string('namespace')
-  const fullName = namespace === undefined ? shortName : joinNames(namespace, shortName)
+  const fullName = namespace === undefined ? shortName : joinToolNames(namespace, shortName)
   const name = Object.hasOwn(namespaces, fullName) ? fullName : shortName // tools found by a search have an undeclared namespace
   const part: ToolCallPart = isFreeForm
     ? { type: 'tool-call', id, name, arguments: item.string('input') ?? '', isFreeForm }

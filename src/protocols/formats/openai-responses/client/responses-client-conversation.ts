@@ -66,7 +66,7 @@ class InputReader {
     const parts = parseAssistantItem(item, namespaces, warnings)
     if (parts) return this.#addParts(parts)
     const hostedText = formatHostedItem(item.value)
-    if (hostedText !== undefined) return this.#addHosted(hostedText, item)
+    if (hostedText !== undefined) return this.addHostedText(hostedText, item)
     const type = item.string('type') ?? 'message'
     switch (type) {
       case 'message': {
@@ -77,14 +77,14 @@ class InputReader {
       }
       case 'function_call_output':
       case 'custom_tool_call_output':
-        return this.#addResult(item, parseOutput(item, this.#readCallId(item), warnings))
+        return this.#addResult(item, parseCallOutput(item, this.#readCallId(item), warnings))
       case 'additional_tools':
       case 'tool_search_output':
         this.#tools.push(...parseTools(item, namespaces, warnings))
-        if (item.any('execution') === 'client') return rejectType(item, type, warnings)
+        if (item.any('execution') === 'client') return rejectItemType(item, type, warnings)
         return
       case 'tool_search_call':
-        if (item.any('execution') === 'client') return rejectType(item, type, warnings)
+        if (item.any('execution') === 'client') return rejectItemType(item, type, warnings)
         return
       case 'compaction':
       case 'compaction_summary':
@@ -94,7 +94,7 @@ class InputReader {
         return warnings.reject(item.getPath('type'), 'must be the last item of the input.')
       default: {
         const result = parseClientResult(item.value)
-        if (!result) return rejectType(item, type, warnings)
+        if (!result) return rejectItemType(item, type, warnings)
         const id = item.string('id') // the output's own ID can be the call ID
         const callId = this.#readCallId(item, id !== undefined && this.#openCalls.has(id) ? id : undefined)
         return this.#addResult(item, { ...result, callId })
@@ -123,7 +123,7 @@ class InputReader {
   }
 
   /** Adds the call and the output of an OpenAI-run tool as text, for models that don't have the tool. */
-  #addHosted(text: string, item: Fields): void {
+  addHostedText(text: string, item: Fields): void {
     const { warnings } = this.#context
     warnings.recordChange(item.path, text === '' ? 'dropped' : 'replaced')
     if (text === '') return
@@ -134,18 +134,18 @@ class InputReader {
 
   #addParts(parts: AssistantPart[]): void {
     for (const part of parts) if (part.type === 'tool-call') this.#openCalls.add(part.id)
-    const last = this.#turns.at(-1)
-    if (last?.role === 'assistant') last.content.push(...parts)
+    const lastTurn = this.#turns.at(-1)
+    if (lastTurn?.role === 'assistant') lastTurn.content.push(...parts)
     else if (parts.length > 0) this.#turns.push({ role: 'assistant', content: [...parts] })
   }
 
   /** Reads the call that a result belongs to. Without `call_id`, it is the call with `fallbackId`, or else the first call that has no result yet. */
   #readCallId(item: Fields, fallbackId?: string): string {
-    const [next] = this.#openCalls
+    const [nextCallId] = this.#openCalls
     return (
       item.string('call_id') ||
       fallbackId ||
-      next ||
+      nextCallId ||
       this.#context.warnings.reject(
         item.getPath('call_id'),
         'is required: the ID of the call that this result belongs to.',
@@ -156,8 +156,8 @@ class InputReader {
   #addResult(item: Fields, result: ToolResult): void {
     this.#context.warnings.setPath(result, item.path)
     this.#openCalls.delete(result.callId)
-    const last = this.#turns.at(-1)
-    if (last?.role === 'tool') last.results.push(result)
+    const lastTurn = this.#turns.at(-1)
+    if (lastTurn?.role === 'tool') lastTurn.results.push(result)
     else this.#turns.push({ role: 'tool', results: [result] })
   }
 
@@ -182,10 +182,10 @@ function resolveReference(item: Fields, { warnings, getItem }: InputContext): Fi
   return warnings.reject(item.getPath('type'), reason)
 }
 
-const rejectType = (item: Fields, type: string, warnings: Warnings): never =>
+const rejectItemType = (item: Fields, type: string, warnings: Warnings): never =>
   warnings.reject(item.getPath('type'), `items of type "${type}" only work with one vendor.`)
 
-function parseOutput(item: Fields, callId: string, warnings: Warnings): ToolResult {
+function parseCallOutput(item: Fields, callId: string, warnings: Warnings): ToolResult {
   const result = omitUndefined<ToolResult>({
     callId,
     name: item.string('name'),

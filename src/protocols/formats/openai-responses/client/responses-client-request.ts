@@ -19,16 +19,16 @@ import { getEchoedFields } from './responses-client-response.ts'
 import { type Namespaces, parseToolChoice, parseTools } from './responses-client-tools.ts'
 
 /** Parses a client's Responses request. Rejects references to earlier requests, because the gateway doesn't store them. */
-export function parseRequest(original: JsonObject, context: ParseContext): CanonicalRequest {
+export function parseRequest(requestBody: JsonObject, context: ParseContext): CanonicalRequest {
   const { warnings } = context
-  const compact = context.isCompaction ? 'now' : readCompactionMode(original)
+  const compact = context.isCompaction ? 'now' : readCompactionMode(requestBody)
   const json =
     compact === 'now'
-      ? Object.fromEntries(Object.entries(original).filter(([name]) => !ANSWER_FIELDS.has(name)))
-      : original
+      ? Object.fromEntries(Object.entries(requestBody).filter(([name]) => !RESPONSE_FIELDS.has(name)))
+      : requestBody
   const body = readFields(json, '', warnings)
-  recordFieldNames(json, synonyms, warnings)
-  rejectState(body, warnings)
+  recordFieldNames(json, fieldSynonyms, warnings)
+  rejectServerState(body, warnings)
   const namespaces: Namespaces = {}
   const requestTools = parseTools(body, namespaces, warnings)
   const { turns, tools: inputTools } = parseInput(body, { ...context, namespaces, compact })
@@ -60,7 +60,7 @@ export function parseRequest(original: JsonObject, context: ParseContext): Canon
 }
 
 /** Fields that only concern responses, so that compaction requests ignore them. */
-const ANSWER_FIELDS: ReadonlySet<string> = new Set([
+const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
   'tools',
   'tool_choice',
   'parallel_tool_calls',
@@ -68,7 +68,7 @@ const ANSWER_FIELDS: ReadonlySet<string> = new Set([
   'max_output_tokens',
 ])
 
-function rejectState(body: Fields, warnings: Warnings) {
+function rejectServerState(body: Fields, warnings: Warnings) {
   for (const name of ['previous_response_id', 'conversation'])
     if (body.any(name) !== undefined)
       warnings.reject(name, 'this gateway does not store responses. Send the whole conversation as "input".')
@@ -88,10 +88,10 @@ function removeRepeatedTools(tools: readonly OfferedTool[], warnings: Warnings):
   const toolsByName = new Map<string, OfferedTool>()
   return tools.filter((tool) => {
     if (tool.type === 'web-search' || tool.type === 'vendor') return true
-    const first = toolsByName.get(tool.name)
-    if (!first) toolsByName.set(tool.name, tool)
-    else if (JSON.stringify(first) !== JSON.stringify(tool)) warnings.recordDrop(warnings.getPath(tool, 'tools'))
-    return !first
+    const firstTool = toolsByName.get(tool.name)
+    if (!firstTool) toolsByName.set(tool.name, tool)
+    else if (JSON.stringify(firstTool) !== JSON.stringify(tool)) warnings.recordDrop(warnings.getPath(tool, 'tools'))
+    return !firstTool
   })
 }
 
@@ -118,11 +118,12 @@ function parseOptions(body: Fields, text: Fields | undefined, warnings: Warnings
 
 /** Parses `include`, which requests token probabilities, and `top_logprobs`, which requests alternatives. */
 function parseLogprobs(body: Fields, warnings: Warnings): number | undefined {
-  const top = body.number('top_logprobs')
-  const included = body.strings('include') ?? []
-  const isIncluded = included.includes(LOGPROBS_INCLUDE)
-  if (included.some((name) => name !== LOGPROBS_INCLUDE && name !== REASONING_INCLUDE)) warnings.recordDrop('include')
-  return isIncluded || top ? (top ?? 0) : undefined
+  const topLogprobs = body.number('top_logprobs')
+  const includedFields = body.strings('include') ?? []
+  const includesLogprobs = includedFields.includes(LOGPROBS_INCLUDE)
+  if (includedFields.some((name) => name !== LOGPROBS_INCLUDE && name !== REASONING_INCLUDE))
+    warnings.recordDrop('include')
+  return includesLogprobs || topLogprobs ? (topLogprobs ?? 0) : undefined
 }
 
 const LOGPROBS_INCLUDE = 'message.output_text.logprobs'
@@ -160,7 +161,7 @@ function parseOutput(text: Fields | undefined, warnings: Warnings): OutputFormat
 }
 
 /** Each option's names in order of precedence: newer names, older names, and fields that set a part of the option. */
-const synonyms: FieldSynonyms = {
+const fieldSynonyms: FieldSynonyms = {
   endUser: ['safety_identifier', 'user'],
   logprobs: ['top_logprobs', 'include'],
   reasoning: ['reasoning.effort', 'reasoning'],

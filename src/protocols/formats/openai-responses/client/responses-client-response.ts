@@ -25,7 +25,7 @@ import type { WriterContext } from '../../translator.ts'
 import { type ClientToolKind, createClientCall, isClientTool } from '../responses-client-run-tools.ts'
 import { getPhase, wireEndings, writeAnnotation, writeUsage } from '../responses-fields.ts'
 import { writeReasoning } from '../responses-reasoning.ts'
-import { echoDefaults, inProgress, stateless } from '../responses-stream-state.ts'
+import { echoDefaults, IN_PROGRESS_OUTCOME, STATELESS_FIELDS } from '../responses-stream-state.ts'
 import type {
   WireCall,
   WireClientCall,
@@ -44,21 +44,21 @@ export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse
   const [{ content, finish } = { content: [], finish: { reason: 'stop' as const } }] = choices
   const outcome = writeOutcome(finish, usage, context)
   const status = outcome.status === 'completed' ? 'completed' : 'incomplete'
-  const head = writeHead(context)
+  const responseHead = writeResponseHead(context)
   const output = writeOutput(moveStateToReasoning(content), status, context)
   if (context.request.client?.isKept) for (const item of output) context.storeItem?.(item.id, JSON.stringify(item))
-  const response = { ...head, ...outcome, output }
+  const response = { ...responseHead, ...outcome, output }
   return serviceTier === undefined ? response : { ...response, service_tier: serviceTier }
 }
 
 /** Writes the response fields that don't depend on the outcome: the ID, the model, and the fields that echo the request. */
-export function writeHead(context: WriterContext) {
+export function writeResponseHead(context: WriterContext) {
   return {
     id: `resp_${context.newId()}`,
     object: 'response' as const,
     created_at: context.nowSeconds,
     model: context.model,
-    ...stateless,
+    ...STATELESS_FIELDS,
     ...writeEcho(context.request),
   }
 }
@@ -73,7 +73,7 @@ export function writeOutcome(
   if (status !== 'failed') warnAboutFinish(finish, request, responseWarnings)
   warnAboutPause(finish, responseWarnings)
   return {
-    ...inProgress,
+    ...IN_PROGRESS_OUTCOME,
     status,
     incomplete_details,
     completed_at: status === 'completed' ? nowSeconds : null,
@@ -115,9 +115,9 @@ function addMissingFields(tool: unknown): unknown {
 }
 
 function omitNull(object: JsonObject): JsonObject {
-  const others: JsonObject = {}
-  for (const name in object) if (object[name] !== null) others[name] = object[name]
-  return others
+  const presentFields: JsonObject = {}
+  for (const name in object) if (object[name] !== null) presentFields[name] = object[name]
+  return presentFields
 }
 
 /** Writes a response's items. Consecutive text parts with the same phase become one message. The last item has the response's status. */
@@ -127,27 +127,28 @@ function writeOutput(
   context: WriterContext,
 ): WireOutputItem[] {
   const items: WireOutputItem[] = []
-  for (const part of content.flatMap((part) => replaceAudio(part, context.responseWarnings))) {
-    const last = items.at(-1)
+  for (const part of content.flatMap((part) => replaceAudioWithText(part, context.responseWarnings))) {
+    const lastItem = items.at(-1)
     if (part.type !== 'text' && part.type !== 'refusal') items.push(...writeItem(part, context))
-    else if (last?.type === 'message' && last.phase === getPhase(part))
-      last.content.push(writeContent(part, context.responseWarnings))
+    else if (lastItem?.type === 'message' && lastItem.phase === getPhase(part))
+      lastItem.content.push(writeContent(part, context.responseWarnings))
     else
       items.push(writeMessage(`msg_${context.newId()}`, [writeContent(part, context.responseWarnings)], getPhase(part)))
   }
-  const last = items.at(-1)
-  if (last) setStatus(last, status)
+  const lastItem = items.at(-1)
+  if (lastItem) setStatus(lastItem, status)
   return items
 }
 
 type WritablePart = Exclude<AssistantPart, { type: 'audio' }>
 
 /** Replaces audio with its transcript, and omits empty strings. */
-function replaceAudio(part: AssistantPart, responseWarnings: ResponseWarnings): WritablePart[] {
+function replaceAudioWithText(part: AssistantPart, responseWarnings: ResponseWarnings): WritablePart[] {
   if (part.type === 'audio') responseWarnings.recordDrop('audio')
-  const result: WritablePart | undefined = part.type === 'audio' ? { type: 'text', text: part.transcript ?? '' } : part
-  const isEmpty = (result.type === 'text' || result.type === 'refusal') && result.text === ''
-  return isEmpty ? [] : [result]
+  const writablePart: WritablePart | undefined =
+    part.type === 'audio' ? { type: 'text', text: part.transcript ?? '' } : part
+  const isEmpty = (writablePart.type === 'text' || writablePart.type === 'refusal') && writablePart.text === ''
+  return isEmpty ? [] : [writablePart]
 }
 
 function writeItem(part: Exclude<WritablePart, TextPart | RefusalPart>, context: WriterContext): WireOutputItem[] {

@@ -26,9 +26,9 @@ import {
 /** Writes one item in a stream, except for its last event. */
 export interface ItemWriter {
   /** Opens another part of the same item. Returns false if the part doesn't belong to it. */
-  open(part: TextPart | RefusalPart): boolean
-  add(text: string, logprobs: TokenLogprob[] | undefined): void
-  cite(citation: Citation): void
+  openPart(part: TextPart | RefusalPart): boolean
+  addDelta(text: string, logprobs: TokenLogprob[] | undefined): void
+  addCitation(citation: Citation): void
   setState(state: OpaqueState): void
   /** Ends the open part, which is complete. */
   end(): void
@@ -58,13 +58,13 @@ export interface EventWriter {
   /** Writes an event from its fields as JSON without braces, so that repeated fields are only stringified once. */
   writeJson(type: string, fields: string): void
   /** Creates a function that writes deltas that differ only in their text. `before` and `after` are their other fields. */
-  createDeltaWriter(type: string, before: string, after?: string): (text: string) => void
+  createDeltaWriter(type: string, fieldsBefore: string, fieldsAfter?: string): (text: string) => void
 }
 
 /** No-op methods for items that don't support additional parts, citations, or state. */
 export const unsupportedMethods = {
-  open: () => false,
-  cite() {},
+  openPart: () => false,
+  addCitation() {},
   setState() {},
 }
 
@@ -81,19 +81,19 @@ interface OpenOutputText {
 
 /** Creates a writer for a message with text parts and refusals. A part begins with its first piece of text, so empty parts are omitted. */
 export function createMessageWriter(
-  first: TextPart | RefusalPart,
+  firstPart: TextPart | RefusalPart,
   { context, events, index }: ItemPosition,
 ): ItemWriter {
   const id = `msg_${context.newId()}`
-  const phase = getPhase(first)
+  const phase = getPhase(firstPart)
   const content: string[] = [] // the parts as JSON, because each is sent three times
-  let text: OpenOutputText | undefined
-  let isBegun = false
+  let openText: OpenOutputText | undefined
+  let hasStarted = false
   let itemFields = ''
-  let writeDelta: (piece: string) => void
+  let writeDelta: (delta: string) => void
 
-  function open({ type }: TextPart | RefusalPart) {
-    text = { type, buffer: createTextBuffer(), citations: [], logprobs: [] }
+  function openContent({ type }: TextPart | RefusalPart) {
+    openText = { type, buffer: createTextBuffer(), citations: [], logprobs: [] }
     itemFields = `${stringifyItemFields(id, index)},"content_index":${content.length}`
     writeDelta =
       type === 'refusal'
@@ -101,25 +101,25 @@ export function createMessageWriter(
         : events.createDeltaWriter('response.output_text.delta', itemFields, ',"logprobs":[]')
   }
 
-  function begin(type: OpenOutputText['type']) {
-    if (!isBegun)
+  function startContent(type: OpenOutputText['type']) {
+    if (!hasStarted)
       events.writeJson('response.output_item.added', `"output_index":${index},"item":${stringify('in_progress', [])}`)
-    isBegun = true
+    hasStarted = true
     events.writeJson(
       'response.content_part.added',
       `${itemFields},"part":${JSON.stringify(writeContent({ type, text: '' }, context.responseWarnings))}`,
     )
   }
 
-  function add(piece: string, logprobs: TokenLogprob[] | undefined) {
-    if (!text) return
-    const { type, buffer } = text
-    if (!buffer.hasStarted) begin(type)
-    buffer.append(piece)
-    if (!logprobs || type === 'refusal') return writeDelta(piece)
-    text.logprobs.push(...logprobs)
-    const delta = `"delta":"${escapeJson(piece)}","logprobs":${JSON.stringify(writeLogprobs(logprobs))}`
-    events.writeJson('response.output_text.delta', `${itemFields},${delta}`)
+  function addDelta(delta: string, logprobs: TokenLogprob[] | undefined) {
+    if (!openText) return
+    const { type, buffer } = openText
+    if (!buffer.hasStarted) startContent(type)
+    buffer.append(delta)
+    if (!logprobs || type === 'refusal') return writeDelta(delta)
+    openText.logprobs.push(...logprobs)
+    const deltaFields = `"delta":"${escapeJson(delta)}","logprobs":${JSON.stringify(writeLogprobs(logprobs))}`
+    events.writeJson('response.output_text.delta', `${itemFields},${deltaFields}`)
   }
 
   function createContent({ type, buffer: { text = '' }, citations, logprobs }: OpenOutputText): WireContent {
@@ -129,9 +129,9 @@ export function createMessageWriter(
     )
   }
 
-  function end() {
-    const part = text?.buffer.hasStarted ? createContent(text) : undefined
-    text = undefined
+  function endContent() {
+    const part = openText?.buffer.hasStarted ? createContent(openText) : undefined
+    openText = undefined
     if (!part) return
     const json = writePartDone(part)
     events.writeJson('response.content_part.done', `${itemFields},"part":${json}`)
@@ -158,20 +158,20 @@ export function createMessageWriter(
   const stringify = (status: WireItemStatus, parts: readonly string[]): string =>
     JSON.stringify({ ...writeMessage(id, [], phase), status }).replace('[]', () => `[${parts.join(',')}]`)
 
-  open(first)
+  openContent(firstPart)
   return {
     ...unsupportedMethods,
-    open(part) {
+    openPart(part) {
       if (getPhase(part) !== phase) return false
-      open(part)
+      openContent(part)
       return true
     },
-    add,
-    cite: (citation) => void text?.citations.push(citation),
-    end,
+    addDelta,
+    addCitation: (citation) => void openText?.citations.push(citation),
+    end: endContent,
     getItem(status) {
-      if (!isBegun) return undefined
-      const parts = text?.buffer.hasStarted ? [...content, JSON.stringify(createContent(text))] : content
+      if (!hasStarted) return undefined
+      const parts = openText?.buffer.hasStarted ? [...content, JSON.stringify(createContent(openText))] : content
       return { id, json: stringify(status, parts) }
     },
   }
@@ -186,32 +186,32 @@ export function createCallWriter(part: ToolCallPart, position: ItemPosition): It
 
 function createClientCallWriter(part: ToolCallPart, position: ItemPosition): ItemWriter {
   const { context, events, index } = position
-  const pieces: string[] = []
-  let call: WireClientCall | undefined
+  const inputDeltas: string[] = []
+  let clientCall: WireClientCall | undefined
   let fallback: ItemWriter | undefined // writes the call instead if its arguments don't fit the tool
 
-  function write() {
-    if (call || fallback) return
-    const input = pieces.join('')
-    call = writeClientCall(part, input, context)
-    if (call)
+  function writeBufferedCall() {
+    if (clientCall || fallback) return
+    const input = inputDeltas.join('')
+    clientCall = writeClientCall(part, input, context)
+    if (clientCall)
       return events.write('response.output_item.added', {
         output_index: index,
-        item: { ...call, status: 'in_progress' },
+        item: { ...clientCall, status: 'in_progress' },
       })
     fallback = createArgumentsWriter(part, position)
-    if (input !== '') fallback.add(input, undefined)
+    if (input !== '') fallback.addDelta(input, undefined)
     fallback.end()
   }
 
   return {
     ...unsupportedMethods,
-    add: (piece) => void pieces.push(piece),
-    end: write,
+    addDelta: (delta) => void inputDeltas.push(delta),
+    end: writeBufferedCall,
     getItem(status) {
-      write()
-      if (call) setStatus(call, status)
-      return call ? stringifyItem(call) : fallback?.getItem(status)
+      writeBufferedCall()
+      if (clientCall) setStatus(clientCall, status)
+      return clientCall ? stringifyItem(clientCall) : fallback?.getItem(status)
     },
   }
 }
@@ -232,16 +232,16 @@ function createArgumentsWriter(part: ToolCallPart, { context, events, index }: I
   setStatus(startedCall, 'in_progress')
   events.write('response.output_item.added', { output_index: index, item: startedCall })
 
-  function add(piece: string) {
-    buffer.append(piece)
-    writeDelta(piece)
+  function addDelta(delta: string) {
+    buffer.append(delta)
+    writeDelta(delta)
   }
 
   return {
     ...unsupportedMethods,
-    add,
+    addDelta,
     end() {
-      if (isFunction && !buffer.hasStarted) add('{}')
+      if (isFunction && !buffer.hasStarted) addDelta('{}')
       events.writeJson(`response.${type}.done`, `${itemFields},"${field}":${JSON.stringify(buffer.text)}`)
     },
     getItem(status) {
@@ -259,34 +259,34 @@ export function createReasoningWriter(part: ReasoningPart, { context, events, in
   const writeDelta = events.createDeltaWriter('response.reasoning_summary_text.delta', itemFields)
   const buffer = createTextBuffer()
   let state: OpaqueState | undefined = part.state
-  let isBegun = false
+  let hasStarted = false
 
-  function begin() {
-    if (!isBegun)
+  function startItem() {
+    if (!hasStarted)
       events.write('response.output_item.added', { output_index: index, item: writeReasoning(id, '', undefined) })
-    isBegun = true
+    hasStarted = true
   }
 
   const writeSummary = (text: string) => `${itemFields},"part":${JSON.stringify({ type: 'summary_text', text })}`
 
   return {
     ...unsupportedMethods,
-    add(piece) {
-      begin()
+    addDelta(delta) {
+      startItem()
       if (!buffer.hasStarted) events.writeJson('response.reasoning_summary_part.added', writeSummary(''))
-      buffer.append(piece)
-      writeDelta(piece)
+      buffer.append(delta)
+      writeDelta(delta)
     },
     setState(newState) {
       state = newState
     },
     end() {
-      if (state) begin()
+      if (state) startItem()
       if (!buffer.hasStarted) return
       const { text = '' } = buffer
       events.writeJson('response.reasoning_summary_text.done', `${itemFields},"text":${JSON.stringify(text)}`)
       events.writeJson('response.reasoning_summary_part.done', writeSummary(text))
     },
-    getItem: () => (isBegun ? stringifyItem(writeReasoning(id, buffer.text ?? '', state)) : undefined),
+    getItem: () => (hasStarted ? stringifyItem(writeReasoning(id, buffer.text ?? '', state)) : undefined),
   }
 }

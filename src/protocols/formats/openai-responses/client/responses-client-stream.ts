@@ -9,10 +9,10 @@ import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.t
 import { COMMENT_KEEP_ALIVE } from '../../keep-alive-texts.ts'
 import { writeOpenAIError } from '../../openai-errors.ts'
 import type { StreamWriter, WriterContext } from '../../translator.ts'
-import { inProgress } from '../responses-stream-state.ts'
+import { IN_PROGRESS_OUTCOME } from '../responses-stream-state.ts'
 import type { WireItemStatus, WireOutcome, WireOutputItem } from '../responses-wire.ts'
 import { createCompactionWriter } from './responses-client-compaction.ts'
-import { writeHead, writeImage, writeOutcome, writeSearch } from './responses-client-response.ts'
+import { writeImage, writeOutcome, writeResponseHead, writeSearch } from './responses-client-response.ts'
 import {
   createCallWriter,
   createMessageWriter,
@@ -30,119 +30,122 @@ import {
 export function createWriter(fullContext: WriterContext, write: (event: string) => void): StreamWriter {
   const context: WriterContext = { ...fullContext, request: omitTurns(fullContext.request) }
   const events = createEventWriter(write)
-  const head = `"response":${JSON.stringify(writeHead(context)).slice(0, -1)},` // stringified once, because it is sent three times
-  const output: string[] = [] // the items as JSON, because each is sent twice
-  let item: ItemWriter | undefined
+  const responseHead = `"response":${JSON.stringify(writeResponseHead(context)).slice(0, -1)},` // stringified once, because it is sent three times
+  const outputItems: string[] = [] // the items as JSON, because each is sent twice
+  let openItem: ItemWriter | undefined
 
-  function start() {
-    const fields = head + JSON.stringify(inProgress).slice(1)
+  function startResponse() {
+    const fields = responseHead + JSON.stringify(IN_PROGRESS_OUTCOME).slice(1)
     events.writeJson('response.created', fields)
     events.writeJson('response.in_progress', fields)
   }
 
-  function open(part: AssistantPart) {
+  function openPart(part: AssistantPart) {
     switch (part.type) {
       case 'text':
       case 'refusal':
-        if (!item?.open(part)) begin(() => createMessageWriter(part, getPosition()))
+        if (!openItem?.openPart(part)) startItem(() => createMessageWriter(part, getPosition()))
         return
       case 'tool-call':
-        return begin(() => createCallWriter(part, getPosition()))
+        return startItem(() => createCallWriter(part, getPosition()))
       case 'reasoning':
-        return begin(() => createReasoningWriter(part, getPosition()))
+        return startItem(() => createReasoningWriter(part, getPosition()))
       case 'compaction':
-        return begin(() => createCompactionWriter(part, getPosition()))
+        return startItem(() => createCompactionWriter(part, getPosition()))
       case 'server-tool':
-        return writeWhole([writeSearch(part, context)], 'web_search_call')
+        return writeCompleteItems([writeSearch(part, context)], 'web_search_call')
       case 'image':
-        return writeWhole(writeImage(part, context), 'image_generation_call')
+        return writeCompleteItems(writeImage(part, context), 'image_generation_call')
       case 'audio': // the format has no audio, so the transcript is sent as text
         context.responseWarnings.recordDrop('audio')
-        open({ type: 'text', text: '' })
-        if (part.transcript) item?.add(part.transcript, undefined)
+        openPart({ type: 'text', text: '' })
+        if (part.transcript) openItem?.addDelta(part.transcript, undefined)
         return
       default:
         return assertNever(part)
     }
   }
 
-  const getPosition = () => ({ context, events, index: output.length })
+  const getPosition = () => ({ context, events, index: outputItems.length })
 
-  function begin(create: () => ItemWriter) {
-    close('completed')
-    item = create()
+  function startItem(create: () => ItemWriter) {
+    closeItem('completed')
+    openItem = create()
   }
 
-  function close(status: WireItemStatus) {
-    const done = item?.getItem(status)
-    item = undefined
-    if (done) writeDone(done)
+  function closeItem(status: WireItemStatus) {
+    const finishedItem = openItem?.getItem(status)
+    openItem = undefined
+    if (finishedItem) writeDone(finishedItem)
   }
 
   function writeDone({ id, json }: WrittenItem) {
-    events.writeJson('response.output_item.done', `"output_index":${output.length},"item":${json}`)
-    output.push(json)
+    events.writeJson('response.output_item.done', `"output_index":${outputItems.length},"item":${json}`)
+    outputItems.push(json)
     if (context.request.client?.isKept) context.storeItem?.(id, json)
   }
 
   /** Writes items that are complete when they begin. */
-  function writeWhole(items: readonly WireOutputItem[], type: string) {
+  function writeCompleteItems(items: readonly WireOutputItem[], type: string) {
     for (const wireItem of items) {
-      close('completed')
-      const fields = { output_index: output.length, item_id: wireItem.id }
+      closeItem('completed')
+      const fields = { output_index: outputItems.length, item_id: wireItem.id }
       const startedItem = { ...wireItem, status: 'in_progress', ...('result' in wireItem && { result: null }) }
-      events.write('response.output_item.added', { output_index: output.length, item: startedItem })
+      events.write('response.output_item.added', { output_index: outputItems.length, item: startedItem })
       events.write(`response.${type}.in_progress`, fields)
       events.write(`response.${type}.completed`, fields)
       writeDone(stringifyItem(wireItem))
     }
   }
 
-  function end({ finishes, usage }: EndEvent) {
+  function endResponse({ finishes, usage }: EndEvent) {
     const outcome = writeOutcome(finishes[0] ?? { reason: 'stop' }, usage, context)
-    close(outcome.status === 'completed' ? 'completed' : 'incomplete')
+    closeItem(outcome.status === 'completed' ? 'completed' : 'incomplete')
     context.beforeEnd?.()
-    writeResponse(`response.${outcome.status}`, outcome, output)
+    writeResponse(`response.${outcome.status}`, outcome, outputItems)
   }
 
   function writeResponse(type: string, outcome: WireOutcome, items: readonly string[]) {
-    const { output: _, ...rest } = outcome
-    events.writeJson(type, `${head}${JSON.stringify(rest).slice(1, -1)},"output":[${items.join(',')}]}`)
+    const { output: _, ...outcomeFields } = outcome
+    events.writeJson(
+      type,
+      `${responseHead}${JSON.stringify(outcomeFields).slice(1, -1)},"output":[${items.join(',')}]}`,
+    )
   }
 
   /** Ends the stream with an error. Its fields are both flat, as in the types of OpenAI's client, and nested, as OpenAI actually sends them. */
-  function fail(failure: CanonicalError) {
+  function failResponse(failure: CanonicalError) {
     context.beforeEnd?.()
     const error = writeOpenAIError(failure)
     const { code, message, param, type } = error
     events.write('error', { code, message, param, error })
-    const partial = item?.getItem('incomplete')
-    const failed = {
-      ...inProgress,
+    const partialItem = openItem?.getItem('incomplete')
+    const failedOutcome = {
+      ...IN_PROGRESS_OUTCOME,
       status: 'failed' as const,
       error: { code: code ?? type, message },
     }
-    writeResponse('response.failed', failed, partial ? [...output, partial.json] : output)
+    writeResponse('response.failed', failedOutcome, partialItem ? [...outputItems, partialItem.json] : outputItems)
   }
 
   function push(event: StreamEvent) {
     switch (event.type) {
       case 'part-delta':
-        return item?.add(event.text, event.logprobs)
+        return openItem?.addDelta(event.text, event.logprobs)
       case 'start':
-        return start()
+        return startResponse()
       case 'part-start':
-        return open(event.part)
+        return openPart(event.part)
       case 'part-citation':
-        return item?.cite(event.citation)
+        return openItem?.addCitation(event.citation)
       case 'part-state':
-        return item?.setState(event.state)
+        return openItem?.setState(event.state)
       case 'part-end':
-        return item?.end()
+        return openItem?.end()
       case 'end':
-        return end(event)
+        return endResponse(event)
       case 'error':
-        return fail(event.error)
+        return failResponse(event.error)
       default:
         return assertNever(event)
     }
@@ -152,23 +155,23 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
 }
 
 function createEventWriter(write: (event: string) => void): EventWriter {
-  let next = 0
+  let nextSequenceNumber = 0
 
   /** Writes the start of an event, up to its sequence number. */
-  const createHead = (type: string) => `event: ${type}\ndata: {"type":"${type}","sequence_number":`
+  const createEventHead = (type: string) => `event: ${type}\ndata: {"type":"${type}","sequence_number":`
 
   function writeJson(type: string, fields: string) {
-    write(`${createHead(type)}${next++},${fields}}\n\n`)
+    write(`${createEventHead(type)}${nextSequenceNumber++},${fields}}\n\n`)
   }
 
   return {
     writeJson,
     write: (type, fields) => writeJson(type, JSON.stringify(fields).slice(1, -1)),
-    createDeltaWriter(type, before, after = '') {
-      const head = createHead(type)
-      const middle = `,${before},"delta":"`
-      const tail = `"${after}}\n\n`
-      return (text) => write(`${head}${next++}${middle}${escapeJson(text)}${tail}`)
+    createDeltaWriter(type, fieldsBefore, fieldsAfter = '') {
+      const eventHead = createEventHead(type)
+      const middle = `,${fieldsBefore},"delta":"`
+      const eventTail = `"${fieldsAfter}}\n\n`
+      return (text) => write(`${eventHead}${nextSequenceNumber++}${middle}${escapeJson(text)}${eventTail}`)
     },
   }
 }

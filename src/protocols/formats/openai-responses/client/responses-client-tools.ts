@@ -23,15 +23,16 @@ import { isClientTool, parseClientTool } from '../responses-client-run-tools.ts'
 export type Namespaces = Record<string, { namespace: string; name: string }>
 
 /** Returns the plain name for a function in a namespace. */
-export const joinNames = (namespace: string, name: string): string =>
+export const joinToolNames = (namespace: string, name: string): string =>
   namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`
 
 /** Returns a tool's name and namespace, if any, as the client declared them. */
 export function getClientName({ client }: CanonicalRequest, name: string): { name: string; namespace?: string } {
   const namespaces = client?.namespaces
-  const names = isObject(namespaces) && Object.hasOwn(namespaces, name) ? namespaces[name] : undefined
-  if (!isObject(names) || typeof names.name !== 'string' || typeof names.namespace !== 'string') return { name }
-  return { name: names.name, namespace: names.namespace }
+  const clientName = isObject(namespaces) && Object.hasOwn(namespaces, name) ? namespaces[name] : undefined
+  if (!isObject(clientName) || typeof clientName.name !== 'string' || typeof clientName.namespace !== 'string')
+    return { name }
+  return { name: clientName.name, namespace: clientName.namespace }
 }
 
 const TOOL_FIELD_NAMES = {
@@ -46,8 +47,8 @@ const TOOL_FIELD_NAMES = {
 }
 
 /** Parses the `tools` of the request or of an item. Adds the tools that are in namespaces to `namespaces`. */
-export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warnings): OfferedTool[] {
-  return readTools(owner, 'tools', warnings).flatMap((fields) => {
+export function parseTools(parent: Fields, namespaces: Namespaces, warnings: Warnings): OfferedTool[] {
+  return readTools(parent, 'tools', warnings).flatMap((fields) => {
     if (fields.string('type') === 'namespace') return parseNamespace(fields, namespaces, warnings)
     const tool = parseTool(fields, warnings)
     if (!tool) return []
@@ -56,15 +57,15 @@ export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warn
   })
 }
 
-function parseNamespace(group: Fields, namespaces: Namespaces, warnings: Warnings): OfferedTool[] {
-  const namespace = requireString(group, 'name', warnings)
-  const tools = parseTools(group, namespaces, warnings)
-  group.ignore('type')
-  group.dropUnread()
+function parseNamespace(namespaceFields: Fields, namespaces: Namespaces, warnings: Warnings): OfferedTool[] {
+  const namespace = requireString(namespaceFields, 'name', warnings)
+  const tools = parseTools(namespaceFields, namespaces, warnings)
+  namespaceFields.ignore('type')
+  namespaceFields.dropUnread()
   for (const tool of tools) {
     if (tool.type === 'web-search' || tool.type === 'vendor') continue
     const { name } = tool
-    tool.name = joinNames(namespace, name)
+    tool.name = joinToolNames(namespace, name)
     namespaces[tool.name] = { namespace, name }
   }
   return tools

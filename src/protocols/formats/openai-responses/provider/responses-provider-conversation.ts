@@ -20,15 +20,15 @@ import { writeReasoningInput } from '../responses-reasoning.ts'
 import type { WireBreakpoint, WireInputItem, WireInputPart, WireOutputPart } from '../responses-wire.ts'
 
 /** An item that the gateway wrote, or forwards unchanged. */
-type Item = WireInputItem | JsonObject
+type InputItem = WireInputItem | JsonObject
 
 /** Writes `input`: each turn's items, or an empty message, because providers reject an empty input. */
-export function writeItems(turns: readonly Turn[], target: TargetContext): Item[] {
+export function writeItems(turns: readonly Turn[], target: TargetContext): InputItem[] {
   const items = turns.flatMap((turn) => writeTurn(turn, target))
   return items.length > 0 ? items : [{ type: 'message', role: 'user', content: '' }]
 }
 
-function writeTurn(turn: Turn, target: TargetContext): Item[] {
+function writeTurn(turn: Turn, target: TargetContext): InputItem[] {
   dropLabels(turn, target.warnings, { phases: true, citations: ({ url }) => url !== undefined })
   switch (turn.role) {
     case 'system':
@@ -59,39 +59,43 @@ function writeSystem({ sentAs, content }: SystemTurn, target: TargetContext): Wi
 
 /** Moves text before the tool calls, for providers that reject anything between a call and its result. */
 function moveTextsBeforeCalls(content: readonly AssistantPart[], { traits }: TargetContext): readonly AssistantPart[] {
-  const first = content.findIndex(({ type }) => type === 'tool-call')
-  if (traits.textAfterCalls || first === -1) return content
-  const rest = content.slice(first)
-  return [...content.slice(0, first), ...rest.filter(isTextOrRefusal), ...rest.filter((part) => !isTextOrRefusal(part))]
+  const firstCallIndex = content.findIndex(({ type }) => type === 'tool-call')
+  if (traits.textAfterCalls || firstCallIndex === -1) return content
+  const laterParts = content.slice(firstCallIndex)
+  return [
+    ...content.slice(0, firstCallIndex),
+    ...laterParts.filter(isTextOrRefusal),
+    ...laterParts.filter((part) => !isTextOrRefusal(part)),
+  ]
 }
 
 const isTextOrRefusal = (part: AssistantPart): part is TextPart | RefusalPart =>
   part.type === 'text' || part.type === 'refusal'
 
-function writeAssistant(content: readonly AssistantPart[], target: TargetContext): Item[] {
-  const items: Item[] = []
+function writeAssistant(content: readonly AssistantPart[], target: TargetContext): InputItem[] {
+  const items: InputItem[] = []
   let texts: (TextPart | RefusalPart)[] = []
 
-  function flush() {
+  function flushTexts() {
     if (texts.length > 0) items.push(writeMessage(texts))
     texts = []
   }
 
   for (const part of moveTextsBeforeCalls(content, target)) {
     if ('cache' in part && part.cache) target.warnings.recordDrop(target.warnings.getPath(part.cache, 'cache')) // only input can have cache breakpoints
-    if (!isTextOrRefusal(part) || getPhase(part) !== getPhase(texts[0])) flush()
+    if (!isTextOrRefusal(part) || getPhase(part) !== getPhase(texts[0])) flushTexts()
     if (isTextOrRefusal(part)) texts.push(part)
     else items.push(...writeOtherPart(part, target))
   }
-  flush()
+  flushTexts()
   return items
 }
 
 function writeMessage(parts: readonly (TextPart | RefusalPart)[]): WireInputItem {
-  const [only] = parts
-  const phase = getPhase(only)
-  const isPlain = parts.length === 1 && only?.type === 'text' && !only.citations
-  const content = isPlain ? only.text : parts.map(writeOutputPart)
+  const [firstPart] = parts
+  const phase = getPhase(firstPart)
+  const isPlainText = parts.length === 1 && firstPart?.type === 'text' && !firstPart.citations
+  const content = isPlainText ? firstPart.text : parts.map(writeOutputPart)
   const message = { type: 'message', role: 'assistant', content } as const
   return phase ? { ...message, phase } : message
 }
@@ -103,7 +107,7 @@ function writeOutputPart(part: TextPart | RefusalPart): WireOutputPart {
   return { type: 'output_text', text, annotations }
 }
 
-function writeOtherPart(part: Exclude<AssistantPart, TextPart | RefusalPart>, target: TargetContext): Item[] {
+function writeOtherPart(part: Exclude<AssistantPart, TextPart | RefusalPart>, target: TargetContext): InputItem[] {
   switch (part.type) {
     case 'reasoning':
       return [writeReasoningInput(part)]
@@ -148,21 +152,21 @@ function writeCall({ id, name, arguments: input, isFreeForm }: ToolCallPart): Wi
  * string.
  */
 function writeResult({ content, isError, cache }: ToolResult, target: TargetContext): string | WireInputPart[] {
-  const last = content.at(-1)
-  const markedContent = cache && last && last.type !== 'video' ? [...content.slice(0, -1), { ...last, cache }] : content
+  const lastPart = content.at(-1)
+  const markedContent =
+    cache && lastPart && lastPart.type !== 'video' ? [...content.slice(0, -1), { ...lastPart, cache }] : content
   const output = writeContent(markedContent, target)
-  const breakpoint = isError ? 'Error: ' : ''
-  if (typeof output === 'string') return breakpoint + output
+  const prefix = isError ? 'Error: ' : ''
+  if (typeof output === 'string') return prefix + output
   const texts = output.flatMap((part) => (part.type === 'input_text' ? [part.text] : []))
-  if (target.traits.toolResultInputs.length === 0 && texts.length === output.length)
-    return breakpoint + texts.join('\n')
-  return isError ? [{ type: 'input_text', text: breakpoint }, ...output] : output
+  if (target.traits.toolResultInputs.length === 0 && texts.length === output.length) return prefix + texts.join('\n')
+  return isError ? [{ type: 'input_text', text: prefix }, ...output] : output
 }
 
 function writeContent(parts: readonly UserPart[], target: TargetContext): string | WireInputPart[] {
-  const [only] = parts
+  const [firstPart] = parts
   if (parts.length === 0) return ''
-  if (parts.length === 1 && only?.type === 'text' && !only.cache) return only.text
+  if (parts.length === 1 && firstPart?.type === 'text' && !firstPart.cache) return firstPart.text
   return parts.flatMap((part) => writePart(part, target))
 }
 

@@ -61,12 +61,12 @@ function moveInstructions({ turns, output }: CanonicalRequest): {
   instructions: string | undefined
   turns: readonly Turn[]
 } {
-  const end = turns.findIndex((turn) => turn.role !== 'system' || turn.sentAs !== 'instructions')
-  const leading = turns.slice(0, end === -1 ? turns.length : end).filter(isSystem)
-  const texts = leading.flatMap(({ content }) => content)
+  const endIndex = turns.findIndex((turn) => turn.role !== 'system' || turn.sentAs !== 'instructions')
+  const leadingTurns = turns.slice(0, endIndex === -1 ? turns.length : endIndex).filter(isSystem)
+  const texts = leadingTurns.flatMap(({ content }) => content)
   if (texts.length === 0 || output?.type === 'json' || texts.some(({ cache }) => cache))
     return { instructions: undefined, turns }
-  return { instructions: texts.map(({ text }) => text).join('\n\n'), turns: turns.slice(leading.length) }
+  return { instructions: texts.map(({ text }) => text).join('\n\n'), turns: turns.slice(leadingTurns.length) }
 }
 
 const isSystem = (turn: Turn): turn is SystemTurn => turn.role === 'system'
@@ -116,7 +116,7 @@ function writeOutput(output: OutputFormat): WireFormat {
 }
 
 /** The request fields that count as input tokens. All other fields only concern the response. */
-const COUNTED_FIELDS = [
+const COUNT_REQUEST_FIELDS = [
   'model',
   'instructions',
   'input',
@@ -130,7 +130,7 @@ const COUNTED_FIELDS = [
 /** Writes a token-count request. */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): UpstreamRequest {
   const { body } = writeRequest(request, target)
-  const fields = Object.entries(body).filter(([name]) => COUNTED_FIELDS.includes(name))
+  const fields = Object.entries(body).filter(([name]) => COUNT_REQUEST_FIELDS.includes(name))
   return { path: '/responses/input_tokens', headers: {}, body: Object.fromEntries(fields) }
 }
 

@@ -52,7 +52,7 @@ const END_EVENTS: ReadonlySet<string> = new Set(['response.completed', 'response
 
 /** Creates a parser for one response's items. It gives each call a unique ID. */
 export function createOutputParser({ origin, newId, responseWarnings, hasHostedTools }: ReaderContext) {
-  const ids = new Set<string>()
+  const usedIds = new Set<string>()
 
   /** Parses an item, and warns about items for tools that the request didn't offer. */
   function parse(item: JsonObject): AssistantPart[] {
@@ -71,8 +71,8 @@ export function createOutputParser({ origin, newId, responseWarnings, hasHostedT
       default: {
         const call = parseClientCall(item)
         if (call) return [{ ...call, id: readCallId(item) }]
-        const hosted = hasHostedTools ? parseHostedCall(item) : undefined
-        if (hosted) return [createHostedToolPart(readString(item.id) ?? `call_${newId()}`, hosted)]
+        const hostedCall = hasHostedTools ? parseHostedCall(item) : undefined
+        if (hostedCall) return [createHostedToolPart(readString(item.id) ?? `call_${newId()}`, hostedCall)]
         responseWarnings.recordDrop(readString(item.type) ?? 'item')
         return []
       }
@@ -91,8 +91,8 @@ export function createOutputParser({ origin, newId, responseWarnings, hasHostedT
   /** Returns a call's ID. Some providers only send the item's ID, or the same ID twice. */
   function readCallId(item: JsonObject): string {
     const itemId = readString(item.call_id) ?? readString(item.id) ?? readString(item.item_id)
-    const id = itemId && !ids.has(itemId) ? itemId : `call_${newId()}`
-    ids.add(id)
+    const id = itemId && !usedIds.has(itemId) ? itemId : `call_${newId()}`
+    usedIds.add(id)
     return id
   }
 
@@ -107,9 +107,9 @@ function parseHostedCall(item: JsonObject): HostedCall | undefined {
     case 'file_search_call':
       return { name: 'file_search', input: {}, result: { queries, results } }
     case 'mcp_call': {
-      const call = { type: 'call', server_label, name, arguments: item.arguments }
+      const callFields = { type: 'call', server_label, name, arguments: item.arguments }
       const input = tryParseJson(readString(item.arguments) ?? '')
-      const result = { ...call, ...(output != null && { output }), ...(error != null && { error }) }
+      const result = { ...callFields, ...(output != null && { output }), ...(error != null && { error }) }
       return { name: `mcp.${name}`, input: isObject(input) ? input : {}, result }
     }
     default:

@@ -9,12 +9,12 @@ import type { createOutputParser } from './responses-provider-response.ts'
 /** Reads one item in a stream. */
 export interface ItemReader {
   /** Reads the item of `response.output_item.added`. */
-  begin(item: JsonObject): void
+  start(item: JsonObject): void
   observe(type: string, event: JsonObject): void
   /** Reads the complete item and emits everything that hasn't been emitted yet. Can be called more than once. */
   complete(item: JsonObject): void
   /** Returns whether the part that an event refers to has already ended. Only readers for items with several parts have this method. */
-  isPast?(event: JsonObject): boolean
+  isClosedFor?(event: JsonObject): boolean
   end(): void
 }
 
@@ -37,7 +37,7 @@ export function createCompleteReader({ parser, start }: ItemContext, emit: (even
   }
 
   return {
-    begin() {},
+    start() {},
     observe() {},
     complete(item) {
       if (isComplete) return
@@ -56,23 +56,23 @@ export function createCallReader(
   emit: (event: ReaderEvent) => void,
 ): ItemReader {
   let key: number | undefined
-  let pending: string[] = [] // arguments that arrived before the name
+  let pendingDeltas: string[] = [] // arguments that arrived before the name
   let hasInput = false
   let isFreeForm = false
   let isPlaceholder = false // whether the input so far is `{}` or `null`, which may be a placeholder
   let isClosed = false
 
-  function begin(item: JsonObject) {
+  function startPart(item: JsonObject) {
     if (key !== undefined || typeof item.name !== 'string' || item.name === '') return
     const part: ToolCallPart = { type: 'tool-call', id: parser.readCallId(item), name: item.name, arguments: '' }
     if (isFreeForm) part.isFreeForm = true
     key = start(part)
-    for (const piece of pending) emitText(piece)
-    pending = []
+    for (const delta of pendingDeltas) emitText(delta)
+    pendingDeltas = []
   }
 
-  function add(piece: unknown) {
-    const text = isObject(piece) ? stringifyObject(piece) : piece
+  function addInput(input: unknown) {
+    const text = isObject(input) ? stringifyObject(input) : input
     if (typeof text !== 'string' || text === '') return
     if (!hasInput && isEmptyArguments(text) && !isFreeForm) isPlaceholder = true
     else {
@@ -89,7 +89,7 @@ export function createCallReader(
   }
 
   function emitText(text: string) {
-    if (key === undefined) pending.push(text)
+    if (key === undefined) pendingDeltas.push(text)
     else emit({ type: 'part-delta', key, text })
   }
 
@@ -104,20 +104,20 @@ export function createCallReader(
 
   return {
     /** Begins a call that has an ID. Calls without an ID wait for the complete item. */
-    begin(item) {
+    start(item) {
       isFreeForm = item.type === 'custom_tool_call'
-      if (item.call_id) begin(item)
+      if (item.call_id) startPart(item)
     },
     observe(type, event) {
       if (isClosed) return
-      if (type.endsWith('.delta')) add(event.delta)
-      else if (!hasInput) add(event.arguments ?? event.input)
+      if (type.endsWith('.delta')) addInput(event.delta)
+      else if (!hasInput) addInput(event.arguments ?? event.input)
     },
     complete(item) {
       if (isClosed) return
       isFreeForm = item.type === 'custom_tool_call'
-      begin(item)
-      if (!hasInput) add(item.arguments ?? item.input)
+      startPart(item)
+      if (!hasInput) addInput(item.arguments ?? item.input)
       end()
     },
     end,
@@ -126,21 +126,21 @@ export function createCallReader(
 
 /** Creates a reader for reasoning: summaries, or the reasoning text if that arrives first. The encrypted content arrives with the complete item. */
 export function createReasoningReader({ start, origin }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
-  let open: { key: number; isSummary: boolean; partIndex: unknown } | undefined
+  let openPart: { key: number; isSummary: boolean; partIndex: unknown } | undefined
   let isClosed = false
-  const emitted = new Set<unknown>() // the text parts emitted so far, by index
+  const emittedIndices = new Set<unknown>() // the text parts emitted so far, by index
 
-  function add(isSummary: boolean, partIndex: unknown, text: unknown) {
-    if (typeof text !== 'string' || text === '' || (open && open.isSummary !== isSummary)) return
-    if (!open) {
+  function addText(isSummary: boolean, partIndex: unknown, text: unknown) {
+    if (typeof text !== 'string' || text === '' || (openPart && openPart.isSummary !== isSummary)) return
+    if (!openPart) {
       const part: ReasoningPart = { type: 'reasoning', text: '' }
       if (isSummary) part.isSummary = true
-      open = { key: start(part), isSummary, partIndex }
+      openPart = { key: start(part), isSummary, partIndex }
     }
-    const { key } = open
-    emit({ type: 'part-delta', key, text: open.partIndex === partIndex ? text : SUMMARY_SEPARATOR + text })
-    open.partIndex = partIndex
-    emitted.add(partIndex)
+    const { key } = openPart
+    emit({ type: 'part-delta', key, text: openPart.partIndex === partIndex ? text : SUMMARY_SEPARATOR + text })
+    openPart.partIndex = partIndex
+    emittedIndices.add(partIndex)
   }
 
   /**
@@ -151,28 +151,28 @@ export function createReasoningReader({ start, origin }: ItemContext, emit: (eve
     if (isClosed) return
     const isSummary = type.startsWith('response.reasoning_summary')
     const partIndex = (isSummary ? event.summary_index : event.content_index) ?? 0
-    if (type.endsWith('.delta')) add(isSummary, partIndex, event.delta)
-    else if (type.endsWith('.done') && !emitted.has(partIndex)) add(isSummary, partIndex, event.text)
+    if (type.endsWith('.delta')) addText(isSummary, partIndex, event.delta)
+    else if (type.endsWith('.done') && !emittedIndices.has(partIndex)) addText(isSummary, partIndex, event.text)
   }
 
   function complete(item: JsonObject) {
     if (isClosed) return
     const reasoning = parseReasoningItem(item, origin)
-    if (!open && reasoning) {
+    if (!openPart && reasoning) {
       const { state: _, ...part } = reasoning
-      open = { key: start({ ...part, text: '' }), isSummary: part.isSummary === true, partIndex: 0 }
-      if (part.text !== '') emit({ type: 'part-delta', key: open.key, text: part.text })
+      openPart = { key: start({ ...part, text: '' }), isSummary: part.isSummary === true, partIndex: 0 }
+      if (part.text !== '') emit({ type: 'part-delta', key: openPart.key, text: part.text })
     }
     const state = readReasoningState(item, origin)
-    if (open && state) emit({ type: 'part-state', key: open.key, state })
+    if (openPart && state) emit({ type: 'part-state', key: openPart.key, state })
     end()
   }
 
   function end() {
     if (isClosed) return
     isClosed = true
-    if (open) emit({ type: 'part-end', key: open.key })
+    if (openPart) emit({ type: 'part-end', key: openPart.key })
   }
 
-  return { begin() {}, observe, complete, end }
+  return { start() {}, observe, complete, end }
 }

@@ -11,8 +11,8 @@ interface StreamText {
   key: number
   /** The length of the text so far, and its last pieces. */
   length: number
-  lastPieces: string[]
-  citations: number
+  lastDeltas: string[]
+  citationCount: number
   isClosed: boolean
 }
 
@@ -24,46 +24,46 @@ export function createMessageReader(
   const texts = new Map<unknown, StreamText>() // texts by part key
   let phase: TextPart['phase']
 
-  function getText(partKey: unknown, type: StreamText['type']): StreamText {
+  function getStreamText(partKey: unknown, type: StreamText['type']): StreamText {
     const streamText = texts.get(partKey)
     if (streamText) return streamText
     const part: TextPart = { type: 'text', text: '' }
     if (phase) part.phase = phase
     const key = start(type === 'text' ? part : { type, text: '' })
-    const text = { type, key, length: 0, lastPieces: [], citations: 0, isClosed: false }
-    texts.set(partKey, text)
-    return text
+    const newText = { type, key, length: 0, lastDeltas: [], citationCount: 0, isClosed: false }
+    texts.set(partKey, newText)
+    return newText
   }
 
-  function add(partKey: unknown, type: StreamText['type'], piece: unknown, logprobs?: unknown) {
+  function addDelta(partKey: unknown, type: StreamText['type'], delta: unknown, logprobs?: unknown) {
     const tokens = parseTokenLogprobs(logprobs)
-    if (typeof piece !== 'string' || (piece === '' && !tokens)) return
-    const text = getText(partKey, type)
-    text.length += piece.length
-    text.lastPieces.push(piece)
-    if (text.lastPieces.length > MAX_PIECES || piece.length > TAIL_LENGTH)
-      text.lastPieces = [text.lastPieces.join('').slice(-TAIL_LENGTH)]
-    const { key } = text
-    emit(tokens ? { type: 'part-delta', key, text: piece, logprobs: tokens } : { type: 'part-delta', key, text: piece })
+    if (typeof delta !== 'string' || (delta === '' && !tokens)) return
+    const streamText = getStreamText(partKey, type)
+    streamText.length += delta.length
+    streamText.lastDeltas.push(delta)
+    if (streamText.lastDeltas.length > MAX_BUFFERED_DELTAS || delta.length > COMPARED_TAIL_LENGTH)
+      streamText.lastDeltas = [streamText.lastDeltas.join('').slice(-COMPARED_TAIL_LENGTH)]
+    const { key } = streamText
+    emit(tokens ? { type: 'part-delta', key, text: delta, logprobs: tokens } : { type: 'part-delta', key, text: delta })
   }
 
-  function cite(partKey: unknown, citations: readonly Citation[]) {
+  function addCitations(partKey: unknown, citations: readonly Citation[]) {
     if (citations.length === 0) return
-    const text = getText(partKey, 'text')
-    text.citations += citations.length
-    for (const citation of citations) emit({ type: 'part-citation', key: text.key, citation })
+    const streamText = getStreamText(partKey, 'text')
+    streamText.citationCount += citations.length
+    for (const citation of citations) emit({ type: 'part-citation', key: streamText.key, citation })
   }
 
   /** Emits the remainder of a complete text. */
-  function complete(partKey: unknown, { type, text, refusal, annotations, logprobs }: JsonObject) {
+  function completePart(partKey: unknown, { type, text, refusal, annotations, logprobs }: JsonObject) {
     const streamText = texts.get(partKey)
     if (streamText?.isClosed) return
-    if (type === 'refusal') add(partKey, 'refusal', getRest(refusal, streamText))
-    else add(partKey, 'text', getRest(text, streamText), streamText?.length ? undefined : logprobs)
-    cite(partKey, parseAnnotations(annotations, responseWarnings).slice(streamText?.citations ?? 0))
+    if (type === 'refusal') addDelta(partKey, 'refusal', getMissingText(refusal, streamText))
+    else addDelta(partKey, 'text', getMissingText(text, streamText), streamText?.length ? undefined : logprobs)
+    addCitations(partKey, parseAnnotations(annotations, responseWarnings).slice(streamText?.citationCount ?? 0))
   }
 
-  function close(text: StreamText | undefined) {
+  function closeText(text: StreamText | undefined) {
     if (!text || text.isClosed) return
     text.isClosed = true
     emit({ type: 'part-end', key: text.key })
@@ -74,27 +74,27 @@ export function createMessageReader(
     if (texts.get(partKey)?.isClosed) return
     switch (type) {
       case 'response.output_text.delta':
-        return add(partKey, 'text', event.delta, event.logprobs)
+        return addDelta(partKey, 'text', event.delta, event.logprobs)
       case 'response.output_text.done':
-        return complete(partKey, { type: 'output_text', text: event.text, logprobs: event.logprobs })
+        return completePart(partKey, { type: 'output_text', text: event.text, logprobs: event.logprobs })
       case 'response.output_text.annotation.added':
-        return cite(partKey, parseAnnotations([event.annotation], responseWarnings))
+        return addCitations(partKey, parseAnnotations([event.annotation], responseWarnings))
       case 'response.refusal.delta':
-        return add(partKey, 'refusal', event.delta)
+        return addDelta(partKey, 'refusal', event.delta)
       case 'response.refusal.done':
-        return complete(partKey, { type: 'refusal', refusal: event.refusal })
+        return completePart(partKey, { type: 'refusal', refusal: event.refusal })
       case 'response.content_part.done':
-        if (isObject(event.part)) complete(partKey, event.part)
-        return close(texts.get(partKey))
+        if (isObject(event.part)) completePart(partKey, event.part)
+        return closeText(texts.get(partKey))
     }
   }
 
   return {
-    begin(item) {
+    start(item) {
       phase = parsePhase(item.phase)
     },
     observe,
-    isPast: ({ content_index: partKey = 0, item }) => item === undefined && texts.get(partKey)?.isClosed === true,
+    isClosedFor: ({ content_index: partKey = 0, item }) => item === undefined && texts.get(partKey)?.isClosed === true,
     /** Matches text parts in order, because the indexes in some streams don't start at 0. */
     complete(item) {
       phase ??= parsePhase(item.phase)
@@ -103,33 +103,33 @@ export function createMessageReader(
       for (const part of content) dropUnknownPart(part, responseWarnings)
       content.filter(hasText).forEach((part, index) => {
         const partKey = index < partKeys.length ? partKeys[index] : `of the item ${index}`
-        complete(partKey, part)
-        close(texts.get(partKey))
+        completePart(partKey, part)
+        closeText(texts.get(partKey))
       })
     },
     end() {
-      for (const text of texts.values()) close(text)
+      for (const text of texts.values()) closeText(text)
     },
   }
 }
 
 /** How many trailing characters to keep, to check that a complete text continues the pieces. */
-const TAIL_LENGTH = 256
+const COMPARED_TAIL_LENGTH = 256
 
 /**
  * The number of pieces after which they are trimmed to the trailing characters. Each trim copies them, so trimming after every piece would be slow.
  */
-const MAX_PIECES = 128
+const MAX_BUFFERED_DELTAS = 128
 
 /** Returns the part of the text that hasn't been emitted, or an empty string if the text doesn't continue the emitted pieces. */
-function getRest(
+function getMissingText(
   text: unknown,
-  { length, lastPieces }: Pick<StreamText, 'length' | 'lastPieces'> = EMPTY_TEXT,
+  { length, lastDeltas }: Pick<StreamText, 'length' | 'lastDeltas'> = EMPTY_TEXT,
 ): string {
-  const tail = lastPieces.join('')
+  const tail = lastDeltas.join('')
   return typeof text === 'string' && text.startsWith(tail, length - tail.length) ? text.slice(length) : ''
 }
 
-const EMPTY_TEXT = { length: 0, lastPieces: [] }
+const EMPTY_TEXT = { length: 0, lastDeltas: [] }
 
 const hasText = (part: JsonObject): boolean => Boolean(part.text || part.refusal)

@@ -23,12 +23,12 @@ import { createMessageReader } from './responses-provider-stream-messages.ts'
  */
 export function createReader(context: ReaderContext, emit: (event: ReaderEvent) => void): StreamReader {
   const items = createItemRegistry()
-  const parser = createOutputParser(context)
-  const starts = new RestartDetector()
-  let next = 0
+  const outputParser = createOutputParser(context)
+  const restartDetector = new RestartDetector()
+  let nextKey = 0
 
-  function start(part: AssistantPart): number {
-    const key = next++
+  function startPart(part: AssistantPart): number {
+    const key = nextKey++
     emit({ type: 'part-start', key, candidate: 0, part })
     return key
   }
@@ -46,31 +46,31 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
     const response = isObject(event.response) ? event.response : undefined
     switch (type) {
       case 'response.created':
-        if (starts.recordStart(response?.id) === 'restart') return emit({ type: 'error', error: restartError })
-        return response && begin(response)
+        if (restartDetector.recordStart(response?.id) === 'restart') return emit({ type: 'error', error: restartError })
+        return response && startResponse(response)
       case 'response.queued':
       case 'response.in_progress':
         reportUsage(event)
-        return response && begin(response)
+        return response && startResponse(response)
       case 'response.completed':
       case 'response.incomplete':
-        return response && finish(event, response)
+        return response && finishResponse(event, response)
       case 'response.failed':
       case 'response.cancelled':
-        return fail(event, response?.error)
+        return reportFailure(event, response?.error)
       case 'error':
-        return fail(event, event.error ?? event)
+        return reportFailure(event, event.error ?? event)
       default:
-        if (event.error) return fail(event, event.error)
+        if (event.error) return reportFailure(event, event.error)
         return observeItem(type, event)
     }
   }
 
-  function begin({ id, model }: JsonObject) {
+  function startResponse({ id, model }: JsonObject) {
     emit({ type: 'start', ...(isNonEmptyString(id) && { id }), ...(isNonEmptyString(model) && { model }) })
   }
 
-  function fail(event: JsonObject, error: unknown) {
+  function reportFailure(event: JsonObject, error: unknown) {
     reportUsage(event)
     emit({ type: 'error', error: parseEmbeddedError(error) })
   }
@@ -94,29 +94,29 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
     const knownReader = itemKey === undefined ? undefined : items.getReader(itemKey)
     const reader = knownReader ?? findReader(type, itemKey, item)
     if (!item) return reader?.observe(type, event)
-    if (type !== 'response.output_item.done') return reader?.begin(item)
+    if (type !== 'response.output_item.done') return reader?.start(item)
     reader?.complete(item)
     items.markDone(itemKey)
   }
 
   function findReader(type: string, itemKey: unknown, item: JsonObject | undefined): ItemReader | undefined {
     const kind = getKind(type, item)
-    return (itemKey === undefined ? items.getLastReader(type, kind) : undefined) ?? open(itemKey, kind)
+    return (itemKey === undefined ? items.getLastReader(type, kind) : undefined) ?? openItem(itemKey, kind)
   }
 
-  function open(itemKey: unknown, kind: unknown): ItemReader | undefined {
+  function openItem(itemKey: unknown, kind: unknown): ItemReader | undefined {
     if (kind === undefined) return undefined // the event isn't about an item
-    starts.recordContent()
-    const reader = createItemReader(kind, { ...context, parser, start }, emit)
+    restartDetector.recordContent()
+    const reader = createItemReader(kind, { ...context, parser: outputParser, start: startPart }, emit)
     items.add(itemKey, kind, reader)
     return reader
   }
 
   /** Ends the stream with the complete response, which completes open items and adds items that no event announced. */
-  function finish(event: JsonObject, response: JsonObject) {
-    if (items.isEmpty()) begin(response)
+  function finishResponse(event: JsonObject, response: JsonObject) {
+    if (items.isEmpty()) startResponse(response)
     const output = Array.isArray(response.output) ? response.output.filter(isObject) : []
-    for (const { item, reader = open(item, item.type) } of items.pair(output)) reader?.complete(item)
+    for (const { item, reader = openItem(item, item.type) } of items.pairWithReaders(output)) reader?.complete(item)
     items.end()
     reportUsage(event)
     emit({ type: 'finish', candidate: 0, finish: parseFinish(response) })
@@ -128,7 +128,7 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
 
 const isNonEmptyString = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-interface KnownItem {
+interface RegisteredItem {
   /** The item's `type`. */
   kind: unknown
   reader: ItemReader
@@ -142,16 +142,16 @@ interface KnownItem {
  * indexes. An event with neither, or with an unknown ID, is about the last item of its kind, because each item ends before the next one begins.
  */
 function createItemRegistry() {
-  const items = new Map<unknown, KnownItem>() // items by item key
+  const items = new Map<unknown, RegisteredItem>() // items by item key
   const keysById = new Map<unknown, unknown>() // item keys by item ID and call ID
-  const lastByKind = new Map<unknown, KnownItem>()
-  let last: KnownItem | undefined
+  const lastByKind = new Map<unknown, RegisteredItem>()
+  let lastItem: RegisteredItem | undefined
   const readersByKind = new Map<unknown, ItemReader[]>() // readers by item type, in order
 
   /** Returns the key of the last item of a kind if an event with unknown IDs may refer to it. */
   function findLastItemKey(event: JsonObject, kind: unknown): unknown {
-    const lastKey = lastByKind.get(kind)
-    return !lastKey || lastKey.isDone || lastKey.reader.isPast?.(event) ? undefined : lastKey.itemKey
+    const lastOfKind = lastByKind.get(kind)
+    return !lastOfKind || lastOfKind.isDone || lastOfKind.reader.isClosedFor?.(event) ? undefined : lastOfKind.itemKey
   }
 
   return {
@@ -162,13 +162,13 @@ function createItemRegistry() {
       const { output_index: index } = event
       const item = isObject(event.item) ? event.item : undefined
       if (!item && index !== undefined) return index
-      const isNew = type === 'response.output_item.added' // a new item never matches an existing one, because another call may have the same ID
+      const isNewItem = type === 'response.output_item.added' // a new item never matches an existing one, because another call may have the same ID
       const ids = [event.item_id, item?.id, item?.call_id].filter(Boolean)
-      const existingKey = keysById.get(isNew ? ids[0] : ids.find((id) => keysById.has(id)))
+      const existingKey = keysById.get(isNewItem ? ids[0] : ids.find((id) => keysById.has(id)))
       const itemKey =
         index ??
         existingKey ??
-        (isNew || ids.length === 0 ? undefined : findLastItemKey(event, getKind(type, item))) ??
+        (isNewItem || ids.length === 0 ? undefined : findLastItemKey(event, getKind(type, item))) ??
         ids[0]
       for (const id of ids) keysById.set(id, itemKey)
       return itemKey
@@ -184,17 +184,17 @@ function createItemRegistry() {
     /** Returns the last item's reader if an event without an index and IDs may be about that item. Part events fit several kinds of items. */
     getLastReader(type: string, kind: unknown): ItemReader | undefined {
       if (type === 'response.output_item.added') return undefined
-      return kind === last?.kind || type.startsWith('response.content_part.') ? last?.reader : undefined
+      return kind === lastItem?.kind || type.startsWith('response.content_part.') ? lastItem?.reader : undefined
     },
 
     /** Adds an item, and ends any other item with the same key. */
     add(itemKey: unknown, kind: unknown, reader: ItemReader) {
       items.get(itemKey)?.reader.end()
-      last = { kind, reader, itemKey, isDone: false }
-      lastByKind.set(kind, last)
-      items.set(itemKey, last)
-      const others = readersByKind.get(kind)
-      if (others) others.push(reader)
+      lastItem = { kind, reader, itemKey, isDone: false }
+      lastByKind.set(kind, lastItem)
+      items.set(itemKey, lastItem)
+      const sameKindReaders = readersByKind.get(kind)
+      if (sameKindReaders) sameKindReaders.push(reader)
       else readersByKind.set(kind, [reader])
     },
 
@@ -202,18 +202,18 @@ function createItemRegistry() {
      * Pairs the entire output's items with their readers. New items have none. If all items of a kind are known, they match in order, regardless of
      * their keys. Otherwise, they match by ID and index. Unmatched items are new if the output has more items of that kind than are known.
      */
-    pair(output: readonly JsonObject[]): { item: JsonObject; reader?: ItemReader }[] {
-      const totals = countKinds(output)
+    pairWithReaders(output: readonly JsonObject[]): { item: JsonObject; reader?: ItemReader }[] {
+      const totalsByKind = countKinds(output)
       const pairedCounts = new Map<unknown, number>()
       return output.flatMap((item, index) => {
         const { type: kind } = item
-        const nth = pairedCounts.get(kind) ?? 0
-        pairedCounts.set(kind, nth + 1)
+        const position = pairedCounts.get(kind) ?? 0
+        pairedCounts.set(kind, position + 1)
         const readers = readersByKind.get(kind) ?? []
-        const total = totals.get(kind) ?? 0
+        const total = totalsByKind.get(kind) ?? 0
         const knownItem = items.get(keysById.get(item.id || item.call_id) ?? index)
-        const match = knownItem?.kind === kind ? knownItem?.reader : undefined
-        const reader = readers.length === total ? readers[nth] : match
+        const matchingReader = knownItem?.kind === kind ? knownItem?.reader : undefined
+        const reader = readers.length === total ? readers[position] : matchingReader
         if (reader) return { item, reader }
         return readers.length < total ? { item } : []
       })

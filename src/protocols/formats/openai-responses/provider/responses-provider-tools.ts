@@ -82,12 +82,12 @@ export function writeToolChoice(
 ): WireToolChoice | undefined {
   if (!choice) return undefined
   const writeNamedTool = (name: string): WireNamedTool => {
-    const original = tools.find(
+    const originalTool = tools.find(
       (tool) => tool.type === 'function' && tool.name === name && getOriginalTool(tool, target),
     )
-    if (original && (name === 'shell' || name === 'apply_patch')) return { type: name }
-    const hosted = original && HOSTED_TOOLS.find((type) => type === name)
-    if (hosted) return { type: hosted }
+    if (originalTool && (name === 'shell' || name === 'apply_patch')) return { type: name }
+    const hostedType = originalTool && HOSTED_TOOLS.find((type) => type === name)
+    if (hostedType) return { type: hostedType }
     const isFreeForm = tools.some((tool) => tool.type === 'free-form' && tool.name === name)
     return { type: isFreeForm ? 'custom' : 'function', name }
   }
