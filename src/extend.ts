@@ -1,13 +1,11 @@
-import type { BuiltInFeature, Feature, FeatureArea, FeatureRoute, GatewayCall, ServedArea } from './feature.ts'
+import type { BuiltInFeature, Feature, FeatureArea, FeatureRoute, ServedArea } from './feature.ts'
 import type { AreaServing } from './feature-serving.ts'
-import type { Reply } from './lib/exchange.ts'
 import { once } from './lib/promises.ts'
 import { rejectUnknownOptions } from './lib/renamed-options.ts'
 import { operationNames } from './management/operation-names.data.ts'
 import { type Area, findArea } from './request/door/area.ts'
 import type { HttpRoute } from './request/door/router.ts'
 import type { RouteBodyLimits } from './request/feature-requests.ts'
-import type { RouteRequest } from './request/route-request.ts'
 
 /** Throws a TypeError for invalid features. */
 export function checkFeatures(features: readonly Feature[] = []): void {
@@ -86,7 +84,7 @@ export const listFeatureRoutes = ({ routes = [], areas = [] }: RouteOwner): NonN
 
 /** A feature, or the gateway itself, with its routes. */
 interface RouteOwner extends Pick<BuiltInFeature, 'name' | 'areas'> {
-  routes?: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>>
+  routes?: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> | undefined
 }
 
 /** Throws a TypeError if the areas of two features overlap. */
@@ -115,24 +113,15 @@ export function adaptFeature(feature: Feature): BuiltInFeature {
   const { name, areas, routes, operations, events } = feature
   const aroundRequest = feature.aroundRequest?.bind(feature)
   const aroundCall = feature.aroundCall?.bind(feature)
-  const aroundAttempt = feature.aroundAttempt?.bind(feature)
-  const close = feature.close?.bind(feature)
   return {
-    name,
-    ...(areas && { areas }),
-    ...(routes && { routes }),
-    ...(operations && { operations }),
-    ...(events && { events }),
-    ...(aroundAttempt && { aroundAttempt }),
-    ...(close && { close }),
-    ...(aroundRequest && {
-      aroundRequest: async (request: RouteRequest, next: () => Promise<Reply>) =>
-        (await loadServing()).awaitReply(request.log, aroundRequest(request, next)),
-    }),
-    ...(aroundCall && {
-      aroundCall: async (call: RouteRequest & GatewayCall, next) =>
-        (await loadServing()).awaitReply(call.log, aroundCall(call, next)),
-    }),
+    ...{ name, areas, routes, operations, events },
+    aroundAttempt: feature.aroundAttempt?.bind(feature),
+    close: feature.close?.bind(feature),
+    aroundRequest:
+      aroundRequest &&
+      (async (request, next) => (await loadServing()).awaitReply(request.log, aroundRequest(request, next))),
+    aroundCall:
+      aroundCall && (async (call, next) => (await loadServing()).awaitReply(call.log, aroundCall(call, next))),
   }
 }
 
@@ -144,7 +133,10 @@ interface AreaOptions extends RouteBodyLimits, AreaServing {
 }
 
 /** Creates all features' areas. */
-export const createAreas = (features: ReadonlyArray<Pick<Feature, 'name' | 'areas'>>, options: AreaOptions): Area[] =>
+export const createAreas = (
+  features: ReadonlyArray<Pick<BuiltInFeature, 'name' | 'areas'>>,
+  options: AreaOptions,
+): Area[] =>
   features.flatMap(({ name, areas = [] }) =>
     areas.map((area) =>
       'routes' in area ? createRouteArea(name, area, options) : createServedArea(name, area, options),
@@ -169,8 +161,10 @@ function createServedArea(name: string, area: ServedArea, options: AreaOptions):
 }
 
 /** Converts a feature's routes outside its areas to HTTP routes. */
-export const toHttpRoutes = ({ name, routes = [] }: Pick<Feature, 'name' | 'routes'>, options: RouteBodyLimits) =>
-  routes.map((route) => toHttpRoute(route, name, options))
+export const toHttpRoutes = (
+  { name, routes = [] }: Pick<BuiltInFeature, 'name' | 'routes'>,
+  options: RouteBodyLimits,
+) => routes.map((route) => toHttpRoute(route, name, options))
 
 function toHttpRoute(route: FeatureRoute, name: string, options: RouteBodyLimits): HttpRoute {
   const { method, path } = route

@@ -43,8 +43,14 @@ export interface Feature {
 }
 
 /** A feature that is built into the gateway. Its steps receive the gateway's internal objects, and it can have steps that other features can't. */
-export interface BuiltInFeature extends Omit<Feature, 'aroundRequest' | 'aroundCall' | 'aroundAttempt'>, PipelineSteps {
-  aroundRequest?: RequestStep
+export interface BuiltInFeature extends PipelineSteps {
+  readonly name: string
+  aroundRequest?: RequestStep | undefined
+  readonly areas?: Feature['areas'] | undefined
+  readonly routes?: Feature['routes'] | undefined
+  readonly operations?: Feature['operations'] | undefined
+  readonly events?: FeatureEvents | undefined
+  close?: Feature['close'] | undefined
   /** Loads the feature's listeners before the first request, so they see every request arrive. */
   loadEvents?(): Promise<FeatureEvents>
 }
