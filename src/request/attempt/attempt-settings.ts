@@ -18,10 +18,11 @@ export class AttemptSettings implements AttemptControls {
   /** The maximum number of output tokens. */
   outputLimit: number | undefined = undefined
   allowance: OutputAllowance | undefined = undefined
-  checkCall: ((call: EncodedCall) => void) | undefined = undefined
-  checkFollowUp: ((spending: Spending | undefined) => Promise<void>) | undefined = undefined
+  /** The checks before each further call that belongs to the attempt. */
+  readonly followUpChecks: Array<(spending: Spending | undefined) => Promise<void>> = []
   /** Whether a step has rejected the entire request. */
   rejectsRequest = false
+  readonly #callChecks: Array<(call: EncodedCall) => void> = []
   readonly #log: AttemptLog
 
   constructor(request: ModelRequest, target: RouteTarget, log: AttemptLog) {
@@ -43,10 +44,11 @@ export class AttemptSettings implements AttemptControls {
       : encodeWithLimit(request, target, this.outputLimit)
   }
 
-  /** Runs the check that a step has set, if any. */
+  /** Runs the checks that steps have added. */
   check(codec: Codec): void {
     const { body } = this.request.call
-    this.checkCall?.({ findSurcharge: (pricedTier) => findSurcharge(codec, body, pricedTier) })
+    for (const check of this.#callChecks)
+      check({ findSurcharge: (pricedTier) => findSurcharge(codec, body, pricedTier) })
   }
 
   limitOutput(tokens: number): void {
@@ -75,11 +77,11 @@ export class AttemptSettings implements AttemptControls {
   }
 
   beforeCall(check: (call: EncodedCall) => void): void {
-    this.checkCall = check
+    this.#callChecks.push(check)
   }
 
   beforeFollowUp(check: (spending: Spending | undefined) => Promise<void>): void {
-    this.checkFollowUp = check
+    this.followUpChecks.push(check)
   }
 }
 

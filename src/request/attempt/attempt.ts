@@ -188,7 +188,7 @@ export class Attempt {
           if (received.kind === 'failure') return await this.#readFailure(received, reader, call)
           return this.#createAnsweredOutcome(received, reader, call)
         }
-        if (this.#settings?.checkFollowUp) await this.#checkFollowUp(this.#settings.checkFollowUp)
+        for (const check of this.#settings?.followUpChecks ?? []) await this.#checkFollowUp(check)
         codec = next
         const prepared = await this.#prepare(codec.request)
         if ('kind' in prepared) return this.#createFailedOutcome(prepared)
@@ -206,7 +206,7 @@ export class Attempt {
   }
 
   /** Ends the request if the check before a further call rejects. */
-  async #checkFollowUp(check: NonNullable<AttemptSettings['checkFollowUp']>): Promise<void> {
+  async #checkFollowUp(check: AttemptSettings['followUpChecks'][number]): Promise<void> {
     try {
       await this.#scope.race(check(this.#log.spending))
     } catch (error) {
