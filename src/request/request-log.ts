@@ -45,7 +45,7 @@ export interface RequestEnding {
 }
 
 /**
- * The log of one request to an authenticated route, from its arrival to its last byte: its client, the rules and steps that features add to it, and
+ * The log of one request to a recorded route, from its arrival to its last byte: its client, the rules and steps that features add to it, and
  * how it ended. `ModelLog` adds the facts about a model request.
  */
 export class RequestLog {
@@ -60,9 +60,8 @@ export class RequestLog {
   /** Keeps the platform running for work that outlives the response. */
   readonly waitUntil: Exchange['waitUntil']
   /**
-   * Functions to call before the steps around this request's model call. Without such steps, they aren't called, so they may only do what each
-   * attempt does anyway, such as making a reservation, which must exist even if a step replies without an attempt. A step around the request adds
-   * them.
+   * Functions to call before the steps around this request's model call, if there are any. They must be idempotent, because the first attempt does
+   * the same: a reservation must exist even if a step replies without an attempt. A step around the request adds them.
    */
   readonly beforeCallSteps: Array<() => Promise<void>> = []
   /** Functions that reserve each charge, in US dollars, before it is recorded. Each rejects with the client's error if a limit doesn't allow it. */

@@ -23,7 +23,7 @@ export interface ServedRequest extends Pick<RouteRequest, 'exchange' | 'caller'>
 }
 
 /**
- * A step around a request to any authenticated route, after its key is checked and before its body is read. To reject the request, it throws a
+ * A step around a request to a recorded route, after its key is checked and before its body is read. To reject the request, it throws a
  * `GatewayError` of any status, which the client gets in its own format. Otherwise, it replies itself, or calls `next` and may add headers to the
  * reply. For a stream, `next` resolves when the stream begins. If a step waits before `next`, it must wait in `request.log.client.scope.race`, which
  * ends when the client disconnects or the timeout expires.
@@ -71,7 +71,7 @@ export interface AttemptControls {
   onSettled(listener: (record: AttemptRecord) => void): void
   /** Calls `check` when the request is written for the target, before its provider is called. If it throws a `GatewayError`, the target is rejected. */
   beforeCall(check: (call: EncodedCall) => void): void
-  /** Allows the target's stream this many output tokens, and calls `extend` before sending more. Call it before `next`. */
+  /** Allows the target's stream this many output tokens, and calls `extend` before sending more. Only one step can call it, and before `next`. */
   allowOutput(allowance: OutputAllowance): void
   /**
    * Calls `check` before each further call that belongs to the attempt, such as the actual request after a summary, with the earlier calls' usage. If
@@ -122,7 +122,7 @@ export type RejectionPreview = (
 ) => Promise<{ error: GatewayError; rejectsRequest: boolean; advice?: string } | undefined>
 
 /**
- * A step around an attempt. `next` makes the attempt, and resolves when the attempt settles: after the last byte of its response,
+ * A step around an attempt. If it returns without calling `next`, the attempt is still made. `next` makes the attempt, and resolves when the attempt settles: after the last byte of its response,
  * streams included, or when it fails. It never rejects. To skip the target, throw a `GatewayError` instead of calling `next`. The outer steps
  * then get a record with the outcome `refused`. If no other target is called, the client gets the error.
  */

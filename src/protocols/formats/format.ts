@@ -121,7 +121,7 @@ export interface ResponseReader {
   getError(response: unknown): EmbeddedError | undefined
   /** Returns a complete response's usage (parsed JSON). A few vendors report it in headers. */
   getUsage(response: unknown, header?: (name: string) => string | undefined): TokenUsage | undefined
-  /** Loads the watcher, which tracks a stream's start, end, and usage. Once a stream has `started`, no other target is tried. */
+  /** Loads the factory of stream states, which track a stream's start, end, and usage. Once a stream has started, no other target is tried. */
   loadStateFactory(): Promise<StreamStateFactory>
   /** Returns whether these bytes are a complete event from a response. May accept other events too. */
   isResponseEvent(event: Uint8Array): boolean
@@ -238,7 +238,7 @@ export interface Format {
   readonly keepAlive: string
   /** Loads a filter for passed-through streams, which removes events that make clients throw. Absent if the format has no such events. */
   loadEventFilter?(): Promise<() => EventFilter>
-  /** Set if responses in the format describe the target, earlier attempts, and the cost (`WriteContext.describe`). */
+  /** Set if responses in the format describe the target, earlier attempts, and the cost (`WriterContext.describe`). */
   readonly describesAttempts?: true
   /** The fields with a response's content. For formats that also have providers, the readers define them. */
   readonly contentFields?: ContentFields

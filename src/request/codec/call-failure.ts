@@ -125,9 +125,7 @@ export const toStreamError = ({ status, code = '' }: { status: number; code?: st
 /** Why a stream was cut off. */
 export type StreamFailure = Pick<Failure, 'class' | 'level' | 'retryAfterMs'>
 
-/**
- * Classifies a stream error. Without a class, it is `server` until the error readers are loaded. `now` is in epoch ms, to compute the requested wait.
- */
+/** Classifies a stream error. Without a class, it is `server` until the error readers are loaded. */
 export function toStreamFailure(error: StreamError, nowMs: number): StreamFailure {
   if (error.class) return { class: error.class }
   if (!errorReaders) return { class: 'server' }

@@ -70,7 +70,7 @@ function needsTranslation({ call, format, context, owner }: CodecRequest, target
 }
 
 /**
- * The prefix of sealed state in the gateway's earlier responses, plain and in base64 (formats/canonical/canonical-state.ts). Only translation can
+ * The prefix of sealed state in the gateway's earlier responses, plain and in base64 (protocols/formats/canonical/canonical-state.ts). Only translation can
  * read it.
  */
 const ENCRYPTED_STATE_PATTERN = /signalbox-1:|c2lnbmFsYm94LTE6/

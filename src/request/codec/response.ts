@@ -17,8 +17,8 @@ export interface StreamedResponse {
 }
 
 /**
- * The start of a stream: the chunks buffered until the first content, and the stream's state after them. If the stream ended without content, the
- * state hasn't `started`.
+ * The start of a stream: the chunks buffered until the first content, and the stream's state after them. If the stream ended without content,
+ * `state.hasStarted` is false.
  */
 export interface StreamStart {
   head: Uint8Array[]

@@ -40,7 +40,7 @@ export interface RoutedRequest {
 export interface FoundRoute {
   endpointMatch?: EndpointMatch | undefined
   /** Rejects with `NOT_FOUND`, `METHOD_NOT_ALLOWED`, `WEBSOCKETS_NOT_SERVED`, or `INVALID_REQUEST` if no route matches. */
-  run(request: Omit<RoutedRequest, 'params' | 'served'>): Promise<Reply>
+  run(request: Omit<RoutedRequest, 'params' | 'endpointMatch'>): Promise<Reply>
 }
 
 /** A route table. The first matching route wins; paths without parameters come before all others. */
