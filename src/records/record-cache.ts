@@ -38,12 +38,12 @@ export class RecordCache<T> {
 
   /** Finds the record. Resolves to `undefined` if there is no readable record. Rejects with the same errors as `read`. */
   find(id: string): Promise<T | undefined> {
-    return this.#getCached(id).current()
+    return this.#getOrCreateCache(id).current()
   }
 
   /** Reads the record from the storage and updates the cache. Rejects with the same errors as `read`. */
   reread(id: string): Promise<T | undefined> {
-    return this.#getCached(id).reread()
+    return this.#getOrCreateCache(id).reread()
   }
 
   /** Reads the record from the storage. Rejects with `STORAGE_FAILED`, or with `CALLER_UNUSABLE` for an unsigned record (keyring.ts). */
@@ -78,7 +78,7 @@ export class RecordCache<T> {
     for (const listener of this.#listeners) listener(id)
   }
 
-  #getCached(id: string): RefreshableValue<T | undefined> {
+  #getOrCreateCache(id: string): RefreshableValue<T | undefined> {
     const cached = this.#cache.get(id)
     if (cached) return cached
     const newCache = createCache(() => this.read(id), this.#options)

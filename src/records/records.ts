@@ -109,10 +109,10 @@ function createRecordView<T>(
     },
     expire,
     applyChange(change) {
-      const previous = cached.latest
-      if (!previous) return cached.drop()
-      const isComplete = change(previous.value.entries)
-      cached.replace({ entries: previous.value.entries }, previous.isExpired || !isComplete)
+      const latest = cached.latest
+      if (!latest) return cached.drop()
+      const isComplete = change(latest.value.entries)
+      cached.replace({ entries: latest.value.entries }, latest.isExpired || !isComplete)
     },
   }
 }

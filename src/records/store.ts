@@ -108,7 +108,7 @@ export function createStore(options: StoreOptions): Store {
   const groups = createRecords<GroupRecord>(recordKinds.groups, encryptedDeps)
   const guards = createRecords<StoredGuard>(recordKinds.guards, deps)
   const connections = createRecords<ConnectionRecord>(recordKinds.connections, encryptedDeps)
-  const combos = createCombos(createRecords<ComboRecord>(recordKinds.combos, deps))
+  const combos = withValidCombos(createRecords<ComboRecord>(recordKinds.combos, deps))
   const customModels = createRecords<CustomModel>(recordKinds.customModels, deps)
   const aliases = createRecords<AliasRecord>(recordKinds.aliases, deps)
   const providers = createRecords<ProviderRecord>(recordKinds.providers, deps)
@@ -216,7 +216,7 @@ export function createCredentialCache(
 }
 
 /** Makes `all` return each combo once, even during a rename. */
-function createCombos(records: Records<ComboRecord>): Records<ComboRecord> {
+function withValidCombos(records: Records<ComboRecord>): Records<ComboRecord> {
   let lastRecords: readonly ComboRecord[] = []
   let validCombos: readonly ComboRecord[] = []
   const getValidCombos = cacheDerived((records: readonly ComboRecord[]) => {

@@ -92,8 +92,8 @@ function readImage({ inlineData, thought }: JsonObject): OutputImage[] {
   return [{ base64: data, ...(typeof mimeType === 'string' && { type: mimeType }) }]
 }
 
-function readUsage(metadata: unknown, images: number): TokenUsage {
-  const units = { image: images }
+function readUsage(metadata: unknown, imageCount: number): TokenUsage {
+  const units = { image: imageCount }
   if (!isObject(metadata)) return { inputTokens: 0, outputTokens: 0, units }
   const { promptTokenCount, candidatesTokenCount, thoughtsTokenCount, cachedContentTokenCount: cached } = metadata
   const inputImageTokens = countImageTokens(metadata.promptTokensDetails)
