@@ -13,7 +13,7 @@ import { TAG_TEXT_PATTERN, TAG_VALUE_MESSAGE, TAGS_MESSAGE } from '../lib/tag-va
 import { ALL_EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
 import { TAG_NAME_PATTERN } from '../types/records/tag-fields.ts'
 import type { ComboModel, Condition, DataTags, Pattern } from '../types.ts'
-import { alternatives, closedObject, createChoiceSchema, fields, integerSchema, rejectArray } from './input.ts'
+import { alternatives, closedObject, createChoiceSchema, createIntegerSchema, fields, rejectArray } from './input.ts'
 
 const { pattern: PATTERN_MESSAGE, texts: TEXTS_MESSAGE, patterns: PATTERNS_MESSAGE } = conditionTexts
 const MAX_PATTERNS = 100
@@ -39,7 +39,7 @@ const createPatternsSchema = (name: v.GenericSchema<string>) =>
     v.metadata({ minProperties: 1 }),
   )
 const headerNameSchema = v.pipe(v.string(), v.regex(HEADER_NAME_PATTERN, conditionTexts.headerName))
-const sizeSchema = integerSchema(0, Number.MAX_SAFE_INTEGER, conditionTexts.size)
+const sizeSchema = createIntegerSchema(0, Number.MAX_SAFE_INTEGER, conditionTexts.size)
 const bytesSchema = v.pipe(
   rejectArray(),
   closedObject({ min: v.exactOptional(sizeSchema), max: v.exactOptional(sizeSchema) }),
@@ -90,7 +90,7 @@ const createNumberSchema = (min: number, max: number) => {
   const message = `must be a number from ${min} to ${max}`
   return v.exactOptional(v.pipe(v.number(message), v.minValue(min, message), v.maxValue(max, message)))
 }
-const createIntegerSchema = (min: number, max: number) => v.exactOptional(integerSchema(min, max))
+const createOptionalIntegerSchema = (min: number, max: number) => v.exactOptional(createIntegerSchema(min, max))
 /** A model's reasoning effort. */
 export const effortSchema = createChoiceSchema(ALL_EFFORTS)
 
@@ -98,10 +98,10 @@ export const effortSchema = createChoiceSchema(ALL_EFFORTS)
 export const entryParamsSchema = v.pipe(
   rejectArray(),
   closedObject({
-    maxTokens: createIntegerSchema(1, 10_000_000),
+    maxTokens: createOptionalIntegerSchema(1, 10_000_000),
     temperature: createNumberSchema(0, 2),
     topP: createNumberSchema(0, 1),
-    topK: createIntegerSchema(1, 10_000_000),
+    topK: createOptionalIntegerSchema(1, 10_000_000),
     stopSequences: v.exactOptional(
       v.pipe(
         v.array(literalSchema, listItems.texts.message),
@@ -109,7 +109,7 @@ export const entryParamsSchema = v.pipe(
         v.minLength(1, listItems.texts.empty),
       ),
     ),
-    seed: createIntegerSchema(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    seed: createOptionalIntegerSchema(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
     presencePenalty: createNumberSchema(-2, 2),
     frequencyPenalty: createNumberSchema(-2, 2),
     reasoning: v.exactOptional(effortSchema),

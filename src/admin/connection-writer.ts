@@ -173,9 +173,9 @@ export class ConnectionWriter {
     const { provider, providerSpecificData: data } = connection
     const hasCustomName = data?.prefix?.trim() || !getDefinition(this.#deps.catalog, provider) // catalog names are reserved, so they need no lock
     if (data?.sharesPrefix || !hasCustomName) return write()
-    return this.#deps.store.runExclusive('prefixes', async (ready) => {
+    return this.#deps.store.runExclusive('prefixes', async (assertLease) => {
       await this.#checkPrefix(connection)
-      ready()
+      assertLease()
       return write()
     })
   }

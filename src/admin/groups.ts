@@ -147,14 +147,14 @@ export function createGroupOperations(
     },
 
     delete: (id) =>
-      store.runExclusive(GROUPS_MUTEX, async (ready) => {
+      store.runExclusive(GROUPS_MUTEX, async (assertLease) => {
         requireStored(await findGroup(id))
         const keys = await store.keys.entries({ fresh: true })
         const count = keys.filter(({ record }) => record.group === id).length
         if (count > 0) throw createInputError(describeKeyCount(count))
         const isPlan = keys.some(({ record }) => record.actsFor?.plan === id)
         if (isPlan || (await hasAccounts(id))) throw createInputError(IS_PLAN_MESSAGE)
-        ready()
+        assertLease()
         requirePresent(await groups.remove(id), 'Group')
         await forgetLimits({ scope: 'group', id })
         return { success: true }

@@ -162,7 +162,7 @@ export const fields = {
   modelOrObject: createModelSchema(NO_MODEL_MESSAGE),
   /** A string to filter a list by. */
   filter: v.pipe(v.string(describeText), v.maxLength(1_000, 'must not be longer than 1000 characters')),
-  pageSize: integerSchema(1, 1_000),
+  pageSize: createIntegerSchema(1, 1_000),
   /** A string to compare values with. */
   patternText: pattern(describeText),
   patternTextOr: pattern,
@@ -173,7 +173,7 @@ export const fields = {
 }
 
 /** Creates a schema for an integer from `min` to `max`, inclusive. */
-export function integerSchema(min: number, max: number, message = describeNumber({ min, max, isInteger: true })) {
+export function createIntegerSchema(min: number, max: number, message = describeNumber({ min, max, isInteger: true })) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
 }
 

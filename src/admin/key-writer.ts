@@ -84,9 +84,9 @@ export class KeyWriter {
 
   /** Creates a key with a generated value. Runs exclusively, because several gateways could otherwise create the same key. */
   addExclusively(id: string | undefined, fields: Omit<KeyPut, 'id' | 'key'>): Promise<string | false> {
-    return this.#store.runExclusive('keys', async (ready) => {
+    return this.#store.runExclusive('keys', async (assertLease) => {
       const existingKey = await this.findByIdOrName(id, fields.name) // another gateway may have created the key
-      ready()
+      assertLease()
       return existingKey ? this.change(existingKey, undefined, fields) : this.add(id, mintClientKey(), fields)
     })
   }
@@ -122,11 +122,11 @@ export class KeyWriter {
   /** Gives a key a new value. The old value keeps working for `graceMs`. */
   rotate(id: string, graceMs: number): Promise<FoundKey> {
     const { keys, isSignedKey, runExclusive } = this.#store
-    return runExclusive('keys', async (ready) => {
+    return runExclusive('keys', async (assertLease) => {
       const { digest: oldDigest } = await this.find(id)
       const current = requirePresent(await keys.get(oldDigest), 'Key')
       if (!(await isSignedKey(oldDigest, current))) throw createInputError(UNSIGNED_KEY)
-      ready()
+      assertLease()
       const order = (await keys.entries()).find((entry) => entry.id === oldDigest)?.order
       const newDigest = await this.insert(mintClientKey(), current, order)
       if (newDigest === undefined) throw gatewayError('INTERNAL') // two random 256-bit values collided

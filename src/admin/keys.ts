@@ -9,7 +9,7 @@ import { type KeyChange, type KeyPut, keyFields, type NewKey } from '../types/re
 import type { ApiKey } from '../types.ts'
 import { GROUPS_MUTEX } from './groups.ts'
 import { requireGuards } from './guard-names.ts'
-import { closedObject, createInputError, integerSchema, type OrUnset, parseInput, parsePut } from './input.ts'
+import { closedObject, createInputError, createIntegerSchema, type OrUnset, parseInput, parsePut } from './input.ts'
 import { type KeyHintsQuery, type KeysQuery, type KeyValuesQuery, keyViews, type MaskedKey } from './key-listing.ts'
 import { createKeyReader } from './key-reader.ts'
 import { type KeyWarningSources, listKeyWarnings } from './key-warnings.ts'
@@ -81,7 +81,7 @@ export const keyInputs = {
   create: createInputSchema(keyFields, 'create'),
   update: createInputSchema(keyFields, 'update'),
   put: createInputSchema(keyFields, 'put'),
-  rotate: closedObject({ graceMs: v.exactOptional(integerSchema(0, MAX_GRACE_MS)) }),
+  rotate: closedObject({ graceMs: v.exactOptional(createIntegerSchema(0, MAX_GRACE_MS)) }),
 }
 
 export function createKeyOperations(
@@ -113,10 +113,10 @@ export function createKeyOperations(
   /** Runs work that adds a key to this group, which can't be deleted until the work is done. Throws `INVALID_REQUEST` if there is no such group. */
   function runInGroup<T>(group: string | null | undefined, work: () => Promise<T>): Promise<T> {
     if (typeof group !== 'string') return work()
-    return store.runExclusive(GROUPS_MUTEX, async (ready) => {
+    return store.runExclusive(GROUPS_MUTEX, async (assertLease) => {
       if (!(await store.groups.get(group)))
         throw createInputError(`"group" must be the ID of a group; no group has the ID "${group}"`)
-      ready()
+      assertLease()
       return work()
     })
   }

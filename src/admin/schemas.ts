@@ -35,9 +35,9 @@ import {
   type ClosedSchema,
   closedObject,
   createChoiceSchema,
+  createIntegerSchema,
   describeText,
   fields,
-  integerSchema,
   limitText,
   rejectArray,
   rejectDots,
@@ -225,7 +225,7 @@ const schemasByTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> =
 }
 
 function createNumberSchema({ min, above, max, isInteger }: NumberShape): v.GenericSchema<number> {
-  if (isInteger) return integerSchema(min ?? 0, max ?? Number.MAX_SAFE_INTEGER)
+  if (isInteger) return createIntegerSchema(min ?? 0, max ?? Number.MAX_SAFE_INTEGER)
   const message = describeNumber({ min, above, max } as NumberShape)
   return addActions(v.number(message), [
     v.check<number, string>(Number.isFinite, message),

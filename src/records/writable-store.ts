@@ -233,10 +233,10 @@ function withSignatures<T>(records: WritableRecords<T>, { sign, cache }: SignedK
 }
 
 /**
- * Runs work exclusively: among all gateways if the storage is atomic, otherwise among this gateway's calls. Call `ready` just before the decisive
- * write; it throws `STORAGE_UNAVAILABLE` if the lease is about to end.
+ * Runs work exclusively: among all gateways if the storage is atomic, otherwise among this gateway's calls. Call `assertLease` just before the
+ * decisive write; it throws `STORAGE_UNAVAILABLE` if the lease is about to end.
  */
-type RunExclusive = <T>(name: string, work: (ready: () => void) => Promise<T>) => Promise<T>
+type RunExclusive = <T>(name: string, work: (assertLease: () => void) => Promise<T>) => Promise<T>
 
 /** How long others wait if a gateway dies while it holds the lease, in ms. */
 const LEASE_MS = 10_000
@@ -260,7 +260,7 @@ function createExclusiveRunner({ storage, clock }: { storage: Storage; clock: Cl
     return storage.set(key, owner, { ifVersion: lease.version, ttlMs: LEASE_MS, durability: 'relaxed' })
   }
 
-  async function runWithLease<T>(key: string, work: (ready: () => void) => Promise<T>): Promise<T> {
+  async function runWithLease<T>(key: string, work: (assertLease: () => void) => Promise<T>): Promise<T> {
     const waitStartedAt = clock.now()
     for (;;) {
       const startedAt = clock.now()

@@ -170,24 +170,24 @@ const BATCH_SIZE = 500
  * would block all other requests.
  */
 export function createListReply(status: number, body: object): Reply {
-  const [[name, list] = [], ...others] = Object.entries(body)
-  if (name === undefined || others.length > 0 || !Array.isArray(list) || list.length <= BATCH_SIZE)
+  const [[name, items] = [], ...others] = Object.entries(body)
+  if (name === undefined || others.length > 0 || !Array.isArray(items) || items.length <= BATCH_SIZE)
     return createJsonReply(status, body)
-  return { ...createJsonReply(status, {}), body: createListStream(name, list) }
+  return { ...createJsonReply(status, {}), body: createListStream(name, items) }
 }
 
-function createListStream(name: string, list: readonly unknown[]): ByteStream {
+function createListStream(name: string, items: readonly unknown[]): ByteStream {
   let position = 0
   return {
     async next() {
-      if (position >= list.length) return undefined
+      if (position >= items.length) return undefined
       const prefix = position === 0 ? `{${JSON.stringify(name)}:[` : ','
-      const elements = JSON.stringify(list.slice(position, position + BATCH_SIZE)).slice(1, -1)
+      const elements = JSON.stringify(items.slice(position, position + BATCH_SIZE)).slice(1, -1)
       position += BATCH_SIZE
-      return encodeUtf8(prefix + elements + (position >= list.length ? ']}' : ''))
+      return encodeUtf8(prefix + elements + (position >= items.length ? ']}' : ''))
     },
     cancel: () => {
-      position = list.length
+      position = items.length
     },
   }
 }

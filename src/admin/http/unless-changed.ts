@@ -70,11 +70,11 @@ export async function runUnlessChanged(
     throw gatewayError('INVALID_REQUEST', {
       message: `"If-Match" only applies to changes of a single record. ${OMIT_ADVICE}`,
     })
-  return store.runExclusive('changes', async (ready) => {
+  return store.runExclusive('changes', async (assertLease) => {
     await rereadRecords(store, resource)
     const record = await readCurrentRecord(api, args)
     if (record && ifMatch.split(',').some((tag) => tag.trim() === getRevision(record))) {
-      ready()
+      assertLease()
       return change()
     }
     const { key: _, ...visibleFields } = { key: undefined, ...record }

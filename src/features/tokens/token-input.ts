@@ -1,5 +1,12 @@
 import * as v from 'valibot'
-import { alternatives, closedObject, createInputError, fields, integerSchema, parseInput } from '../../admin/input.ts'
+import {
+  alternatives,
+  closedObject,
+  createInputError,
+  createIntegerSchema,
+  fields,
+  parseInput,
+} from '../../admin/input.ts'
 import { createSchema } from '../../admin/schemas.ts'
 import { isAccountId } from '../../lib/account-ids.ts'
 import { isOrigin } from '../../lib/urls.ts'
@@ -36,7 +43,7 @@ const MAX_ORIGINS = 16
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const LIFETIME_MESSAGE = `must be ${MIN_LIFETIME_S} to ${MAX_LIFETIME_S} seconds, or a text such as "15m" or "1h"`
 
-const lifetimeSeconds = integerSchema(MIN_LIFETIME_S, MAX_LIFETIME_S, LIFETIME_MESSAGE)
+const lifetimeSeconds = createIntegerSchema(MIN_LIFETIME_S, MAX_LIFETIME_S, LIFETIME_MESSAGE)
 const lifetimeText = v.pipe(v.string(LIFETIME_MESSAGE), v.regex(/^\d{1,5}[smhd]$/, LIFETIME_MESSAGE))
 
 const createOptionalSchema = <T>(shape: Shape<T>) => v.exactOptional(createSchema(shape) as v.GenericSchema<T>) // the schema matches the shape's type

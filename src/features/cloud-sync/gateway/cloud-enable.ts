@@ -89,10 +89,10 @@ function createKeyIfNone(
   { store, keys }: CloudDependencies,
   { signal }: ProxyContext,
 ): Promise<EnabledCloud['createdKey']> {
-  return store.runExclusive('keys', async (ready) => {
+  return store.runExclusive('keys', async (assertLease) => {
     if ((await store.keys.entries({ fresh: true })).length > 0) return undefined
     signal.throwIfAborted()
-    ready()
+    assertLease()
     return keys.create({ name: 'cloud' })
   })
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { integerSchema } from '../../../admin/input.ts'
+import { createIntegerSchema } from '../../../admin/input.ts'
 import { isGatewayError } from '../../../errors.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Store } from '../../../records/store.ts'
@@ -18,7 +18,7 @@ export interface SpendingSide {
 const LAST_MINUTE = 4_223_371_679
 
 /** A count from the other side. */
-export const countSchema = integerSchema(0, Number.MAX_SAFE_INTEGER)
+export const countSchema = createIntegerSchema(0, Number.MAX_SAFE_INTEGER)
 
 /** The usage of a key or group on the other side. */
 export const scopeUsageSchema = v.object({

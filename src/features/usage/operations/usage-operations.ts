@@ -4,8 +4,8 @@ import {
   createChoiceListSchema,
   createChoiceSchema,
   createInputError,
+  createIntegerSchema,
   fields,
-  integerSchema,
   parseInput,
 } from '../../../admin/input.ts'
 import { requirePresent } from '../../../admin/record-operations.ts'
@@ -172,7 +172,7 @@ export const usageInputs = {
   }),
   requests: closedObject({
     ...filterFields,
-    status: v.exactOptional(integerSchema(1, 599)),
+    status: v.exactOptional(createIntegerSchema(1, 599)),
     end: v.exactOptional(createChoiceSchema(['complete', 'aborted', 'cut', 'failed', 'refused'])),
     error: textSchema,
     endpoint: textSchema,
