@@ -9,11 +9,11 @@ export interface ListedModel {
 }
 
 /** Converts models to response entries with the same `created` (epoch seconds). If several models have the same ID, keeps the first. */
-export function toEntries(listed: Iterable<ListedModel>, created: number): ModelEntry[] {
+export function toEntries(listed: Iterable<ListedModel>, createdSeconds: number): ModelEntry[] {
   const entries = new Map<string, ModelEntry>()
   for (const { id, owner, kind } of listed) {
     if (entries.has(id)) continue
-    const entry: ModelEntry = { id, object: 'model', created, owned_by: owner }
+    const entry: ModelEntry = { id, object: 'model', created: createdSeconds, owned_by: owner }
     if (kind) entry.kind = kind
     entries.set(id, entry)
   }

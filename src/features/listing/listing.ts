@@ -115,7 +115,7 @@ export function createListing({
   const listing: Listing = {
     async list(requestedKinds, fetch, { reader = UNRESTRICTED, cache = new Map() } = {}) {
       const kinds = requestedKinds.filter(reader.allowsKind)
-      const created = Math.floor(clock.now() / 1_000)
+      const createdSeconds = Math.floor(clock.now() / 1_000)
       const [stored, combos, customModels, aliases] = await Promise.all([
         loadRecords(store.connections),
         loadRecords(store.combos),
@@ -128,7 +128,7 @@ export function createListing({
         connections.length === 0
           ? listStatic(catalog, customModels, kinds)
           : await listConnections({ catalog, connections, customModels, aliases }, kinds, lookup)
-      const entries = toEntries([...listCombos(combos, kinds), ...models], created)
+      const entries = toEntries([...listCombos(combos, kinds), ...models], createdSeconds)
       return entries.filter(({ id }) => reader.allowsModel(id))
     },
     async find(id, fetch, reader = UNRESTRICTED) {
