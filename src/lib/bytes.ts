@@ -100,35 +100,27 @@ export const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.g
 
 /** Creates a function that returns whether bytes contain any of the strings. It searches for each string's rarest byte, at native speed. */
 export function createFinder(texts: readonly string[]): (bytes: Uint8Array) => boolean {
-  const needles = texts.map((text) => {
-    const bytes = encodeUtf8(text)
-    return { bytes, rarestIndex: findRarestIndex(bytes), lastIndex: 0 }
-  })
-  return (bytes) => needles.some((needle) => hasNeedle(bytes, needle))
+  const matchers = texts.map(createMatcher)
+  return (bytes) => matchers.some((matches) => matches(bytes))
 }
 
-interface Needle {
-  bytes: Uint8Array
-  /** The index of the string's rarest byte. */
-  rarestIndex: number
-  /** Where the string was last found; similar chunks have it at the same index. */
-  lastIndex: number
-}
-
-function hasNeedle(haystack: Uint8Array, needle: Needle): boolean {
-  const { bytes, rarestIndex } = needle
-  if (hasBytesAtIndex(haystack, needle.lastIndex, bytes)) return true
-  const rarestByte = bytes[rarestIndex] ?? 0
-  for (
-    let matchIndex = haystack.indexOf(rarestByte);
-    matchIndex !== -1;
-    matchIndex = haystack.indexOf(rarestByte, matchIndex + 1)
-  ) {
-    if (!hasBytesAtIndex(haystack, matchIndex - rarestIndex, bytes)) continue
-    needle.lastIndex = matchIndex - rarestIndex
-    return true
+function createMatcher(text: string): (haystack: Uint8Array) => boolean {
+  const needle = encodeUtf8(text)
+  const rarestIndex = findRarestIndex(needle)
+  const rarestByte = needle[rarestIndex] ?? 0
+  let lastIndex = 0 // where the string was last found; similar chunks have it at the same index
+  return (haystack) => {
+    if (hasBytesAtIndex(haystack, lastIndex, needle)) return true
+    let matchIndex = haystack.indexOf(rarestByte)
+    while (matchIndex !== -1) {
+      if (hasBytesAtIndex(haystack, matchIndex - rarestIndex, needle)) {
+        lastIndex = matchIndex - rarestIndex
+        return true
+      }
+      matchIndex = haystack.indexOf(rarestByte, matchIndex + 1)
+    }
+    return false
   }
-  return false
 }
 
 function hasBytesAtIndex(haystack: Uint8Array, index: number, bytes: Uint8Array): boolean {
