@@ -140,7 +140,7 @@ test('the error for a model without a connected provider shows the call that con
   assert.match(await world.asked('nobody/m'), `"nobody/m" does not exist. ${ONLY_CATALOG}`)
   await world.world.api.connections.create({ provider: 'two' })
   for (const name of ['one/m', 'cloudy/m', 'nobody/m'])
-    assert.not.match(await world.asked(name), 'as no provider is connected')
+    assert.not.match(await world.asked(name), 'No provider is connected yet')
 })
 
 const ONLY_CATALOG =
