@@ -1,24 +1,25 @@
-/** Tavily's country names, by ISO 3166-1 code. */
-const COUNTRY_NAMES =
-  'AF afghanistan, AL albania, DZ algeria, AD andorra, AO angola, AR argentina, AM armenia, AU australia, AT austria, AZ azerbaijan, ' +
-  'BS bahamas, BH bahrain, BD bangladesh, BB barbados, BY belarus, BE belgium, BZ belize, BJ benin, BT bhutan, BO bolivia, ' +
-  'BA bosnia and herzegovina, BW botswana, BR brazil, BN brunei, BG bulgaria, BF burkina faso, BI burundi, KH cambodia, CM cameroon, ' +
-  'CA canada, CV cape verde, CF central african republic, TD chad, CL chile, CN china, CO colombia, KM comoros, CG congo, ' +
-  'CR costa rica, HR croatia, CU cuba, CY cyprus, CZ czech republic, DK denmark, DJ djibouti, DO dominican republic, EC ecuador, ' +
-  'EG egypt, SV el salvador, GQ equatorial guinea, ER eritrea, EE estonia, ET ethiopia, FJ fiji, FI finland, FR france, GA gabon, ' +
-  'GM gambia, GE georgia, DE germany, GH ghana, GR greece, GT guatemala, GN guinea, HT haiti, HN honduras, HU hungary, IS iceland, ' +
-  'IN india, ID indonesia, IR iran, IQ iraq, IE ireland, IL israel, IT italy, JM jamaica, JP japan, JO jordan, KZ kazakhstan, ' +
-  'KE kenya, KW kuwait, KG kyrgyzstan, LV latvia, LB lebanon, LS lesotho, LR liberia, LY libya, LI liechtenstein, LT lithuania, ' +
-  'LU luxembourg, MG madagascar, MW malawi, MY malaysia, MV maldives, ML mali, MT malta, MR mauritania, MU mauritius, MX mexico, ' +
-  'MD moldova, MC monaco, MN mongolia, ME montenegro, MA morocco, MZ mozambique, MM myanmar, NA namibia, NP nepal, NL netherlands, ' +
-  'NZ new zealand, NI nicaragua, NE niger, NG nigeria, KP north korea, MK north macedonia, NO norway, OM oman, PK pakistan, ' +
-  'PA panama, PG papua new guinea, PY paraguay, PE peru, PH philippines, PL poland, PT portugal, QA qatar, RO romania, RU russia, ' +
-  'RW rwanda, SA saudi arabia, SN senegal, RS serbia, SG singapore, SK slovakia, SI slovenia, SO somalia, ZA south africa, ' +
-  'KR south korea, SS south sudan, ES spain, LK sri lanka, SD sudan, SE sweden, CH switzerland, SY syria, TW taiwan, TJ tajikistan, ' +
-  'TZ tanzania, TH thailand, TG togo, TT trinidad and tobago, TN tunisia, TR turkey, TM turkmenistan, UG uganda, UA ukraine, ' +
-  'AE united arab emirates, GB united kingdom, US united states, UY uruguay, UZ uzbekistan, VE venezuela, VN vietnam, YE yemen, ' +
-  'ZM zambia, ZW zimbabwe'
-
-export const countryNames: ReadonlyMap<string, string> = new Map(
-  COUNTRY_NAMES.split(', ').map((entry) => [entry.slice(0, 2), entry.slice(3)]),
+/** The countries that Tavily knows, by ISO 3166-1 code. */
+const CODES: ReadonlySet<string> = new Set(
+  (
+    'AF AL DZ AD AO AR AM AU AT AZ BS BH BD BB BY BE BZ BJ BT BO BA BW BR BN BG BF BI KH CM CA CV CF TD CL CN CO KM CG CR HR CU CY CZ DK DJ DO EC ' +
+    'EG SV GQ ER EE ET FJ FI FR GA GM GE DE GH GR GT GN HT HN HU IS IN ID IR IQ IE IL IT JM JP JO KZ KE KW KG LV LB LS LR LY LI LT LU MG MW MY MV ' +
+    'ML MT MR MU MX MD MC MN ME MA MZ MM NA NP NL NZ NI NE NG KP MK NO OM PK PA PG PY PE PH PL PT QA RO RU RW SA SN RS SG SK SI SO ZA KR SS ES LK ' +
+    'SD SE CH SY TW TJ TZ TH TG TT TN TR TM UG UA AE GB US UY UZ VE VN YE ZM ZW'
+  ).split(' '),
 )
+
+/** Tavily's names that differ from the ones in Unicode's CLDR, or that CLDR has changed. */
+const OWN_NAMES: Readonly<Record<string, string>> = {
+  BA: 'bosnia and herzegovina',
+  CG: 'congo',
+  CZ: 'czech republic',
+  MM: 'myanmar',
+  TT: 'trinidad and tobago',
+  TR: 'turkey',
+}
+
+/** Returns Tavily's name for a country, by its ISO 3166-1 code. Returns `undefined` if it has none. */
+export function getCountryName(code: string): string | undefined {
+  if (!CODES.has(code)) return undefined
+  return OWN_NAMES[code] ?? new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }).of(code)?.toLowerCase()
+}

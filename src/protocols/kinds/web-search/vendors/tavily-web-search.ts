@@ -3,7 +3,7 @@ import type { VendorAdapter } from '../../kind-adapters.ts'
 import { isFlag, isInteger, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
-import { countryNames } from '../countries.ts'
+import { getCountryName } from '../countries.ts'
 import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
 import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { chooseCount, chooseLanguage, choosePageFormat, stripRegion } from '../web-search-terms.ts'
@@ -40,7 +40,7 @@ export const tavily: VendorAdapter<SearchRequest, SearchResponse> = {
       warnings,
     })
     const topic = isNews ? 'news' : options.topic
-    const country = request.country && countryNames.get(request.country)
+    const country = request.country && getCountryName(request.country)
     const hasCountry = country !== undefined && (topic === undefined || topic === 'general')
     if (request.country && !hasCountry) warnings.recordDrop('country')
     const language = chooseLanguage(request, warnings)
