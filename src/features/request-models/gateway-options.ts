@@ -114,7 +114,7 @@ const MAX_NAME_LENGTH = 512
 const listLabels = (options: JsonObject): string[] =>
   readNames(options, 'tags')
     .filter((tag) => tag.length <= LABEL_LIMITS.maxLength)
-    .slice(0, LABEL_LIMITS.most)
+    .slice(0, LABEL_LIMITS.maxCount)
 
 const matchesName = ({ connection }: RouteTarget, name: string, catalog: RequestSettingsSource['context']['catalog']) =>
   connection.id === name || Object.values<string>({ ...getProviderNames(catalog, connection) }).includes(name)

@@ -4,7 +4,7 @@ import {
   writeSignalboxMetadata,
   writeWarnings,
 } from '../formats/ai-sdk/client/ai-sdk-client-facts.ts'
-import { noteGatewayOptions } from '../formats/ai-sdk/client/ai-sdk-client-gateway.ts'
+import { recordGatewayOptions } from '../formats/ai-sdk/client/ai-sdk-client-gateway.ts'
 import { type Fields, readFields } from '../formats/canonical/canonical-fields.ts'
 import type { Warnings } from '../formats/canonical/canonical-warnings.ts'
 import type { ClientWriteContext } from './kind-adapters.ts'
@@ -30,7 +30,7 @@ export const findFirstOption = <T>(
 export function dropUnread(body: Fields, options: readonly Fields[], warnings: Warnings): void {
   body.ignore('model', 'headers')
   for (const fields of [...options, body]) {
-    if (fields.path === 'providerOptions.gateway') noteGatewayOptions(fields, warnings)
+    if (fields.path === 'providerOptions.gateway') recordGatewayOptions(fields, warnings)
     if (fields.path !== 'providerOptions.signalbox') fields.dropUnread()
   }
 }
@@ -48,7 +48,7 @@ export function dropUnreadGatewayOptions(
   if (!isObject(gateway)) return
   const fields = readFields(gateway, 'providerOptions.gateway', warnings)
   fields.ignore(...supportedNames)
-  noteGatewayOptions(fields, warnings)
+  recordGatewayOptions(fields, warnings)
   fields.dropUnread()
 }
 

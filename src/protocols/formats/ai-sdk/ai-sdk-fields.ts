@@ -10,7 +10,7 @@ export interface ProtocolVersion {
   statesEncodings: boolean
 }
 
-export const versions: Readonly<Record<string, ProtocolVersion>> = {
+export const protocolVersions: Readonly<Record<string, ProtocolVersion>> = {
   '3': { tagsFiles: false, citesInTexts: false, statesEncodings: false }, // AI SDK 6
   '4': { tagsFiles: true, citesInTexts: true, statesEncodings: true }, // AI SDK 7
 }
@@ -19,6 +19,6 @@ export const versions: Readonly<Record<string, ProtocolVersion>> = {
 export function readThinkingBudget({ providerOptions }: JsonObject): number {
   const anthropic = isObject(providerOptions) ? providerOptions.anthropic : undefined
   const thinking = isObject(anthropic) ? anthropic.thinking : undefined
-  const budget = isObject(thinking) ? thinking.budgetTokens : undefined
-  return typeof budget === 'number' && budget > 0 ? budget : 0
+  const budgetTokens = isObject(thinking) ? thinking.budgetTokens : undefined
+  return typeof budgetTokens === 'number' && budgetTokens > 0 ? budgetTokens : 0
 }

@@ -16,9 +16,9 @@ export function readError(body: unknown): { message?: string; code?: string } {
 
 /** Parses a provider's error response. Its error type is in a header. */
 export function parseError(response: ErrorResponse): CanonicalError {
-  const { code = response.header('x-amzn-errortype')?.split(':')[0], ...found } = readError(response.body)
-  const error = { ...parseProviderError(response), ...found }
-  return code === undefined || found.message === undefined ? error : { ...error, code }
+  const { code = response.header('x-amzn-errortype')?.split(':')[0], ...parsedFields } = readError(response.body)
+  const error = { ...parseProviderError(response), ...parsedFields }
+  return code === undefined || parsedFields.message === undefined ? error : { ...error, code }
 }
 
 /** Reads the exception in a stream event, as an error with a status. Returns `undefined` for every other event. */

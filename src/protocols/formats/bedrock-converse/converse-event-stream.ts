@@ -20,10 +20,10 @@ export const eventStreamFraming: StreamFraming = (onEvent) => {
     push(chunk) {
       let offset = 0
       while (offset < chunk.length) {
-        const piece = chunk.subarray(offset, offset + frame.length - filledBytes)
-        frame.set(piece, filledBytes)
-        filledBytes += piece.length
-        offset += piece.length
+        const frameBytes = chunk.subarray(offset, offset + frame.length - filledBytes)
+        frame.set(frameBytes, filledBytes)
+        filledBytes += frameBytes.length
+        offset += frameBytes.length
         if (filledBytes < frame.length) return
         if (frame === prelude) {
           frame = new Uint8Array(readLength(prelude))
@@ -47,18 +47,18 @@ const createView = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteO
 /** Reads a frame's length. Throws unless its prelude has the right checksum. */
 function readLength(prelude: Uint8Array): number {
   if (crc32(prelude.subarray(0, 8)) !== readUint32(prelude, 8)) throw createStreamError()
-  const total = readUint32(prelude, 0)
-  if (total > MAX_EVENT_SIZE) throw createEventTooLongError()
-  if (total < MIN_FRAME_BYTES + readUint32(prelude, 4)) throw createStreamError()
-  return total
+  const totalBytes = readUint32(prelude, 0)
+  if (totalBytes > MAX_EVENT_SIZE) throw createEventTooLongError()
+  if (totalBytes < MIN_FRAME_BYTES + readUint32(prelude, 4)) throw createStreamError()
+  return totalBytes
 }
 
 function readEvent(frame: Uint8Array): SseEvent {
-  const end = frame.length - 4
-  if (crc32(frame.subarray(0, end)) !== readUint32(frame, end)) throw createStreamError()
+  const checksumOffset = frame.length - 4
+  if (crc32(frame.subarray(0, checksumOffset)) !== readUint32(frame, checksumOffset)) throw createStreamError()
   const payloadStart = PRELUDE_BYTES + readUint32(frame, 4)
   const headers = readHeaders(frame.subarray(PRELUDE_BYTES, payloadStart))
-  const data = decodeUtf8Lenient(frame.subarray(payloadStart, end))
+  const data = decodeUtf8Lenient(frame.subarray(payloadStart, checksumOffset))
   switch (headers.get(':message-type')) {
     case 'exception':
       return { event: headers.get(':exception-type'), data }
@@ -73,7 +73,7 @@ function readEvent(frame: Uint8Array): SseEvent {
 
 /** The sizes of header values by type. Strings and byte arrays contain their own length. */
 const SIZE_BY_TYPE = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]
-const TEXT = 7
+const STRING_TYPE = 7
 
 function readHeaders(bytes: Uint8Array): Map<string, string> {
   const headers = new Map<string, string>()
@@ -83,14 +83,14 @@ function readHeaders(bytes: Uint8Array): Map<string, string> {
       const nameEnd = offset + 1 + view.getUint8(offset)
       const type = view.getUint8(nameEnd)
       const size = SIZE_BY_TYPE[type] ?? view.getUint16(nameEnd + 1)
-      const start = nameEnd + (SIZE_BY_TYPE[type] === undefined ? 3 : 1)
-      if (type >= SIZE_BY_TYPE.length || start + size > bytes.length) throw createStreamError()
-      if (type === TEXT)
+      const valueStart = nameEnd + (SIZE_BY_TYPE[type] === undefined ? 3 : 1)
+      if (type >= SIZE_BY_TYPE.length || valueStart + size > bytes.length) throw createStreamError()
+      if (type === STRING_TYPE)
         headers.set(
           decodeUtf8Lenient(bytes.subarray(offset + 1, nameEnd)),
-          decodeUtf8Lenient(bytes.subarray(start, start + size)),
+          decodeUtf8Lenient(bytes.subarray(valueStart, valueStart + size)),
         )
-      offset = start + size
+      offset = valueStart + size
     }
   } catch {
     throw createStreamError() // a length in the frame points past its end

@@ -19,10 +19,10 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Finis
 ])
 
 /** Parses how a response ended, from the complete response or from `messageStop`. The matching stop sequence is in the model-specific fields. */
-export function parseStop(stopReason: unknown, modelFields: unknown): Finish {
+export function parseFinish(stopReason: unknown, modelFields: unknown): Finish {
   const finish: Finish = { reason: finishReasons.get(stopReason) ?? 'stop', raw: formatScalar(stopReason) }
-  const sequence = isObject(modelFields) ? modelFields.stop_sequence : undefined
-  if (typeof sequence === 'string') finish.stopSequence = sequence
+  const stopSequence = isObject(modelFields) ? modelFields.stop_sequence : undefined
+  if (typeof stopSequence === 'string') finish.stopSequence = stopSequence
   return finish
 }
 

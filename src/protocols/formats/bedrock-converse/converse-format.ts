@@ -20,7 +20,7 @@ const responseReader: ResponseReader = {
   isEmpty: () => false, // according to recordings, empty responses are normal
   getError(response) {
     if (isObject(response) && 'output' in response)
-      return isEmpty(response.output) ? toMalformedError(response.stopReason) : undefined
+      return isEmptyOutput(response.output) ? toMalformedError(response.stopReason) : undefined
     const { message } = isObject(response) ? readError(response) : {}
     return message === undefined ? undefined : { message, status: 502, error: response }
   },
@@ -42,7 +42,7 @@ export const bedrockConverse: UpstreamFormat = {
   loadTranslator: async () => converseTranslator,
 }
 
-function isEmpty(output: unknown): boolean {
+function isEmptyOutput(output: unknown): boolean {
   const content = isObject(output) && isObject(output.message) ? output.message.content : undefined
   return !Array.isArray(content) || content.length === 0
 }

@@ -36,8 +36,8 @@ export function parsePrompt(body: Fields, context: PromptContext): Turn[] {
     message.ignore('providerOptions')
     message.dropUnread()
     warnings.setPath(turn, message.path)
-    const last = turns.at(-1)
-    if (turn.role === 'tool' && last?.role === 'tool') last.results.push(...turn.results)
+    const lastTurn = turns.at(-1)
+    if (turn.role === 'tool' && lastTurn?.role === 'tool') lastTurn.results.push(...turn.results)
     else if (turn.role !== 'tool' || turn.results.length > 0) turns.push(turn)
   })
   return turns
@@ -96,12 +96,12 @@ function parseUserPart(part: Fields, message: Fields, context: FileContext): Use
   if (type !== 'text' && type !== 'file') return rejectPart(part, warnings)
   if (type === 'text' && !part.string('text')) return []
   const cache = readBreakpoint(part, message, warnings)
-  const parsed: UserPart = type === 'file' ? parseFile(part, context) : { type, text: part.string('text') ?? '' }
-  if (cache && parsed.type !== 'video') parsed.cache = cache
+  const parsedPart: UserPart = type === 'file' ? parseFile(part, context) : { type, text: part.string('text') ?? '' }
+  if (cache && parsedPart.type !== 'video') parsedPart.cache = cache
   part.ignore('providerOptions')
   part.dropUnread()
-  warnings.setPath(parsed, part.path, FILE_FIELD_NAMES)
-  return [parsed]
+  warnings.setPath(parsedPart, part.path, FILE_FIELD_NAMES)
+  return [parsedPart]
 }
 
 const rejectPart = ({ getPath, value }: Fields, warnings: Warnings): never =>
@@ -109,21 +109,23 @@ const rejectPart = ({ getPath, value }: Fields, warnings: Warnings): never =>
 
 function parseAssistant(message: Fields, context: PromptContext): AssistantPart[] {
   const { warnings } = context
-  const calls: HostedCalls = new Map()
+  const hostedCalls: HostedCalls = new Map()
   return readParts(message, warnings).flatMap((part) => {
-    const parsed = parseAssistantPart(part, calls, context)
+    const parsedPart = parseAssistantPart(part, hostedCalls, context)
     part.ignore('providerOptions', 'title')
     part.dropUnread()
-    if (!parsed) return []
+    if (!parsedPart) return []
     const cache =
-      parsed.type === 'text' || parsed.type === 'tool-call' ? readBreakpoint(part, message, warnings) : undefined
-    const withCache = cache ? { ...parsed, cache } : parsed
-    warnings.setPath(withCache, part.path)
-    return [withCache]
+      parsedPart.type === 'text' || parsedPart.type === 'tool-call'
+        ? readBreakpoint(part, message, warnings)
+        : undefined
+    const cachedPart = cache ? { ...parsedPart, cache } : parsedPart
+    warnings.setPath(cachedPart, part.path)
+    return [cachedPart]
   })
 }
 
-function parseAssistantPart(part: Fields, calls: HostedCalls, context: PromptContext): AssistantPart | undefined {
+function parseAssistantPart(part: Fields, hostedCalls: HostedCalls, context: PromptContext): AssistantPart | undefined {
   const { warnings } = context
   const type = part.string('type')
   switch (type) {
@@ -141,10 +143,10 @@ function parseAssistantPart(part: Fields, calls: HostedCalls, context: PromptCon
     case 'file':
       return parseResponseFile(part, context)
     case 'tool-call':
-      if (part.boolean('providerExecuted')) return noteCall(part, calls)
+      if (part.boolean('providerExecuted')) return recordHostedCall(part, hostedCalls)
       return parseCall(part, context)
     case 'tool-result':
-      return parseServerResult(part, calls, warnings)
+      return parseServerResult(part, hostedCalls, warnings)
     case 'custom':
     case 'reasoning-file':
       part.ignore(...Object.keys(part.value))
@@ -183,9 +185,9 @@ function parseCall(part: Fields, { warnings, tools }: PromptContext): ToolCallPa
 type HostedCalls = Map<string, { name: string; input: JsonObject }>
 
 /** Stores the name and input of a provider-run tool for the result that follows. */
-function noteCall(part: Fields, calls: HostedCalls): undefined {
+function recordHostedCall(part: Fields, hostedCalls: HostedCalls): undefined {
   const input = part.any('input')
-  calls.set(part.string('toolCallId') ?? '', {
+  hostedCalls.set(part.string('toolCallId') ?? '', {
     name: part.string('toolName') ?? '',
     input: isObject(input) ? input : {},
   })
@@ -195,13 +197,13 @@ function noteCall(part: Fields, calls: HostedCalls): undefined {
 /** Parses the result of a provider-run tool: a web search, an image, or another tool's output. */
 function parseServerResult(
   part: Fields,
-  calls: HostedCalls,
+  hostedCalls: HostedCalls,
   warnings: Warnings,
 ): ServerToolPart | ImagePart | undefined {
   const id = part.string('toolCallId') ?? ''
   const result = part.fields('output')?.any('value')
   part.ignore('toolName', 'output')
-  const call = calls.get(id)
+  const call = hostedCalls.get(id)
   if (call === undefined || result === undefined) return void warnings.recordDrop(part.path)
   const image = parseImageResult(result)
   if (image) return image
@@ -210,7 +212,7 @@ function parseServerResult(
   return { type: 'server-tool', tool: 'web-search', id, query: readStringOrEmpty(call.input.query), results }
 }
 
-const isPage = (found: unknown): found is JsonObject => isObject(found) && typeof found.url === 'string'
+const isPage = (value: unknown): value is JsonObject => isObject(value) && typeof value.url === 'string'
 
 /** Parses a part of a tool message. Drops responses to a vendor's approval requests. */
 function parseToolPart(part: Fields, message: Fields, context: FileContext): ToolResult[] {

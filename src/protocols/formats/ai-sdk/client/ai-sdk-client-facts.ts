@@ -15,8 +15,8 @@ export interface ResponseMetadata {
 
 /** Writes the fields that a request's translation dropped as AI SDK warnings. */
 export const writeWarnings = (droppedFields: readonly string[]): WireWarning[] =>
-  droppedFields.map((loss) => {
-    const [change = '', ...path] = loss.split(':')
+  droppedFields.map((warning) => {
+    const [change = '', ...path] = warning.split(':')
     return { type: 'unsupported', feature: path.join(':'), details: `The target does not support it: ${change}.` }
   })
 

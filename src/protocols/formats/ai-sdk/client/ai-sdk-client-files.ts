@@ -86,20 +86,20 @@ function parseSource(file: Fields, context: SourceContext): MediaSource {
   const data = file.any('data')
   if (typeof data === 'string') return URL_SCHEME.test(data) ? parseUrl(data, mediaType) : parseBase64(data, mediaType)
   if (!isObject(data)) return warnings.reject(file.getPath('data'), 'must be base64, a URL, or tagged data.')
-  const tagged = file.fields('data') ?? file
-  const required = (name: string) =>
-    tagged.string(name) ?? warnings.reject(tagged.getPath(name), 'is required, as a string.')
-  switch (tagged.string('type')) {
+  const dataFields = file.fields('data') ?? file
+  const requireSourceField = (name: string) =>
+    dataFields.string(name) ?? warnings.reject(dataFields.getPath(name), 'is required, as a string.')
+  switch (dataFields.string('type')) {
     case 'data':
-      return parseBase64(required('data'), mediaType)
+      return parseBase64(requireSourceField('data'), mediaType)
     case 'url':
-      return parseUrl(tagged.string('originalUrl') ?? required('url'), mediaType)
+      return parseUrl(dataFields.string('originalUrl') ?? requireSourceField('url'), mediaType)
     case 'text':
-      return { type: 'text', mediaType: completeMediaType(mediaType, 'text/plain'), text: required('text') }
+      return { type: 'text', mediaType: completeMediaType(mediaType, 'text/plain'), text: requireSourceField('text') }
     case 'reference':
-      return parseReference(tagged.stringsByName('reference') ?? {}, tagged.getPath('reference'), context)
+      return parseReference(dataFields.stringsByName('reference') ?? {}, dataFields.getPath('reference'), context)
     default:
-      return warnings.reject(tagged.getPath('type'), 'must be data, url, text, or reference.')
+      return warnings.reject(dataFields.getPath('type'), 'must be data, url, text, or reference.')
   }
 }
 
@@ -126,8 +126,8 @@ export function parseResultFile(part: Fields, type: string, context: FileContext
 }
 
 /** Creates a part for a media type, which may be only a top-level type, with or without `/*`. */
-function createPart(source: MediaSource, declared: string, name: string | undefined): AnyMediaPart {
-  const mediaType = 'mediaType' in source ? (source.mediaType ?? declared) : declared
+function createPart(source: MediaSource, declaredType: string, name: string | undefined): AnyMediaPart {
+  const mediaType = 'mediaType' in source ? (source.mediaType ?? declaredType) : declaredType
   const [kind] = mediaType.split('/', 1)
   if (kind === 'image' || kind === 'audio' || kind === 'video') return { type: kind, source }
   return omitUndefined<FilePart>({ type: 'file', source, name })
@@ -154,12 +154,12 @@ function parseUrl(url: string, mediaType: string): MediaSource {
 }
 
 /** Completes a media type. A bare top-level type becomes its most common subtype. */
-function completeMediaType(declared: string, fallbackType: string): string {
-  const [kind = '', sub = '*'] = declared.split('/', 2)
-  return sub === '*' || sub === '' ? (defaultTypes[kind] ?? fallbackType) : declared
+function completeMediaType(declaredType: string, fallbackType: string): string {
+  const [kind = '', sub = '*'] = declaredType.split('/', 2)
+  return sub === '*' || sub === '' ? (defaultMediaTypes[kind] ?? fallbackType) : declaredType
 }
 
-const defaultTypes: Readonly<Record<string, string>> = {
+const defaultMediaTypes: Readonly<Record<string, string>> = {
   image: 'image/jpeg',
   audio: 'audio/mpeg',
   video: 'video/mp4',
@@ -173,7 +173,7 @@ function parseReference(
   { warnings, targetFormat }: SourceContext,
 ): MediaSource {
   const sources = Object.entries(ids).flatMap(([provider, id]): MediaSource[] => {
-    const format = vendors.find(([name]) => provider.startsWith(name))?.[1]
+    const format = vendorFormats.find(([name]) => provider.startsWith(name))?.[1]
     if (!format) return []
     return [format === 'gemini' ? toUrlSource(id) : { type: 'file-id', id, format }]
   })
@@ -186,7 +186,7 @@ function parseReference(
 const supportsFormat = (format: ProviderFormat, target: ProviderFormat | undefined) =>
   format === target || (format === 'openai-responses' && target === 'openai-chat')
 
-const vendors = [
+const vendorFormats = [
   ['openai', 'openai-responses'],
   ['azure', 'openai-responses'],
   ['anthropic', 'anthropic-messages'],

@@ -17,20 +17,20 @@ export function parseHostedTool(
   format: ProviderFormat | undefined,
 ): FunctionTool | undefined {
   const [vendor, type = ''] = id.split('.', 2)
-  const value = format === formats[vendor ?? ''] ? converters[vendor ?? '']?.(type, args) : undefined
+  const value = format === formatByVendor[vendor ?? ''] ? convertersByVendor[vendor ?? '']?.(type, args) : undefined
   if (!value || (format !== 'anthropic-messages' && format !== 'openai-responses' && format !== 'gemini'))
     return undefined
   const name = typeof value.name === 'string' ? value.name : type
   return { type: 'function', name, isHosted: true, native: { format, value } }
 }
 
-const formats: Readonly<Record<string, ProviderFormat>> = {
+const formatByVendor: Readonly<Record<string, ProviderFormat>> = {
   anthropic: 'anthropic-messages',
   openai: 'openai-responses',
   google: 'gemini',
 }
 
-const converters: Readonly<Record<string, (type: string, args: JsonObject) => JsonObject | undefined>> = {
+const convertersByVendor: Readonly<Record<string, (type: string, args: JsonObject) => JsonObject | undefined>> = {
   anthropic(type, args) {
     const [, kind, date] =
       /^(code_execution|web_fetch|tool_search_bm25|tool_search_regex|advisor)_(\d+)$/.exec(type) ?? []
@@ -121,9 +121,9 @@ function camelCaseKeys(value: unknown): unknown {
 
 /** Converts names such as `displayWidthPx` to `display_width_px`, including names in inner objects, but not in HTTP headers. */
 export function snakeCaseKeys(value: unknown): JsonObject {
-  const convert = (name: string, inner: unknown): unknown => {
-    if (Array.isArray(inner)) return inner.map((item) => convert(name, item))
-    return isObject(inner) && name !== 'headers' ? snakeCaseKeys(inner) : inner
+  const convert = (name: string, nestedValue: unknown): unknown => {
+    if (Array.isArray(nestedValue)) return nestedValue.map((item) => convert(name, item))
+    return isObject(nestedValue) && name !== 'headers' ? snakeCaseKeys(nestedValue) : nestedValue
   }
   return Object.fromEntries(
     Object.entries(isObject(value) ? value : {}).map(([name, inner]) => [

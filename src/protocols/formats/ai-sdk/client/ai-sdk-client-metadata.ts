@@ -26,8 +26,8 @@ export function writeTextMetadata({
 /** Parses the phase that a client sends back with a text part. */
 export function parsePhase(part: Fields): TextPart['phase'] {
   const { signalbox, openai } = part.object('providerOptions') ?? {}
-  const phases = [signalbox, openai].map((options) => (isObject(options) ? options.phase : undefined))
-  return (['commentary', 'final_answer'] as const).find((phase) => phases.includes(phase))
+  const requestedPhases = [signalbox, openai].map((options) => (isObject(options) ? options.phase : undefined))
+  return (['commentary', 'final_answer'] as const).find((phase) => requestedPhases.includes(phase))
 }
 
 /** Parses the state that a client sends back with a part. Ignores the part's other options. */
@@ -37,21 +37,21 @@ export function parseState(part: Fields): OpaqueState | undefined {
     const value = options?.object(provider)?.[name]
     return typeof value === 'string' && value !== '' ? value : undefined
   }
-  const sealed = readText('signalbox', 'state')
-  if (sealed !== undefined) return readSealedState(sealed)
+  const sealedState = readText('signalbox', 'state')
+  if (sealedState !== undefined) return readSealedState(sealedState)
   const signature = readText('anthropic', 'signature')
   if (signature !== undefined) return createUnsealedState('anthropic-messages', 'signature', signature)
-  const redacted = readText('anthropic', 'redactedData')
-  if (redacted !== undefined) return createUnsealedState('anthropic-messages', 'redacted', redacted)
-  const thought =
+  const redactedData = readText('anthropic', 'redactedData')
+  if (redactedData !== undefined) return createUnsealedState('anthropic-messages', 'redacted', redactedData)
+  const thoughtSignature =
     readText('google', 'thoughtSignature') ??
     readText('googleVertex', 'thoughtSignature') ??
     readText('vertex', 'thoughtSignature')
-  if (thought !== undefined) return createUnsealedState('gemini', 'thought-signature', thought)
-  const encrypted = readText('openai', 'reasoningEncryptedContent')
-  if (encrypted === undefined) return undefined
+  if (thoughtSignature !== undefined) return createUnsealedState('gemini', 'thought-signature', thoughtSignature)
+  const encryptedContent = readText('openai', 'reasoningEncryptedContent')
+  if (encryptedContent === undefined) return undefined
   const id = readText('openai', 'itemId')
-  return { ...createUnsealedState('openai-responses', 'encrypted', encrypted), ...(id !== undefined && { id }) }
+  return { ...createUnsealedState('openai-responses', 'encrypted', encryptedContent), ...(id !== undefined && { id }) }
 }
 
 /** Creates state for an unknown account from data that one of the AI SDK's own providers sent unsealed. */

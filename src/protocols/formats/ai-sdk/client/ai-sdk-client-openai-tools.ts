@@ -9,9 +9,9 @@ import type { FunctionTool } from '../../canonical/canonical-tools.ts'
 
 /** Parses a tool as a function. Returns `undefined` for other tools, and for a shell that OpenAI runs. */
 export function parseOpenAITool(id: string, name: string, { environment }: JsonObject): FunctionTool | undefined {
-  const host = isObject(environment) ? environment.type : undefined
-  const tool = getEntry(tools, id)
-  return tool && (host ?? 'local') === 'local' ? { type: 'function', name, ...tool } : undefined
+  const environmentType = isObject(environment) ? environment.type : undefined
+  const tool = getEntry(openAITools, id)
+  return tool && (environmentType ?? 'local') === 'local' ? { type: 'function', name, ...tool } : undefined
 }
 
 const STRING_SCHEMA = { type: 'string' }
@@ -28,7 +28,7 @@ const createListSchema = (description: string) => ({ type: 'array', items: STRIN
 
 const createEnumSchema = (...types: string[]): JsonObject => ({ type: 'string', enum: types })
 
-const tools: Readonly<Record<string, Required<Pick<FunctionTool, 'description' | 'schema'>>>> = {
+const openAITools: Readonly<Record<string, Required<Pick<FunctionTool, 'description' | 'schema'>>>> = {
   'openai.shell': {
     description: 'Runs shell commands on the machine of the user, side by side, and returns what each of them prints.',
     schema: createSchema(

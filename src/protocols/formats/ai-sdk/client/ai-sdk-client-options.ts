@@ -10,7 +10,7 @@ import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { normalizeRetention } from '../../openai-fields.ts'
 import { readThinkingBudget } from '../ai-sdk-fields.ts'
-import { noteGatewayOptions } from './ai-sdk-client-gateway.ts'
+import { recordGatewayOptions } from './ai-sdk-client-gateway.ts'
 import { snakeCaseKeys } from './ai-sdk-client-hosted-tools.ts'
 import { parseAnthropicBreakpoint } from './ai-sdk-client-metadata.ts'
 
@@ -45,9 +45,9 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   ]
   const [signalbox, gateway] = [readFirst('signalbox'), readFirst('gateway')]
   rejectServerState({ openai, anthropic, google }, warnings)
-  const isSerial = anthropic.boolean('disableParallelToolUse')
-  const customer = anthropic.fields('metadata')
-  const limit = body.number('maxOutputTokens') ?? openai.number('maxCompletionTokens')
+  const isParallelDisabled = anthropic.boolean('disableParallelToolUse')
+  const metadata = anthropic.fields('metadata')
+  const maxOutputTokens = body.number('maxOutputTokens') ?? openai.number('maxCompletionTokens')
   const options = omitUndefined<RequestOptions>({
     cacheKey: openai.string('promptCacheKey'),
     cacheOptions: parseCacheOptions(openai, anthropic, warnings),
@@ -57,13 +57,14 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
       gateway.string('user') ??
       openai.string('safetyIdentifier') ??
       openai.string('user') ??
-      customer?.string('userId'),
+      metadata?.string('userId'),
     frequencyPenalty: body.number('frequencyPenalty'),
     labels: openai.stringsByName('metadata') ?? google.stringsByName('labels'),
     logitBias: openai.numbersByName('logitBias'),
-    maxOutputTokens: limit === undefined ? undefined : limit + readThinkingBudget(body.value),
+    maxOutputTokens: maxOutputTokens === undefined ? undefined : maxOutputTokens + readThinkingBudget(body.value),
     modalities: google.strings('responseModalities')?.flatMap((name) => modalities.get(name) ?? []),
-    parallelToolCalls: openai.boolean('parallelToolCalls') ?? (isSerial === undefined ? undefined : !isSerial),
+    parallelToolCalls:
+      openai.boolean('parallelToolCalls') ?? (isParallelDisabled === undefined ? undefined : !isParallelDisabled),
     prediction: parsePrediction(openai),
     presencePenalty: body.number('presencePenalty'),
     reasoning: parseReasoning({ body, openai, anthropic, google, signalbox }, { warnings, targetFormat }),
@@ -81,8 +82,8 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   const vendorOptions = parseVendorOptions({ openai, anthropic, google }, targetFormat)
   for (const name of ['sendReasoning', 'structuredOutputMode', 'toolStreaming', 'includePings']) anthropic.ignore(name) // only affect the client
   for (const name of ['forceReasoning', 'systemMessageMode', 'include']) openai.ignore(name) // only affect OpenAI's own API
-  customer?.dropUnread()
-  noteGatewayOptions(gateway, warnings)
+  metadata?.dropUnread()
+  recordGatewayOptions(gateway, warnings)
   providerOptions.ignore('azure', 'googleVertex', 'vertex')
   for (const fields of [openai, anthropic, google, gateway, providerOptions]) fields.dropUnread() // Signalbox's options have already been checked
   const instructions: SystemTurn | undefined = text
@@ -98,12 +99,12 @@ function rejectServerState(
   { openai, anthropic, google }: Record<Exclude<Providers, 'gateway'>, Fields>,
   warnings: Warnings,
 ) {
-  const stored = [
+  const serverStateFields = [
     ...['previousResponseId', 'conversation'].map((name) => [openai, name] as const),
     ...['container', 'mcpServers', 'thread'].map((name) => [anthropic, name] as const),
     [google, 'cachedContent'] as const,
   ]
-  for (const [provider, name] of stored) {
+  for (const [provider, name] of serverStateFields) {
     const value = provider.any(name)
     if (value !== undefined && !(Array.isArray(value) && value.length === 0))
       warnings.reject(
@@ -139,10 +140,10 @@ function parseOpenAIOptions(openai: Fields): JsonObject {
 }
 
 function parseAnthropicOptions(anthropic: Fields): JsonObject {
-  const management = anthropic.fields('contextManagement')
-  const edits = management?.list('edits')?.filter(isObject)
+  const contextManagement = anthropic.fields('contextManagement')
+  const edits = contextManagement?.list('edits')?.filter(isObject)
   const budget = anthropic.object('taskBudget')
-  management?.dropUnread()
+  contextManagement?.dropUnread()
   return omitUndefined<JsonObject>({
     context_management: edits && { edits: edits.map(snakeCaseKeys) },
     output_config: budget && { task_budget: budget },
@@ -227,30 +228,38 @@ function parseReasoning(providers: Record<string, Fields>, { warnings, targetFor
     const fields = providers[provider]
     if (fields?.value[name] !== undefined) warnings.setFieldName('reasoning', fields.getPath(name))
   }
-  const general = body?.oneOfOrDrop('reasoning', ['provider-default', ...ALL_EFFORTS])
+  const generalEffort = body?.oneOfOrDrop('reasoning', ['provider-default', ...ALL_EFFORTS])
   const thinking = anthropic?.fields('thinking')
   const type = thinking?.string('type')
   const display = thinking?.string('display')
   const config = google?.fields('thinkingConfig')
   const budget = thinking?.number('budgetTokens') ?? config?.number('thinkingBudget')
-  const isShown = config?.boolean('includeThoughts')
+  const includesThoughts = config?.boolean('includeThoughts')
   const summary = openai?.string('reasoningSummary')
   const effort: Effort | undefined =
     signalbox?.oneOfOrDrop('reasoning', ALL_EFFORTS) ??
     openai?.oneOfOrDrop('reasoningEffort', ALL_EFFORTS) ??
     anthropic?.oneOfOrDrop('effort', ALL_EFFORTS) ??
     config?.oneOfOrDrop('thinkingLevel', ALL_EFFORTS) ??
-    (type === 'disabled' ? 'none' : general === 'provider-default' ? undefined : general)
+    (type === 'disabled' ? 'none' : generalEffort === 'provider-default' ? undefined : generalEffort)
   thinking?.dropUnread()
   config?.dropUnread()
-  const isSummarized = targetFormat === 'openai-responses' && openai?.value.reasoningSummary === undefined
-  const isHidden = isShown === false || display === 'omitted'
-  const isShort = targetFormat === 'anthropic-messages' && ![undefined, 'none', 'provider-default'].includes(general)
-  const isFull = summary === 'detailed' || (isSummarized && effort !== undefined && effort !== 'none')
+  const summarizesByDefault = targetFormat === 'openai-responses' && openai?.value.reasoningSummary === undefined
+  const hidesReasoning = includesThoughts === false || display === 'omitted'
+  const wantsSummary =
+    targetFormat === 'anthropic-messages' && ![undefined, 'none', 'provider-default'].includes(generalEffort)
+  const wantsFullReasoning =
+    summary === 'detailed' || (summarizesByDefault && effort !== undefined && effort !== 'none')
   const reasoning = omitUndefined<ReasoningOptions>({
     effort,
     budget: budget ?? (type === 'adaptive' || type === 'enabled' ? 'auto' : undefined),
-    show: isHidden ? 'none' : isFull ? 'full' : isShown || summary || display || isShort ? 'summary' : undefined,
+    show: hidesReasoning
+      ? 'none'
+      : wantsFullReasoning
+        ? 'full'
+        : includesThoughts || summary || display || wantsSummary
+          ? 'summary'
+          : undefined,
   })
   return Object.keys(reasoning).length > 0 ? reasoning : undefined
 }

@@ -4,7 +4,7 @@ import type { CanonicalRequest, OutputFormat } from '../../canonical/canonical-r
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import type { ParseContext } from '../../translator.ts'
-import { type ProtocolVersion, versions } from '../ai-sdk-fields.ts'
+import { type ProtocolVersion, protocolVersions } from '../ai-sdk-fields.ts'
 import type { WireDocument } from '../ai-sdk-wire.ts'
 import { listCitableDocuments, parsePrompt } from './ai-sdk-client-conversation.ts'
 import { parseOptions } from './ai-sdk-client-options.ts'
@@ -16,11 +16,11 @@ export interface AiSdkClient {
   /** The client's name for the provider's web search, if the client offered one. */
   search?: string
   /** Maps the vendor's names for tools that it runs to the client's names. */
-  hosted: Readonly<Record<string, string>>
+  hostedToolNames: Readonly<Record<string, string>>
   /** The documents that a response may cite, in order. */
   documents: readonly WireDocument[]
   /** Whether the client also wants the provider's own events. */
-  isRaw: boolean
+  includesRawChunks: boolean
 }
 
 /** Parses an AI SDK model's call options. */
@@ -28,22 +28,22 @@ export function parseRequest(
   json: JsonObject,
   { warnings, route, version = '', targetFormat }: ParseContext,
 ): CanonicalRequest {
-  const protocol = versions[version]
-  if (!protocol) {
-    const supportedVersions = Object.keys(versions).join(' or ')
+  const protocolVersion = protocolVersions[version]
+  if (!protocolVersion) {
+    const supportedVersions = Object.keys(protocolVersions).join(' or ')
     return warnings.reject('ai-language-model-specification-version', `the version must be ${supportedVersions}.`)
   }
   const body = readFields(json, '', warnings)
-  const { tools, toolChoice, search, hosted } = parseTools(body, { warnings, targetFormat })
+  const { tools, toolChoice, search, hostedToolNames } = parseTools(body, { warnings, targetFormat })
   const { options, isStrict, instructions, native } = parseOptions(body, { warnings, targetFormat })
   const conversation = parsePrompt(body, { warnings, targetFormat, tools })
   const turns = instructions ? [instructions, ...conversation] : conversation
   const client = omitUndefined<AiSdkClient>({
-    version: protocol,
+    version: protocolVersion,
     search,
-    hosted,
+    hostedToolNames,
     documents: listCitableDocuments(turns),
-    isRaw: body.boolean('includeRawChunks') ?? false,
+    includesRawChunks: body.boolean('includeRawChunks') ?? false,
   })
   const request = omitUndefined<CanonicalRequest>({
     model: route?.model ?? '',

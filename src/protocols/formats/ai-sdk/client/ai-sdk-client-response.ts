@@ -49,10 +49,11 @@ interface PartContext {
 function writePart(part: AssistantPart, { client, sources, context }: PartContext): WireContent[] {
   switch (part.type) {
     case 'text': {
-      const cited = sources.take(part.citations ?? [])
-      if (part.text === '' && !part.state) return cited.sources
-      const citations = client.version.citesInTexts && cited.citations.length > 0 ? { citations: cited.citations } : {}
-      return [{ type: 'text', text: part.text, ...citations, ...writeTextMetadata(part) }, ...cited.sources]
+      const citedSources = sources.collect(part.citations ?? [])
+      if (part.text === '' && !part.state) return citedSources.sources
+      const citations =
+        client.version.citesInTexts && citedSources.citations.length > 0 ? { citations: citedSources.citations } : {}
+      return [{ type: 'text', text: part.text, ...citations, ...writeTextMetadata(part) }, ...citedSources.sources]
     }
     case 'refusal':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]
@@ -84,10 +85,10 @@ export function writeCompletePart(
         },
       ]
     case 'server-tool':
-      return part.hosted ? writeHosted(part.id, part.hosted, client) : writeSearch(part, client, sources)
+      return part.hosted ? writeHostedTool(part.id, part.hosted, client) : writeSearch(part, client, sources)
     case 'image': {
-      const call = createImageCall(part, client.hosted)
-      if (call) return writeHosted(`call_${context.newId()}`, call, client)
+      const call = createImageCall(part, client.hostedToolNames)
+      if (call) return writeHostedTool(`call_${context.newId()}`, call, client)
       return writeFile(part, client, context.responseWarnings)
     }
     case 'audio':
@@ -99,8 +100,8 @@ export function writeCompletePart(
   }
 }
 
-function writeHosted(toolCallId: string, call: HostedCall, { hosted }: AiSdkClient): WireCompletePart[] {
-  const { tool, input, ...result } = writeHostedCall(call, hosted)
+function writeHostedTool(toolCallId: string, call: HostedCall, { hostedToolNames }: AiSdkClient): WireCompletePart[] {
+  const { tool, input, ...result } = writeHostedCall(call, hostedToolNames)
   return [
     { type: 'tool-call', toolCallId, ...tool, input: JSON.stringify(input), providerExecuted: true },
     { type: 'tool-result', toolCallId, ...tool, ...result },
@@ -129,7 +130,7 @@ function writeSearch(
           result: results.map(({ url, title }) => ({ type: 'web_search_result', url, title })),
         }
       : { type: 'tool-result', ...call, result: { error }, isError: true },
-    ...sources.take(results).sources,
+    ...sources.collect(results).sources,
   ]
 }
 
@@ -157,7 +158,7 @@ function writeFile(
  */
 export interface Sources {
   /** Adds citations or search results. Search results contribute only their URL and title. */
-  take(citations: readonly Citation[]): {
+  collect(citations: readonly Citation[]): {
     /** The sources that the response hadn't cited or found before. */
     sources: WireSource[]
     citations: WireCitation[]
@@ -173,20 +174,26 @@ export function createSources(
 
   function createSource(cited: Citation): WireSource | undefined {
     const { url, title, document: index, fileId } = cited
-    const head = { type: 'source' as const, id: `source-${count}` }
-    if (url) return { ...head, sourceType: 'url', url, ...(title && { title }) }
+    const sourceFields = { type: 'source' as const, id: `source-${count}` }
+    if (url) return { ...sourceFields, sourceType: 'url', url, ...(title && { title }) }
     const name = fileId ?? title
     const file = name
       ? { mediaType: 'text/plain', title: name, ...(fileId && title && { filename: title }) }
       : undefined
     const document = (index === undefined ? undefined : documents[index]) ?? file
     return (
-      document && { ...head, sourceType: 'document', ...document, ...(title && { title }), ...writePosition(cited) }
+      document && {
+        ...sourceFields,
+        sourceType: 'document',
+        ...document,
+        ...(title && { title }),
+        ...writePosition(cited),
+      }
     )
   }
 
   return {
-    take(list) {
+    collect(list) {
       const sources: WireSource[] = []
       const citations: WireCitation[] = []
       for (const cited of list) {

@@ -23,7 +23,7 @@ import {
 interface OpenStreamPart {
   part: AssistantPart
   /** The call's arguments so far. The call is written once it is complete. */
-  pieces: string[]
+  deltas: string[]
   citations: Citation[]
   state: OpaqueState | undefined
 }
@@ -41,14 +41,14 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
   const sendDelta = (type: string, id: string, text: string) =>
     write(`data: {"type":"${type}","id":"${escapeJson(id)}","delta":"${escapeJson(text)}"}\n\n`)
 
-  function begin() {
+  function startStream() {
     if (!isStarted) send({ type: 'stream-start', warnings: writeRequestWarnings(context) })
     isStarted = true
   }
 
-  function open({ key, part }: PartStartEvent) {
+  function openPart({ key, part }: PartStartEvent) {
     hasRefusal ||= part.type === 'refusal'
-    parts.set(key, { part, pieces: [], citations: [], state: 'state' in part ? part.state : undefined })
+    parts.set(key, { part, deltas: [], citations: [], state: 'state' in part ? part.state : undefined })
     if (part.type === 'text' || part.type === 'refusal') send({ type: 'text-start', id: `${key}` })
     else if (part.type === 'reasoning') send({ type: 'reasoning-start', id: `${key}`, ...writeState(part.state) })
     else if (part.type === 'tool-call')
@@ -60,30 +60,31 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
       })
   }
 
-  function add(key: number, { part, pieces }: OpenStreamPart, text: string) {
+  function addDelta(key: number, { part, deltas }: OpenStreamPart, text: string) {
     if (part.type === 'tool-call') {
-      pieces.push(text)
+      deltas.push(text)
       sendDelta('tool-input-delta', part.id, text)
     } else sendDelta(part.type === 'reasoning' ? 'reasoning-delta' : 'text-delta', `${key}`, text)
   }
 
-  function close(key: number, { part, pieces, citations, state }: OpenStreamPart) {
+  function closePart(key: number, { part, deltas, citations, state }: OpenStreamPart) {
     parts.delete(key)
     const id = `${key}`
     switch (part.type) {
       case 'text':
       case 'refusal': {
-        const cited = sources.take(citations)
-        const inText = client.version.citesInTexts && cited.citations.length > 0 ? { citations: cited.citations } : {}
-        send({ type: 'text-end', id, ...inText, ...writeTextMetadata({ ...part, state }) })
-        for (const source of cited.sources) send(source)
+        const citedSources = sources.collect(citations)
+        const textCitations =
+          client.version.citesInTexts && citedSources.citations.length > 0 ? { citations: citedSources.citations } : {}
+        send({ type: 'text-end', id, ...textCitations, ...writeTextMetadata({ ...part, state }) })
+        for (const source of citedSources.sources) send(source)
         return
       }
       case 'reasoning':
         return send({ type: 'reasoning-end', id, ...writeState(state) })
       case 'tool-call': {
         send({ type: 'tool-input-end', id: part.id })
-        const call = { ...part, arguments: part.arguments + pieces.join(''), ...(state && { state }) }
+        const call = { ...part, arguments: part.arguments + deltas.join(''), ...(state && { state }) }
         for (const streamPart of writeCompletePart(call, { client, sources, context })) send(streamPart)
         return
       }
@@ -105,24 +106,24 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
     }
   }
 
-  function end({ finishes, usage }: EndEvent) {
+  function endStream({ finishes, usage }: EndEvent) {
     const [finish = { reason: 'stop' as const }] = finishes
-    const last = { usage: writeUsage(usage), finishReason: writeFinish(finish, hasRefusal) }
+    const finishFields = { usage: writeUsage(usage), finishReason: writeFinish(finish, hasRefusal) }
     const metadata = writeResponseMetadata(usage, context) // must come before `beforeEnd`, which reports the fields that the last part dropped
     context.beforeEnd?.()
-    send({ type: 'finish', ...last, ...metadata })
+    send({ type: 'finish', ...finishFields, ...metadata })
   }
 
   function push(event: StreamEvent) {
-    begin()
+    startStream()
     const part = 'key' in event ? parts.get(event.key) : undefined
     switch (event.type) {
       case 'start':
         return send({ type: 'response-metadata', ...writeResponse(event.id, context) })
       case 'part-start':
-        return open(event)
+        return openPart(event)
       case 'part-delta':
-        if (part) add(event.key, part, event.text)
+        if (part) addDelta(event.key, part, event.text)
         return
       case 'part-citation':
         part?.citations.push(event.citation)
@@ -131,10 +132,10 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
         if (part) part.state = event.state
         return
       case 'part-end':
-        if (part) close(event.key, part)
+        if (part) closePart(event.key, part)
         return
       case 'end':
-        return end(event)
+        return endStream(event)
       case 'error':
         context.beforeEnd?.()
         return write(`data: ${JSON.stringify({ type: 'error', ...writeError(event.error).body })}\n\n`)
@@ -144,11 +145,11 @@ export function createWriter(fullContext: WriterContext, write: (event: string) 
   }
 
   const writer: StreamWriter = { push, keepAlive: () => COMMENT_KEEP_ALIVE }
-  if (!client.isRaw) return writer
+  if (!client.includesRawChunks) return writer
   return {
     ...writer,
     pushRaw(data) {
-      begin()
+      startStream()
       const value = tryParseJson(data)
       write(`data: {"type":"raw","rawValue":${JSON.stringify(value === undefined ? data : value)}}\n\n`)
     },

@@ -24,27 +24,32 @@ interface OfferedTools {
   toolChoice: ToolChoice | undefined
   search: string | undefined
   /** Maps the vendor's names for tools that it runs to the client's names. */
-  hosted: Readonly<Record<string, string>>
+  hostedToolNames: Readonly<Record<string, string>>
 }
 
 /** Parses `tools` and `toolChoice`. */
 export function parseTools(body: Fields, context: FileContext): OfferedTools {
   const { warnings } = context
   const toolChoice = parseChoice(body, warnings)
-  let search: string | undefined
-  const hosted: Record<string, string> = {}
+  let searchToolName: string | undefined
+  const hostedToolNames: Record<string, string> = {}
   const allTools = readTools(body, 'tools', warnings).map((fields): OfferedTool => {
     const tool = parseTool(fields, context)
-    if (tool.type === 'web-search') search = fields.string('name')
+    if (tool.type === 'web-search') searchToolName = fields.string('name')
     if (tool.type === 'function') fields.dropUnread()
-    if (tool.type === 'function' && tool.isHosted) hosted[tool.name] = fields.string('name') ?? ''
+    if (tool.type === 'function' && tool.isHosted) hostedToolNames[tool.name] = fields.string('name') ?? ''
     warnings.setPath(tool, fields.path, { schema: 'inputSchema', examples: 'inputExamples', kind: 'id' })
     return tool
   })
   const hostedChoice =
-    toolChoice?.type === 'tool' && Object.entries(hosted).find(([, name]) => name === toolChoice.name)
+    toolChoice?.type === 'tool' && Object.entries(hostedToolNames).find(([, name]) => name === toolChoice.name)
   const choice = hostedChoice ? { type: 'tool' as const, name: hostedChoice[0] } : toolChoice
-  return { tools: dropVendorTools(allTools, choice, warnings), toolChoice: choice, search, hosted }
+  return {
+    tools: dropVendorTools(allTools, choice, warnings),
+    toolChoice: choice,
+    search: searchToolName,
+    hostedToolNames,
+  }
 }
 
 function parseTool(tool: Fields, context: FileContext): OfferedTool {

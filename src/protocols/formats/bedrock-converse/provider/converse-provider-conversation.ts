@@ -8,11 +8,11 @@ import { writeDocument, writeImage, writeVideo } from './converse-provider-media
 
 /** Writes `system` and `messages`. Converse requires alternating roles, starting with the user, and text next to every document. */
 export function writeTurns(turns: readonly Turn[], target: TargetContext) {
-  const state: WriteState = { ...target, names: new Set() }
-  const first = turns.findIndex(({ role }) => role !== 'system')
-  const lead = first === -1 ? turns.length : first
+  const state: ConversationContext = { ...target, documentNames: new Set() }
+  const firstTurnIndex = turns.findIndex(({ role }) => role !== 'system')
+  const messagesStart = firstTurnIndex === -1 ? turns.length : firstTurnIndex
   for (const turn of turns) dropLabels(turn, target.warnings, {})
-  const system = turns.slice(0, lead).flatMap((turn) =>
+  const system = turns.slice(0, messagesStart).flatMap((turn) =>
     turn.role !== 'system'
       ? []
       : turn.content.flatMap((part) => {
@@ -20,7 +20,7 @@ export function writeTurns(turns: readonly Turn[], target: TargetContext) {
           return text.length > 0 ? [...text, ...writeBreakpoint(part.cache, target)] : []
         }),
   )
-  const messages = mergeMessages(turns.slice(lead).map((turn) => writeTurn(turn, state)))
+  const messages = mergeMessages(turns.slice(messagesStart).map((turn) => writeTurn(turn, state)))
   if (messages[0]?.role !== 'user') {
     target.warnings.recordChange('turns', 'added')
     messages.unshift({ role: 'user', content: [{ text: CONTINUE_TEXT }] })
@@ -34,14 +34,14 @@ export function writeTurns(turns: readonly Turn[], target: TargetContext) {
   return { system, messages: trimLastText(messages) }
 }
 
-function writeTurn(turn: Turn, state: WriteState): WireMessage {
+function writeTurn(turn: Turn, state: ConversationContext): WireMessage {
   switch (turn.role) {
     case 'system': // `prepareRequest` leaves no instructions after the first turn
       return { role: 'user', content: turn.content.flatMap(writeText) }
     case 'user':
       return { role: 'user', content: turn.content.flatMap((part) => writePart(part, state)) }
     case 'assistant':
-      return { role: 'assistant', content: turn.content.flatMap((part) => writeAssistant(part, state)) }
+      return { role: 'assistant', content: turn.content.flatMap((part) => writeAssistantPart(part, state)) }
     case 'tool':
       return { role: 'user', content: turn.results.flatMap((result) => writeResult(result, state)) }
     default:
@@ -50,39 +50,39 @@ function writeTurn(turn: Turn, state: WriteState): WireMessage {
 }
 
 function mergeMessages(messages: readonly WireMessage[]): WireMessage[] {
-  const merged: WireMessage[] = []
+  const mergedMessages: WireMessage[] = []
   for (const message of messages) {
-    const last = merged.at(-1)
+    const lastMessage = mergedMessages.at(-1)
     if (message.content.length === 0) continue
-    if (last?.role === message.role) last.content.push(...message.content)
-    else merged.push(message)
+    if (lastMessage?.role === message.role) lastMessage.content.push(...message.content)
+    else mergedMessages.push(message)
   }
-  return merged
+  return mergedMessages
 }
 
 /** Removes white space at the end of a response that the model should continue, because Converse rejects it. */
 function trimLastText(messages: WireMessage[]): WireMessage[] {
-  const last = messages.at(-1)
-  const block = last?.role === 'assistant' ? last.content.at(-1) : undefined
+  const lastMessage = messages.at(-1)
+  const block = lastMessage?.role === 'assistant' ? lastMessage.content.at(-1) : undefined
   if (block && 'text' in block) block.text = block.text.trimEnd()
   return messages
 }
 
 /** The target, and the document names so far. */
-interface WriteState extends TargetContext {
-  names: Set<string>
+interface ConversationContext extends TargetContext {
+  documentNames: Set<string>
 }
 
 /** Writes a part of a user turn. A cache point is a separate block that follows it. */
-function writePart(part: UserPart, state: WriteState): WireBlock[] {
+function writePart(part: UserPart, state: ConversationContext): WireBlock[] {
   const blocks: WireBlock[] = writeMedium(part, state)
   if (blocks.length > 0) blocks.push(...writeBreakpoint(part.type === 'video' ? undefined : part.cache, state))
   return blocks
 }
 
 /** Writes text or media. Drops blank text, because Converse rejects it. */
-function writeMedium(part: UserPart, state: WriteState): WireMedium[] {
-  const { warnings, names } = state
+function writeMedium(part: UserPart, state: ConversationContext): WireMedium[] {
+  const { warnings, documentNames } = state
   switch (part.type) {
     case 'text':
       return writeText(part)
@@ -90,7 +90,7 @@ function writeMedium(part: UserPart, state: WriteState): WireMedium[] {
       if (part.detail && part.detail !== 'auto') warnings.recordDrop(warnings.getPath(part, 'image', 'detail'))
       return [writeImage(part, state)]
     case 'file':
-      return [writeDocument(part, names, state)]
+      return [writeDocument(part, documentNames, state)]
     case 'video':
       return [writeVideo(part, state)]
     case 'search-result': {
@@ -119,7 +119,7 @@ export function writeBreakpoint(
   return [{ cachePoint: { type: 'default', ttl: ttl === '5m' ? ttl : '1h' } }]
 }
 
-function writeResult({ callId, content, isError, cache }: ToolResult, state: WriteState): WireBlock[] {
+function writeResult({ callId, content, isError, cache }: ToolResult, state: ConversationContext): WireBlock[] {
   const blocks = content.flatMap((part) => writeMedium(part, state))
   return [
     {
@@ -134,7 +134,7 @@ function writeResult({ callId, content, isError, cache }: ToolResult, state: Wri
 }
 
 /** Writes a part of an earlier response. Drops a part for which the format has no block. */
-function writeAssistant(part: AssistantPart, state: WriteState): WireBlock[] {
+function writeAssistantPart(part: AssistantPart, state: ConversationContext): WireBlock[] {
   const { warnings } = state
   switch (part.type) {
     case 'text': {

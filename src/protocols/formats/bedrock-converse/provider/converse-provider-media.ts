@@ -16,18 +16,18 @@ export function writeVideo(part: VideoPart, target: TargetContext): WireVideo {
 }
 
 /** Writes a document. `names` contains earlier documents' names, because names must be unique. */
-export function writeDocument(part: FilePart, names: Set<string>, target: TargetContext): WireDocument {
-  const { source: from, context, citable } = part
-  const mediaType = from.type === 'text' || from.type === 'base64' ? from.mediaType : ''
+export function writeDocument(part: FilePart, usedNames: Set<string>, target: TargetContext): WireDocument {
+  const { source: mediaSource, context, citable } = part
+  const mediaType = mediaSource.type === 'text' || mediaSource.type === 'base64' ? mediaSource.mediaType : ''
   const format =
     getEntry(DOCUMENT_FORMATS, mediaType) ??
     (mediaType.startsWith('text/') ? 'txt' : rejectType(part, mediaType, target))
   const source: WireText | WireBytes =
-    from.type === 'text' ? { text: from.text } : { bytes: getBytes(part, target).bytes }
+    mediaSource.type === 'text' ? { text: mediaSource.text } : { bytes: getBytes(part, target).bytes }
   return {
     document: {
       format,
-      name: createDocumentName(part.name, names),
+      name: createDocumentName(part.name, usedNames),
       source,
       ...(context !== undefined && { context }),
       ...(citable && { citations: { enabled: true } }),
@@ -36,19 +36,19 @@ export function writeDocument(part: FilePart, names: Set<string>, target: Target
 }
 
 /** Creates a unique name for a document. Names may only contain letters, digits, single spaces, hyphens, parentheses, and brackets. */
-function createDocumentName(fileName: string | undefined, names: Set<string>): string {
-  const bare = fileName
+function createDocumentName(fileName: string | undefined, usedNames: Set<string>): string {
+  const baseName = fileName
     ?.replace(/\.\w{1,5}$/, '')
     .replace(/[^A-Za-z0-9()[\]-]+/g, ' ')
     .trim()
-    .slice(0, MAX_NAME)
-  let name = bare || 'Document'
-  for (let nth = 2; names.has(name); nth++) name = `${bare || 'Document'} ${nth}`
-  names.add(name)
+    .slice(0, MAX_NAME_LENGTH)
+  let name = baseName || 'Document'
+  for (let suffix = 2; usedNames.has(name); suffix++) name = `${baseName || 'Document'} ${suffix}`
+  usedNames.add(name)
   return name
 }
 
-const MAX_NAME = 190
+const MAX_NAME_LENGTH = 190
 
 function getBytes(part: ImagePart | VideoPart | FilePart, { warnings }: TargetContext) {
   const { source } = part

@@ -25,10 +25,10 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
 function writeBody(request: CanonicalRequest, target: TargetContext): WireRequest {
   const { stopFields } = target.traits
   const { system, messages } = writeTurns(request.turns, target)
-  const { options, own } = resolveOptions(request.options, messages, target)
-  const stop = options.stop?.filter((text) => text.trim() !== '')
-  if (stop && stop.length < (options.stop?.length ?? 0)) target.warnings.recordDrop('stop')
-  const isStopped = stop !== undefined && stop.length > 0
+  const { options, own: modelFields } = resolveOptions(request.options, messages, target)
+  const stopSequences = options.stop?.filter((text) => text.trim() !== '')
+  if (stopSequences && stopSequences.length < (options.stop?.length ?? 0)) target.warnings.recordDrop('stop')
+  const hasStopSequences = stopSequences !== undefined && stopSequences.length > 0
   return omitUndefined<WireRequest>({
     system: system.length > 0 ? system : undefined,
     messages,
@@ -37,38 +37,38 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
         maxTokens: options.maxOutputTokens,
         temperature: options.temperature,
         topP: options.topP,
-        stopSequences: isStopped ? stop : undefined,
+        stopSequences: hasStopSequences ? stopSequences : undefined,
       }),
     ),
     toolConfig: writeToolConfig(request, target),
     outputConfig: writeOutput(request.output, target),
     serviceTier: writeTier(options.serviceTier, target),
-    additionalModelRequestFields: omitEmpty(own),
-    additionalModelResponseFieldPaths: isStopped && stopFields.length > 0 ? [...stopFields] : undefined,
+    additionalModelRequestFields: omitEmpty(modelFields),
+    additionalModelResponseFieldPaths: hasStopSequences && stopFields.length > 0 ? [...stopFields] : undefined,
   })
 }
 
 const omitEmpty = <T extends object>(object: T): T | undefined => (Object.keys(object).length > 0 ? object : undefined)
 
 /** Adjusts the options for a reasoning model, which accepts few sampling options and needs room for the response. */
-function resolveOptions(requested: RequestOptions, messages: readonly WireMessage[], target: TargetContext) {
+function resolveOptions(requestedOptions: RequestOptions, messages: readonly WireMessage[], target: TargetContext) {
   const { traits, warnings } = target
   const { control } = traits.reasoning
-  const options = { ...requested }
+  const options = { ...requestedOptions }
   if (control === 'budget' && options.reasoning && options.reasoning.effort !== 'none' && lacksReasoning(messages)) {
     warnings.recordDrop('reasoning') // the model requires the tool loop's reasoning, which the client didn't send
     delete options.reasoning
   }
   const fields: JsonObject = options.reasoning ? writeReasoning(options.reasoning, traits.reasoning) : {}
-  const isReasoning = Object.keys(fields).length > 0 && options.reasoning?.effort !== 'none'
+  const usesReasoning = Object.keys(fields).length > 0 && options.reasoning?.effort !== 'none'
   const isClaude = control === 'budget' || control === 'adaptive'
-  if (isReasoning && isClaude) dropOptions(options, ['temperature', 'topP', 'topK'], target)
-  if (isReasoning && control === 'level' && options.reasoning?.effort === 'high')
+  if (usesReasoning && isClaude) dropOptions(options, ['temperature', 'topP', 'topK'], target)
+  if (usesReasoning && control === 'level' && options.reasoning?.effort === 'high')
     dropOptions(options, ['temperature', 'topP', 'maxOutputTokens'], target) // Nova rejects these options together with reasoning
   if (isClaude && options.temperature !== undefined && options.topP !== undefined)
     dropOptions(options, ['topP'], target)
   const budget = options.reasoning?.budget
-  if (isReasoning && control === 'budget' && typeof budget === 'number')
+  if (usesReasoning && control === 'budget' && typeof budget === 'number')
     options.maxOutputTokens ??= budget + RESPONSE_TOKENS
   const { topK } = options
   if (topK !== undefined)
@@ -93,12 +93,12 @@ function dropOptions(
 
 /** Returns whether the assistant turn that the request continues starts without its reasoning. */
 function lacksReasoning(messages: readonly WireMessage[]): boolean {
-  let first: WireMessage | undefined // the first message of that turn, which starts after the last user message that isn't just tool results
+  let firstMessage: WireMessage | undefined // the first message of that turn, which starts after the last user message that isn't just tool results
   for (const message of messages.toReversed()) {
-    if (message.role === 'assistant') first = message
+    if (message.role === 'assistant') firstMessage = message
     else if (!message.content.some((block) => 'toolResult' in block)) break
   }
-  const block = first?.content[0]
+  const block = firstMessage?.content[0]
   return block !== undefined && !('reasoningContent' in block)
 }
 
@@ -124,17 +124,17 @@ function writeReasoning(
   { control, budgets, disabledType }: ReasoningTraits,
 ): JsonObject {
   if (effort === undefined && budget === undefined) return {}
-  const isOff = effort === 'none'
+  const isDisabled = effort === 'none'
   const display = show && { display: show === 'none' ? 'omitted' : 'summarized' }
   switch (control) {
     case 'adaptive': // Claude 4.6 and later
-      if (isOff) return { thinking: { type: disabledType } }
+      if (isDisabled) return { thinking: { type: disabledType } }
       return {
         thinking: { type: 'adaptive', ...display },
         ...(effort && { output_config: { effort: effort === 'minimal' ? 'low' : effort } }),
       }
     case 'budget': // Claude up to 4.5
-      if (isOff) return { thinking: { type: 'disabled' } }
+      if (isDisabled) return { thinking: { type: 'disabled' } }
       return {
         thinking: {
           type: 'enabled',
@@ -143,12 +143,12 @@ function writeReasoning(
         },
       }
     case 'level': // Nova
-      if (isOff) return { reasoningConfig: { type: 'disabled' } }
+      if (isDisabled) return { reasoningConfig: { type: 'disabled' } }
       return { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort ?? 'medium' } }
     case 'effort': // gpt-oss
-      return isOff ? {} : { reasoning_effort: effort ?? 'medium' }
+      return isDisabled ? {} : { reasoning_effort: effort ?? 'medium' }
     case 'reasoning_config': // Qwen
-      return isOff ? {} : { reasoning_config: effort ?? 'medium' }
+      return isDisabled ? {} : { reasoning_config: effort ?? 'medium' }
     case 'none':
     case 'thinking':
     case 'thinking-effort':
@@ -190,8 +190,8 @@ const REGION_PREFIX_PATTERN = /^(?:[a-z]{2}|us-gov|apac|global)\.(?=[a-z])/
 /** Sets the smallest reasoning budget. Count requests have no output limit, and without one, a large budget is rejected. */
 function lowerBudget(fields: JsonObject): JsonObject {
   const { thinking } = fields
-  const isBudget = isObject(thinking) && typeof thinking.budget_tokens === 'number'
-  return isBudget ? { ...fields, thinking: { ...thinking, budget_tokens: MIN_BUDGET } } : fields
+  const hasBudget = isObject(thinking) && typeof thinking.budget_tokens === 'number'
+  return hasBudget ? { ...fields, thinking: { ...thinking, budget_tokens: MIN_BUDGET } } : fields
 }
 
 /** The smallest budget that Claude accepts. */

@@ -6,7 +6,7 @@ import { type CanonicalResponse, resolveFinish } from '../../canonical/canonical
 import { omitUndefined, readString, readStringOrEmpty } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import type { ReaderContext } from '../../translator.ts'
-import { parseStop, readConverseUsage } from '../converse-fields.ts'
+import { parseFinish, readConverseUsage } from '../converse-fields.ts'
 
 export function parseResponse(body: JsonObject, context: ReaderContext): CanonicalResponse {
   const message = isObject(body.output) ? body.output.message : undefined
@@ -16,7 +16,7 @@ export function parseResponse(body: JsonObject, context: ReaderContext): Canonic
   const content = blocks.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, context) : []))
   const hasToolCalls = content.some(({ type }) => type === 'tool-call')
   const tier = isObject(body.serviceTier) ? body.serviceTier.type : undefined
-  const finish = resolveFinish(parseStop(body.stopReason, body.additionalModelResponseFields), hasToolCalls)
+  const finish = resolveFinish(parseFinish(body.stopReason, body.additionalModelResponseFields), hasToolCalls)
   return omitUndefined<CanonicalResponse>({
     choices: [{ content, finish }],
     usage: readConverseUsage(body.usage),

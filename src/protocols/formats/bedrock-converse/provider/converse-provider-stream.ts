@@ -14,7 +14,7 @@ import {
 import { RestartDetector, restartError } from '../../restart-detector.ts'
 import type { ReaderContext, StreamReader } from '../../translator.ts'
 import { parseStreamError, readException } from '../converse-errors.ts'
-import { parseStop, readConverseUsage } from '../converse-fields.ts'
+import { parseFinish, readConverseUsage } from '../converse-fields.ts'
 import { parseCitation, SERVER_TOOL } from './converse-provider-response.ts'
 
 /** Creates a reader for events from `messageStart` to `metadata`. Only tool calls have a start event. Other blocks start with their first delta. */
@@ -45,7 +45,7 @@ export function createReader(context: ReaderContext, emit: (event: ReaderEvent) 
         return emit({
           type: 'finish',
           candidate: 0,
-          finish: parseStop(payload.stopReason, payload.additionalModelResponseFields),
+          finish: parseFinish(payload.stopReason, payload.additionalModelResponseFields),
         })
       case 'metadata': {
         const usage = addCharges(readConverseUsage(payload.usage), payload)
