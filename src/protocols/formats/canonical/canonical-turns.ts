@@ -75,7 +75,7 @@ export function dropLabels(
   }
 }
 
-/** Separates the text parts in `inserted`, which the model didn't write, from the model's own text parts with a blank line. */
+/** Separates the text parts in `insertedParts`, which the model didn't write, from the model's own text parts with a blank line. */
 export function separateParagraphs(
   parts: readonly AssistantPart[],
   insertedParts: ReadonlySet<AssistantPart>,

@@ -99,7 +99,7 @@ export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): 
     if (part) insertPart(part, candidatesByKey.get(event.key) ?? 0)
   }
 
-  // Checked here, because nearly all events are deltas, and engines inline this short function but not `move`.
+  // Checked here, because nearly all events are deltas, and engines inline this short function but not `moveState`.
   return (event) => (event.type === 'part-delta' && !isShifted ? emit(event) : moveState(event))
 }
 

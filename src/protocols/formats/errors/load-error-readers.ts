@@ -13,7 +13,7 @@ export const loadErrorReaders = once(async () => {
 
 /**
  * Converts a provider's error object or text from a response with status 200 or from a stream. Until the readers are loaded, the error is only marked
- * as unread: load them, and read the response again.
+ * as unparsed: load them, and read the response again.
  */
 export function toEmbeddedError(error: unknown): EmbeddedError | undefined {
   if (errorReaders) return errorReaders.readEmbeddedError(error)

@@ -121,7 +121,7 @@ const COMPARED_TAIL_LENGTH = 256
  */
 const MAX_BUFFERED_DELTAS = 128
 
-/** Returns the part of the text that hasn't been emitted, or an empty string if the text doesn't continue the emitted pieces. */
+/** Returns the part of the text that hasn't been emitted, or an empty string if the text doesn't continue the emitted deltas. */
 function getMissingText(
   text: unknown,
   { length, lastDeltas }: Pick<StreamText, 'length' | 'lastDeltas'> = EMPTY_TEXT,
