@@ -72,7 +72,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
       ...(onCallerIdentified && { onCallerIdentified }),
       ...{ identity, assertOpen, resume, onError },
     })
-  const terms = { maxBodyBytes: limits.maxBodyBytes, time: bodyTime }
+  const terms = { maxBodyBytes: limits.maxBodyBytes, timing: bodyTime }
   const servedModelRoutes = createModelRoutes(pipeline.serve)
   checkNames(features, options.extend)
   checkRoutes([{ name: 'models', routes: servedModelRoutes }, ...features])

@@ -182,7 +182,7 @@ export function createGatewayWith(
     const { createReload } = await import('./config/reload.ts')
     return createReload({
       ...core,
-      findCredentials: pipeline.getContext().sourcedCredentials,
+      findCredentials: pipeline.getContext().loadSourcedCredentials,
       checkGuards: checkGuardRecords,
       read(config, now) {
         checkOptions(config)

@@ -24,7 +24,7 @@ interface ReloadDependencies {
   read(config: CodeConfig, now: number): CodeRecords
   /** Rejects with a TypeError if a guard's settings are invalid. */
   checkGuards(records: CodeRecords): Promise<void>
-  findCredentials: PipelineContext['sourcedCredentials']
+  findCredentials: PipelineContext['loadSourcedCredentials']
   onError(error: unknown): void
 }
 

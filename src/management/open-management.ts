@@ -16,7 +16,7 @@ import {
 export interface ManagementFeatureDependencies
   extends Omit<ManagementApiDependencies, 'rotation' | 'routes' | 'health' | 'infoSources' | 'cloud' | 'limits'>,
     Pick<ServingOptions, 'basePath' | 'assertOpen' | 'onError'> {
-  pipeline: Pick<Pipeline, 'routes' | 'health' | 'loadGroupRouting' | 'getContext'>
+  pipeline: Pick<Pipeline, 'loadRoutes' | 'health' | 'loadGroupRouting' | 'getContext'>
   options: {
     management?: ManagementOptions
     publicOrigin?: string
@@ -47,11 +47,11 @@ export function openManagement(
 ): ManagementApi {
   const { pipeline, options, features, upstream, random, startTimer, limits, inFlight, runtime, onError } = deps
   const { observe = [], dashboard, cloud = {}, management, publicOrigin } = options
-  const { routes, health, loadGroupRouting } = pipeline
+  const { loadRoutes, health, loadGroupRouting } = pipeline
   return createManagementApi(
     {
       ...deps,
-      ...{ routes, health },
+      ...{ routes: loadRoutes, health },
       rotation: { reset: async (group) => (await loadGroupRouting()).roundRobin.reset(group) },
       cloud: { fetch: upstream(), options: cloud, random, startTimer, onError },
       infoSources: {

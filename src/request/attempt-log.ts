@@ -55,9 +55,9 @@ export class AttemptLog {
   readonly #load: RunningCall
   #record: AttemptRecord | undefined = undefined
   #spending: Spending | undefined = undefined
-  #following: { readonly usage: TokenUsage | undefined } | undefined = undefined
-  #input: (() => number) | undefined = undefined // the input tokens of the call in flight
-  #units: UnitEstimate | undefined = undefined
+  #progress: { readonly usage: TokenUsage | undefined } | undefined = undefined
+  #countInput: (() => number) | undefined = undefined // the input tokens of the call in flight
+  #countUnits: UnitEstimate | undefined = undefined
   #isListed = false
   #isSettled = false
   #isEmptyJudged = false // whether it is already known how an empty response counts
@@ -111,18 +111,18 @@ export class AttemptLog {
 
   /** Follows the usage that a response's events report, which counts even if the attempt fails. */
   followProgress(progress: { readonly usage: TokenUsage | undefined }): void {
-    this.#following = progress
+    this.#progress = progress
   }
 
   /** Counts the usage that the provider reported for a response, even if the response isn't used. Default: the usage that the events reported. */
-  recordUsage(reported: TokenUsage | undefined): void {
+  recordUsage(reportedUsage: TokenUsage | undefined): void {
     if (this.#isSettled) return
-    const usage = reported ?? this.#following?.usage
-    if (usage && this.#input && lacksInput(usage)) {
+    const usage = reportedUsage ?? this.#progress?.usage
+    if (usage && this.#countInput && lacksInput(usage)) {
       this.recordEstimate(usage, 0)
       return
     }
-    this.#following = this.#input = undefined
+    this.#progress = this.#countInput = undefined
     if (usage) this.#spend(usage, { isEstimated: false })
   }
 
@@ -134,19 +134,22 @@ export class AttemptLog {
     this.#extensions = [...this.#extensions, getFields]
   }
 
-  /** Records a call to a provider. `input` and `units` return its input tokens and other billable units, used if the provider reports neither. */
-  recordCall(input: () => number, units?: UnitEstimate): void {
-    this.#input = input
-    this.#units = units
+  /**
+   * Records a call to a provider. `countInput` and `countUnits` return its input tokens and other billable units, used if the provider reports
+   * neither.
+   */
+  recordCall(countInput: () => number, countUnits?: UnitEstimate): void {
+    this.#countInput = countInput
+    this.#countUnits = countUnits
   }
 
   /** Counts an estimate if the provider hasn't reported all usage of the current call. `output` is the estimated number of output tokens. */
-  recordEstimate(usageOfStart: TokenUsage | undefined, output: number): void {
-    const input = this.#input
-    this.#following = this.#input = undefined
+  recordEstimate(initialUsage: TokenUsage | undefined, output: number): void {
+    const input = this.#countInput
+    this.#progress = this.#countInput = undefined
     if (this.#isSettled || !input) return
-    const units = this.#units?.()
-    const { costUsd: _, ...reported } = addIterations(usageOfStart ?? { inputTokens: 0, outputTokens: 0 })
+    const units = this.#countUnits?.()
+    const { costUsd: _, ...reported } = addIterations(initialUsage ?? { inputTokens: 0, outputTokens: 0 })
     this.#spend(
       {
         ...(units && { units }),
@@ -174,7 +177,7 @@ export class AttemptLog {
     else this.#permit.succeed()
     this.#measure()
     this.isStreaming = kind === 'stream'
-    this.#outcome({ outcome: 'answered', status })
+    this.#recordOutcome({ outcome: 'answered', status })
   }
 
   /** Records that the client has received a complete response. */
@@ -207,22 +210,22 @@ export class AttemptLog {
    * `isOwnCredential`, the credential belongs to the caller, so its failures don't count for others.
    */
   recordFailure(
-    received: Failure,
+    receivedFailure: Failure,
     {
       sentStatus,
       isEmpty,
       isOwnCredential,
     }: { sentStatus: number | undefined; isEmpty: boolean; isOwnCredential: boolean },
   ): void {
-    const { class: outcome, upstreamStatus = received.status } = received
-    const isOmitted = this.#log.omitsProviderMessages && received.isQuoted
-    const message = isOmitted ? `The provider returned the status ${upstreamStatus}.` : received.message
-    const failure = { ...received, message }
+    const { class: outcome, upstreamStatus = receivedFailure.status } = receivedFailure
+    const isOmitted = this.#log.omitsProviderMessages && receivedFailure.isQuoted
+    const message = isOmitted ? `The provider returned the status ${upstreamStatus}.` : receivedFailure.message
+    const failure = { ...receivedFailure, message }
     if (outcome === 'internal') {
       this.#permit.drop()
       this.#log.context.onError(failure.cause)
     } else if (!isEmpty) this.#permit.fail({ ...failure, owner: this.#log.caller.owner, isOwnCredential })
-    this.#outcome({ outcome, status: outcome === 'content' ? sentStatus || 200 : upstreamStatus, message })
+    this.#recordOutcome({ outcome, status: outcome === 'content' ? sentStatus || 200 : upstreamStatus, message })
     this.#settle()
   }
 
@@ -230,8 +233,8 @@ export class AttemptLog {
   recordCancel({ status }: GatewayError): void {
     if (this.#record) return
     this.#permit.drop()
-    this.#outcome({ outcome: 'cancelled', status })
-    const usage = this.#following?.usage
+    this.#recordOutcome({ outcome: 'cancelled', status })
+    const usage = this.#progress?.usage
     if (usage && !isBlankUsage(usage)) this.recordUsage(usage)
     else this.recordEstimate(undefined, 0) // the provider has received the input, and may or may not continue generating
     this.#settle()
@@ -242,7 +245,7 @@ export class AttemptLog {
     this.#permit.drop()
     if (!this.#record) {
       this.#measure() // a lower bound; otherwise, only fast responses would count, and the target would look faster than it is
-      this.#outcome({ outcome: 'outrun', status: 499 })
+      this.#recordOutcome({ outcome: 'outrun', status: 499 })
     }
     this.#settle()
   }
@@ -281,7 +284,7 @@ export class AttemptLog {
     this.#load.recordLatency(this.#log.context.clock.now() - this.startedAt)
   }
 
-  #outcome(result: AttemptResult): void {
+  #recordOutcome(result: AttemptResult): void {
     this.#record = this.#toRecord(result)
     this.#isListed = true
     this.#log.recordResponse(this, this.#record)
@@ -290,7 +293,7 @@ export class AttemptLog {
   /** Ends the attempt; only the first call counts. */
   #settle(): void {
     if (this.#isSettled || !this.#record) return
-    if (this.#following) this.recordUsage(undefined)
+    if (this.#progress) this.recordUsage(undefined)
     this.#isSettled = true
     this.#load.end()
     if (this.#spending) {

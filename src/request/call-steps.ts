@@ -14,8 +14,8 @@ import type { CallChange, SelectiveCallStep, ServedRequest } from './steps.ts'
 export class CallRequest extends RouteRequest {
   readonly request: ModelRequest
 
-  constructor(served: ServedRequest, request: ModelRequest) {
-    super(served)
+  constructor(servedRequest: ServedRequest, request: ModelRequest) {
+    super(servedRequest)
     this.request = request
   }
 
@@ -47,30 +47,32 @@ export class CallRequest extends RouteRequest {
 export function changeCall(request: ModelRequest, { model, body, text, list: modelList }: CallChange): ModelRequest {
   const { call, table, unruled, settings } = request
   const list = modelList ?? (model === undefined ? request.list : undefined)
-  const sent = text === undefined ? call : changeText(call, text)
-  const changed = body ? changeBody(sent, body, model ?? call.model) : changeModel(sent, model ?? call.model)
-  const context = unruled.withRules(unruled, settings, list ?? table.findRuledCombo(changed.model))
-  const { list: _, ...others } = request
-  return { ...others, ...(list && { list }), call: changed, context }
+  const changedTextCall = text === undefined ? call : changeText(call, text)
+  const changedCall = body
+    ? changeBody(changedTextCall, body, model ?? call.model)
+    : changeModel(changedTextCall, model ?? call.model)
+  const context = unruled.withRules(unruled, settings, list ?? table.findRuledCombo(changedCall.model))
+  const { list: _, ...otherFields } = request
+  return { ...otherFields, ...(list && { list }), call: changedCall, context }
 }
 
 /** Returns the call with a different body text, in which only strings have changed. */
 function changeText(call: ModelCall, text: string): ModelCall {
   const { endpoint, model, stream, form } = call
   if (form) return changeBody(call, parseJsonObject(text), model)
-  const isOutsideBody = call.modelSpans.length === 0
-  return { ...parseModelCall(encodeUtf8(text), endpoint, isOutsideBody ? { model } : {}), stream }
+  const isModelOutsideBody = call.modelSpans.length === 0
+  return { ...parseModelCall(encodeUtf8(text), endpoint, isModelOutsideBody ? { model } : {}), stream }
 }
 
 /** Returns the call for another model. Its body stays the same except for the model name. */
 function changeModel(call: ModelCall, model: string): ModelCall {
   if (model === call.model) return call
   if (call.form) return { ...call, model }
-  const isOutsideBody = call.modelSpans.length === 0
+  const isModelOutsideBody = call.modelSpans.length === 0
   const parsed = parseModelCall(
     encodeUtf8(replaceModelName(model, call)),
     call.endpoint,
-    isOutsideBody ? { model } : {},
+    isModelOutsideBody ? { model } : {},
   )
   return { ...parsed, stream: call.stream }
 }
@@ -78,16 +80,17 @@ function changeModel(call: ModelCall, model: string): ModelCall {
 function changeBody(call: ModelCall, body: JsonObject, model: string): ModelCall {
   const { endpoint, stream, form } = call
   const streamField = endpoint.streamTrigger?.field ?? 'stream'
-  const { [streamField]: _, ...others } = body
-  const sent = streamField in call.body ? { ...others, [streamField]: call.body[streamField] } : others
-  if (form) return { ...call, model, body: sent, text: JSON.stringify(sent), form: changeForm(form, call.body, sent) }
-  const isOutsideBody = call.modelSpans.length === 0
-  const text = JSON.stringify(isOutsideBody ? sent : { ...sent, model })
-  return { ...parseModelCall(encodeUtf8(text), endpoint, isOutsideBody ? { model } : {}), stream }
+  const { [streamField]: _, ...otherFields } = body
+  const newBody = streamField in call.body ? { ...otherFields, [streamField]: call.body[streamField] } : otherFields
+  if (form)
+    return { ...call, model, body: newBody, text: JSON.stringify(newBody), form: changeForm(form, call.body, newBody) }
+  const isModelOutsideBody = call.modelSpans.length === 0
+  const text = JSON.stringify(isModelOutsideBody ? newBody : { ...newBody, model })
+  return { ...parseModelCall(encodeUtf8(text), endpoint, isModelOutsideBody ? { model } : {}), stream }
 }
 
 interface StepDependencies {
-  served: ServedRequest
+  servedRequest: ServedRequest
   request: ModelRequest
   respond(request: ModelRequest): Promise<Reply>
 }
@@ -95,17 +98,17 @@ interface StepDependencies {
 /** Runs a model request within the steps around its call, outermost first. Rejects as soon as the client stops waiting. */
 export function serveWithSteps(
   steps: readonly SelectiveCallStep[],
-  { served, request, respond }: StepDependencies,
+  { servedRequest, request, respond }: StepDependencies,
 ): Promise<Reply> {
   const { log } = request
   let lastRequest = request
 
-  async function runStepsFrom(index: number, current: ModelRequest): Promise<Reply> {
-    lastRequest = current
+  async function runStepsFrom(index: number, currentRequest: ModelRequest): Promise<Reply> {
+    lastRequest = currentRequest
     const step = steps[index]
-    if (!step) return respond(current)
-    return step.run(new CallRequest(served, current), (change) =>
-      runStepsFrom(index + 1, change ? changeCall(current, change) : current),
+    if (!step) return respond(currentRequest)
+    return step.run(new CallRequest(servedRequest, currentRequest), (change) =>
+      runStepsFrom(index + 1, change ? changeCall(currentRequest, change) : currentRequest),
     )
   }
 
@@ -134,14 +137,14 @@ export function awaitReply(
   { client: { scope } }: RequestLog,
   work: Reply | Response | Promise<Reply | Response>,
 ): Promise<Reply> {
-  const replying = Promise.resolve(work).then(toReply)
-  replying.then(
+  const replyPromise = Promise.resolve(work).then(toReply)
+  replyPromise.then(
     ({ body }) => {
       if (scope.hasEnded && isByteStream(body)) body.cancel(scope.reason)
     },
     () => {}, // callers that await it get the rejection
   )
-  return scope.race(replying)
+  return scope.race(replyPromise)
 }
 
 /** Converts a response to a reply with its own headers. Reads a Fetch response's JSON completely; streams anything else. */

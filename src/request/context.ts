@@ -75,9 +75,9 @@ export interface RequestSettings {
 
 /** Everything that model requests need from the rest of the gateway. */
 export interface PipelineContext extends CodecContext {
-  routes(): Promise<RouteTable>
+  loadRoutes(): Promise<RouteTable>
   /** Reads the settings. Rejects with `STORAGE_FAILED`. */
-  settings(): Promise<StoredSettings>
+  readSettings(): Promise<StoredSettings>
   /** Returns the context with the rules from the settings and a combo applied. */
   withRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
   /** Reads the settings in a request's headers and body. Rejects with the error that the client gets. */
@@ -85,10 +85,10 @@ export interface PipelineContext extends CodecContext {
   /** Returns the connection's credential, decrypted, or `undefined` if it has none. */
   getApiKey(connection: ConnectionRecord): Promise<string | undefined>
   /** Loads the credentials of connections whose `apiKey` is a function. Returns `undefined` for any other connection. */
-  sourcedCredentials: (connection: ConnectionRecord) => Promise<SourcedCredentials> | undefined
+  loadSourcedCredentials: (connection: ConnectionRecord) => Promise<SourcedCredentials> | undefined
   /** The credentials of all connections that can be decrypted, to redact them in errors and headers. */
   knownKeys: KnownKeys
-  cloudCall: CloudCall
+  createCloudCall: CloudCall
   /** Returns a random number in [0, 1); not for secrets. */
   random(): number
   limits: PipelineLimits

@@ -17,13 +17,13 @@ interface WithTargetRules {
 const policiesByRequest = new WeakMap<WithTargetRules, DataPolicy[]>()
 
 /** Makes a request skip targets whose connections lack any of the policies' tags. */
-export function addPolicies(added: readonly DataPolicy[], log: WithTargetRules): void {
+export function addPolicies(addedPolicies: readonly DataPolicy[], log: WithTargetRules): void {
   const policies = policiesByRequest.get(log) ?? []
-  if (policies.length === 0 && added.length > 0) {
+  if (policies.length === 0 && addedPolicies.length > 0) {
     policiesByRequest.set(log, policies)
     log.targetRules.push(({ call }, target) => findPolicyError(policies, target, call.model))
   }
-  policies.push(...added)
+  policies.push(...addedPolicies)
 }
 
 /** Returns the error for a route whose connection lacks tags from the `where` of an entry on the path. */
@@ -41,16 +41,18 @@ function findPolicyError(
   { connection }: Pick<Route['target'], 'connection'>,
   model: string,
 ): GatewayError | undefined {
-  const has = new Map(Object.entries(connection.tags ?? {}))
-  const unmet = policies.flatMap(({ tags, source }) => {
-    const missing = Object.entries(tags).filter(([name, value]) => has.get(name)?.toString() !== value.toString())
-    return missing.length === 0 ? [] : [{ source, tags: missing.map(formatTag) }]
+  const connectionTags = new Map(Object.entries(connection.tags ?? {}))
+  const unmetPolicies = policies.flatMap(({ tags, source }) => {
+    const missingTags = Object.entries(tags).filter(
+      ([name, value]) => connectionTags.get(name)?.toString() !== value.toString(),
+    )
+    return missingTags.length === 0 ? [] : [{ source, tags: missingTags.map(formatTag) }]
   })
-  if (unmet.length === 0) return undefined
-  const required = unmet.map(({ source, tags }) => `${source} requires ${tags.join(' and ')}`).join('; ')
+  if (unmetPolicies.length === 0) return undefined
+  const requirements = unmetPolicies.map(({ source, tags }) => `${source} requires ${tags.join(' and ')}`).join('; ')
   return gatewayError('NO_COMPLIANT_TARGET', {
-    message: `No available target of "${model}" has all required tags: ${required}. Use another model, or ask the operator of this gateway for a connection with these tags.`,
-    data: { unmet: unmet.flatMap(({ tags }) => tags).length },
+    message: `No available target of "${model}" has all required tags: ${requirements}. Use another model, or ask the operator of this gateway for a connection with these tags.`,
+    data: { unmet: unmetPolicies.flatMap(({ tags }) => tags).length },
   })
 }
 

@@ -6,7 +6,7 @@ import { KeyRequest, RouteRequest } from './route-request.ts'
 /** Body limits for feature routes. */
 export interface RouteBodyLimits {
   maxBodyBytes: number
-  time: BodyTiming
+  timing: BodyTiming
 }
 
 /** A request to a feature's route. */
@@ -29,7 +29,7 @@ export class FeatureRequest extends RouteRequest {
   }
 
   bytes(): Promise<Uint8Array> {
-    const { maxBodyBytes: maxBytes, time: timing } = this.#bodyLimits
+    const { maxBodyBytes: maxBytes, timing } = this.#bodyLimits
     return readTimedBody(this.exchange, { maxBytes, timing, scope: this.log.client.scope })
   }
 

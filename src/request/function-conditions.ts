@@ -56,8 +56,8 @@ export async function isResponseUnwanted(
     finishReason: choice.finish.reason,
     usage: usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens },
   }
-  for (let way = via; way; way = way.parent) {
-    const { group } = way
+  for (let groupChoice = via; groupChoice; groupChoice = groupChoice.parent) {
+    const { group } = groupChoice
     if (!group.on?.includes('function')) continue
     for (const isUnwanted of responseConditions.get(group.name) ?? []) {
       const decision = await callDecider(

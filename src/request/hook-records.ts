@@ -210,7 +210,7 @@ export const formatTarget = (target: Pick<AttemptRecord, 'provider' | 'model'>):
  * Maximum characters in each part of the header, because clients reject responses with too many bytes of headers. Attempts matter more than skipped
  * targets.
  */
-const MAX_LIST = { attempts: 2_000, skips: 1_500 }
+const MAX_LIST_LENGTHS = { attempts: 2_000, skips: 1_500 }
 
 /**
  * Formats the value of `x-signalbox-attempts`, in order. An attempt is `<provider>/<model>=<status>`, with `:<failure class>` if it failed. A skipped
@@ -221,20 +221,20 @@ const MAX_LIST = { attempts: 2_000, skips: 1_500 }
 export function formatAttempts(steps: readonly StepRecord[]): string {
   let list = ''
   let via: string | undefined
-  let leftOut = 0
+  let omittedCount = 0
   for (const step of steps) {
     const formatted = formatStep(step, steps, via)
-    if (list.length + formatted.length > MAX_LIST['outcome' in step ? 'attempts' : 'skips']) leftOut++
+    if (list.length + formatted.length > MAX_LIST_LENGTHS['outcome' in step ? 'attempts' : 'skips']) omittedCount++
     else {
       list += list === '' ? formatted : `, ${formatted}`
       via = step.via
     }
   }
-  return leftOut === 0 ? list : `${list}, left-out=${leftOut}`
+  return omittedCount === 0 ? list : `${list}, left-out=${omittedCount}`
 }
 
-function formatStep(step: StepRecord, steps: readonly StepRecord[], viaBefore: string | undefined): string {
-  const via = step.via === undefined || step.via === viaBefore ? '' : `;via=${toHeaderSafe(step.via)}`
+function formatStep(step: StepRecord, steps: readonly StepRecord[], previousVia: string | undefined): string {
+  const via = step.via === undefined || step.via === previousVia ? '' : `;via=${toHeaderSafe(step.via)}`
   if ('entry' in step) return `${toHeaderSafe(step.entry)}=skipped:${toHeaderSafe(step.skipped)}${via}`
   const connection = hasSameTarget(step, steps) ? `;connection=${shortenConnectionId(step)}` : ''
   return `${formatTarget(step)}=${getResult(step)}${connection}${via}`
@@ -247,12 +247,12 @@ function getResult(step: AttemptRecord | Skip): string {
 
 /** Returns whether the steps include other connections with the same provider and model. */
 export const hasSameTarget = (step: AttemptRecord | Skip, steps: readonly StepRecord[]): boolean =>
-  steps.length > 1 && hasTwin(step, steps)
+  steps.length > 1 && hasDuplicate(step, steps)
 
-const hasTwin = (step: AttemptRecord | Skip, steps: readonly StepRecord[]) =>
-  steps.some((earlier) => {
-    if ('entry' in earlier || earlier.connectionId === step.connectionId) return false
-    return earlier.model === step.model && earlier.provider === step.provider
+const hasDuplicate = (step: AttemptRecord | Skip, steps: readonly StepRecord[]) =>
+  steps.some((otherStep) => {
+    if ('entry' in otherStep || otherStep.connectionId === step.connectionId) return false
+    return otherStep.model === step.model && otherStep.provider === step.provider
   })
 
 /** Returns the start of the connection's ID. */

@@ -98,17 +98,18 @@ export function copyIdentity(identity: Identity): Identity {
 
 /** Reads an identity. Throws `IDENTITY_INVALID` with the name of the field that is unknown or invalid, never with its value. */
 export function readIdentity(value: unknown): Identity {
-  if (!isPlainObject(value)) throw invalid(`It is ${describeType(value)}, not an object such as { account: user.id }.`)
-  const identity = readMembers(value, identityMembers)
-  if (identity.account === undefined) throw invalid('"account" is missing.')
-  return identity as unknown as Identity // `readMembers` has checked each field
+  if (!isPlainObject(value))
+    throw createInvalidError(`It is ${describeType(value)}, not an object such as { account: user.id }.`)
+  const identity = readFields(value, identityFields)
+  if (identity.account === undefined) throw createInvalidError('"account" is missing.')
+  return identity as unknown as Identity // `readFields` has checked each field
 }
 
-type MemberChecks = Readonly<Record<string, (value: unknown) => boolean>>
+type FieldChecks = Readonly<Record<string, (value: unknown) => boolean>>
 
 const tags = list(text({ isNonEmpty: true, max: 64 }), { items: 'entries', max: 10 })
 
-const identityMembers = {
+const identityFields = {
   account: (value) => typeof value === 'string' && isAccountId(value),
   name: (value) => isValidInput(name(200), value),
   plan: (value) => isValidInput(storedId, value),
@@ -121,15 +122,16 @@ const identityMembers = {
 } satisfies Record<keyof Identity, (value: unknown) => boolean>
 
 /** Returns the fields that are set. Reads each of them once, because it may be a getter. */
-export function readMembers(value: JsonObject, members: MemberChecks): JsonObject {
+export function readFields(value: JsonObject, fieldChecks: FieldChecks): JsonObject {
   const parsed: JsonObject = {}
   for (const key of Reflect.ownKeys(value)) {
-    const member = String(key)
-    if (!Object.hasOwn(members, member)) throw invalid(`It has an unknown member ${JSON.stringify(member)}.`)
-    const memberValue = value[member]
-    if (memberValue === undefined) continue
-    if (!members[member]?.(memberValue)) throw invalid(`${JSON.stringify(member)} is not valid.`)
-    parsed[member] = memberValue
+    const fieldName = String(key)
+    if (!Object.hasOwn(fieldChecks, fieldName))
+      throw createInvalidError(`It has an unknown member ${JSON.stringify(fieldName)}.`)
+    const fieldValue = value[fieldName]
+    if (fieldValue === undefined) continue
+    if (!fieldChecks[fieldName]?.(fieldValue)) throw createInvalidError(`${JSON.stringify(fieldName)} is not valid.`)
+    parsed[fieldName] = fieldValue
   }
   return parsed
 }
@@ -137,5 +139,5 @@ export function readMembers(value: JsonObject, members: MemberChecks): JsonObjec
 const describeType = (value: unknown) =>
   Array.isArray(value) ? 'an array' : `a ${isObject(value) ? 'class instance' : typeof value}`
 
-const invalid = (problem: string) =>
+const createInvalidError = (problem: string) =>
   gatewayError('IDENTITY_INVALID', { message: `The identity of a request is not valid. ${problem}` })

@@ -17,8 +17,8 @@ export async function redirectMediaCall(call: ModelCall, query: string, table: R
   if (!kind || shouldSendArray({ call, exchange: { query } })) return call
   const combo = table.findCombo(call.model)
   const [target] = combo ? [] : (table.findTargets(call.model) ?? [])
-  const isOwn = target && (target.format === 'gemini' || /(?:^|\/)gemini-/.test(target.model))
-  const modelKind = combo ? combo.kind : target && !isOwn ? await getTargetKind(target, table) : undefined
+  const isGemini = target && (target.format === 'gemini' || /(?:^|\/)gemini-/.test(target.model))
+  const modelKind = combo ? combo.kind : target && !isGemini ? await getTargetKind(target, table) : undefined
   return modelKind === kind ? { ...call, endpoint: createMediaEndpoint(kind, call) } : call
 }
 

@@ -57,13 +57,13 @@ export class ModelLog extends RequestLog {
   readonly catalog: Catalog
   readonly #steps: Array<StepRecord | undefined> = [] // in the order of `steps`; `undefined` for an attempt without an outcome
   readonly #attempts: AttemptLog[] = []
-  readonly #begun: AttemptLog[] = []
+  readonly #startedAttempts: AttemptLog[] = []
   #table: RouteTable | undefined = undefined
   #model: string | undefined = undefined
   #user: string | undefined = undefined
   #isStream = false
-  #stop: StopReason | undefined = undefined
-  #answer: ServedResponse | undefined = undefined
+  #stopReason: StopReason | undefined = undefined
+  #servedResponse: ServedResponse | undefined = undefined
 
   constructor(exchange: Exchange, endpoint: Endpoint, context: ModelLogContext) {
     super(exchange, endpoint, context)
@@ -88,15 +88,15 @@ export class ModelLog extends RequestLog {
   }
 
   override get attempts(): readonly AttemptLog[] {
-    return this.#begun
+    return this.#startedAttempts
   }
 
   override get target(): RouteTarget | undefined {
-    return this.#answer?.target
+    return this.#servedResponse?.target
   }
 
   override get warnings(): readonly string[] {
-    return (this.#answer?.warnings() ?? []).map(redactClientKeys)
+    return (this.#servedResponse?.warnings() ?? []).map(redactClientKeys)
   }
 
   /** The spending on all attempts, including those without a response. */
@@ -137,9 +137,9 @@ export class ModelLog extends RequestLog {
   /** Records that an attempt's provider is about to be called, and numbers the attempt, starting at 1. */
   recordAttempt(attempt: AttemptLog, { isPassThrough, warnings }: StartedCodec): void {
     const { route } = attempt
-    const isHeldBack = route.on?.some((condition) => condition !== 'content') // while it is buffered, the client needs keep-alives
-    this.inFlight = { route, isPassThrough: isPassThrough && !isHeldBack, warnings }
-    attempt.number = this.#begun.push(attempt)
+    const isBuffered = route.on?.some((condition) => condition !== 'content') // while it is buffered, the client needs keep-alives
+    this.inFlight = { route, isPassThrough: isPassThrough && !isBuffered, warnings }
+    attempt.number = this.#startedAttempts.push(attempt)
     attempt.stepIndex = this.#steps.push(undefined) - 1
     this.events.emit('attempting', attempt, this)
   }
@@ -176,13 +176,13 @@ export class ModelLog extends RequestLog {
 
   /** Records why no further target is tried, although there is one. */
   recordStopReason(reason: StopReason): void {
-    this.#stop = reason
+    this.#stopReason = reason
   }
 
   /** Records that the client gets a target's response. */
   recordReply(response: ServedResponse): void {
     this.inFlight = undefined
-    this.#answer = response
+    this.#servedResponse = response
   }
 
   /** Records that the response's stream has ended and its total usage is known. `status` is the reply's status. */
@@ -201,8 +201,8 @@ export class ModelLog extends RequestLog {
     for (const attempt of this.#attempts) attempt.release()
   }
 
-  protected override makeRecord(ending: RequestEnding & { durationMs: number }): RequestRecord {
-    const record = super.makeRecord(ending)
+  protected override createRecord(ending: RequestEnding & { durationMs: number }): RequestRecord {
+    const record = super.createRecord(ending)
     const attempts: AttemptRecord[] = []
     const skipped: Array<Skip | ExcludedEntry> = []
     for (const step of this.#steps) {
@@ -213,9 +213,9 @@ export class ModelLog extends RequestLog {
     record.attempts = attempts
     if (this.#model !== undefined) record.model = this.#model
     if (skipped.length > 0) record.skipped = skipped
-    if (this.#stop) record.stopped = this.#stop
-    const cached = attempts.findLast(({ promptCache }) => promptCache)?.promptCache
-    if (cached) record.promptCache = cached
+    if (this.#stopReason) record.stopped = this.#stopReason
+    const lastPromptCache = attempts.findLast(({ promptCache }) => promptCache)?.promptCache
+    if (lastPromptCache) record.promptCache = lastPromptCache
     const { warnings, spending } = this
     if (warnings.length > 0) record.warnings = warnings
     if (!spending) return record

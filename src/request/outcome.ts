@@ -44,7 +44,7 @@ export interface FailedAttempt {
   /** The head of the provider's response, if there was one. */
   head?: UpstreamResponse
   /** The response, if its only defect is that it is empty. It is used if all responses are empty. */
-  empty?: AnsweredAttempt
+  unusedAttempt?: AnsweredAttempt
 }
 
 /** An attempt that a step or the target's format rejected before its provider was called. */

@@ -47,14 +47,14 @@ export interface Pipeline {
   getContext(): PipelineContext
   loadGroupRouting(): Promise<GroupChooser>
   /** Resolves to the current route table. Rejects with `STORAGE_FAILED`. */
-  routes(): Promise<RouteTable>
+  loadRoutes(): Promise<RouteTable>
   health: Health
   /** Call it once no request is in flight. */
   close(): Promise<void>
 }
 
 /** The pipeline's settings, and the parts that it shares with the rest of the gateway. */
-export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
+export interface PipelineDependencies extends Pick<PipelineContext, SharedContextKey> {
   store: Store
   /** The storage in which instances share group state. If `undefined`, each instance keeps its own state in memory. */
   sharedStorage: Storage | undefined
@@ -69,7 +69,7 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   pinCatalog(): Catalog
 }
 
-type Shared =
+type SharedContextKey =
   | ('catalog' | 'clock' | 'random' | 'limits' | 'bodyTime' | 'inFlight' | 'onError')
   | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'readRequestSettings')
 
@@ -87,18 +87,18 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     const secret = store.code.records.secrets.get(codeSecretId(connection))
     return typeof secret === 'string' ? undefined : secret
   }
-  const sourced = once(
+  const loadSourcedCredentials = once(
     async () => new (await import('./upstream/sourced-credentials.ts')).SourcedCredentials(findSource, clock),
   )
 
-  let loadedChoosing: GroupRouting | undefined
+  let loadedGroupRouting: GroupRouting | undefined
   const loadGroupRouting = once(async () => {
     const { createGroupRouting } = await import('./choose/group-routing.ts')
-    loadedChoosing = createGroupRouting({ sharedStorage, targetStats, random, clock, onError })
-    return loadedChoosing
+    loadedGroupRouting = createGroupRouting({ sharedStorage, targetStats, random, clock, onError })
+    return loadedGroupRouting
   })
-  const clouds = once(async () => (await import('./upstream/clouds/cloud-calls.ts')).createCloudCalls(clock))
-  const translation = once(async () => (await import('./codec/translating-codec.ts')).createTranslation(clock))
+  const loadCloudCalls = once(async () => (await import('./upstream/clouds/cloud-calls.ts')).createCloudCalls(clock))
+  const loadTranslation = once(async () => (await import('./codec/translating-codec.ts')).createTranslation(clock))
   const loadUsageRequests = once(async () => (await import('./codec/usage-request.ts')).createUsageRequests(clock))
 
   let context: PipelineContext = {
@@ -106,17 +106,17 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     ...{ isStrict, fetchesMedia, includesStreamUsage, readRequestSettings },
     ...steps,
     fetch: upstream(),
-    routes: createModelRouter({ store, catalog, basePath }),
-    settings: store.settings.read,
+    loadRoutes: createModelRouter({ store, catalog, basePath }),
+    readSettings: store.settings.read,
     withRules: createRuleApplier(health),
     getApiKey,
-    sourcedCredentials: (connection) => findSource(connection) && sourced(),
+    loadSourcedCredentials: (connection) => findSource(connection) && loadSourcedCredentials(),
     knownKeys: createKnownKeys({ connections: () => store.connections.all(), getApiKey, clock }),
-    cloudCall: async (ask, target) => (await clouds())(ask, target),
+    createCloudCall: async (upstreamRequest, target) => (await loadCloudCalls())(upstreamRequest, target),
     retryBudget: createRetryBudget(clock),
     hedgeBudget: createHedgeBudget(),
     loadGroupRouting,
-    translation,
+    loadTranslation,
     loadUsageRequests,
     estimates: new LateEstimates(),
     health,
@@ -139,7 +139,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       : context
     return connectionId === undefined
       ? operationContext
-      : { ...operationContext, routes: () => loadConnectionRoutes(connectionId) }
+      : { ...operationContext, loadRoutes: () => loadConnectionRoutes(connectionId) }
   }
 
   async function loadConnectionRoutes(connectionId: string): Promise<RouteTable> {
@@ -158,12 +158,12 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       return log
     },
     serve: (request) => run(request, getRouteContext(request)),
-    add: (added) => addSteps(steps, added),
+    add: (addedSteps) => addSteps(steps, addedSteps),
     getContext: () => context,
     loadGroupRouting,
-    routes: context.routes,
+    loadRoutes: context.loadRoutes,
     health,
-    close: async () => loadedChoosing?.close(),
+    close: async () => loadedGroupRouting?.close(),
   }
 }
 
@@ -176,27 +176,33 @@ interface Steps {
   aroundEncode: EncodeStep[]
 }
 
-function addSteps(steps: Steps, added: PipelineSteps): void {
-  const { aroundCall: run, appliesToCall: appliesTo = () => true, orderRoutes, aroundAttempt, aroundEncode } = added
-  if (added.checkHeaders) steps.headerChecks.push(added.checkHeaders)
+function addSteps(steps: Steps, addedSteps: PipelineSteps): void {
+  const {
+    aroundCall: run,
+    appliesToCall: appliesTo = () => true,
+    orderRoutes,
+    aroundAttempt,
+    aroundEncode,
+  } = addedSteps
+  if (addedSteps.checkHeaders) steps.headerChecks.push(addedSteps.checkHeaders)
   if (run) steps.aroundCall.push({ run, appliesTo })
   if (orderRoutes) steps.routeOrders.push(orderRoutes)
   if (aroundAttempt) steps.aroundAttempt.push(aroundAttempt)
   if (aroundEncode) steps.aroundEncode.push(aroundEncode)
 }
 
-const MISSING_KNOWN_MS = 60 * 60 * 1_000
-const MAX_MISSING = 1_000
+const MISSING_TTL_MS = 60 * 60 * 1_000
+const MAX_MISSING_ENDPOINTS = 1_000
 
 /** Returns whether the route calls a model. */
 const isEndpoint = (route: Endpoint | ServedRoute): route is Endpoint => 'upstreamPath' in route
 
 /** Remembers, in memory, which targets lack an operation's endpoint. */
 function createEndpointMemory(clock: Pick<Clock, 'now'>): EndpointMemory {
-  const missing = createExpiringMap<true>({ clock, ttlMs: MISSING_KNOWN_MS, maxSize: MAX_MISSING })
+  const missingEndpoints = createExpiringMap<true>({ clock, ttlMs: MISSING_TTL_MS, maxSize: MAX_MISSING_ENDPOINTS })
   const getMemoryKey = ({ connection, model }: RouteTarget, { name }: Operation) => `${name} ${connection.id} ${model}`
   return {
-    isMissing: (target, operation) => missing.get(getMemoryKey(target, operation)) === true,
-    noteMissing: (target, operation) => missing.set(getMemoryKey(target, operation), true),
+    isMissing: (target, operation) => missingEndpoints.get(getMemoryKey(target, operation)) === true,
+    recordMissing: (target, operation) => missingEndpoints.set(getMemoryKey(target, operation), true),
   }
 }

@@ -12,22 +12,22 @@ import type { ModelRequest } from './model-request.ts'
 import type { ServedRequest } from './steps.ts'
 
 /** Reads a model request, and finds the rules for its model. Rejects with the error that the client gets. */
-export async function readRequest(served: ServedRequest, context: PipelineContext): Promise<ModelRequest> {
-  const { exchange, route: endpoint, caller, log } = served
+export async function readRequest(servedRequest: ServedRequest, context: PipelineContext): Promise<ModelRequest> {
+  const { exchange, route: endpoint, caller, log } = servedRequest
   const { client } = log
   client.checkTimeout()
   for (const check of context.headerChecks) check(exchange)
-  const parsedRequest = await readBody(served, context)
+  const parsedRequest = await readBody(servedRequest, context)
   log.recordRead(parsedRequest)
   context.retryBudget.earn()
   context.hedgeBudget.earn()
-  const reading = context.routes()
-  const table = getSettledValue(reading) ?? (await client.scope.race(reading))
-  const readingSettings = context.settings()
-  const settings = getSettledValue(readingSettings) ?? (await client.scope.race(readingSettings))
+  const tablePromise = context.loadRoutes()
+  const table = getSettledValue(tablePromise) ?? (await client.scope.race(tablePromise))
+  const settingsPromise = context.readSettings()
+  const settings = getSettledValue(settingsPromise) ?? (await client.scope.race(settingsPromise))
   log.setTable(table)
-  const isMedia = endpoint.format === 'gemini' && MEDIA_PATTERN.test(parsedRequest.text)
-  const call = isMedia
+  const mayRequestMedia = endpoint.format === 'gemini' && MEDIA_PATTERN.test(parsedRequest.text)
+  const call = mayRequestMedia
     ? await (await loadMedia()).redirectMediaCall(parsedRequest, exchange.query, table)
     : parsedRequest
   const format = getFormat(endpoint.format)
@@ -57,9 +57,9 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
 }
 
 /** Reads the model call from the body. Rejects with `PAYLOAD_TOO_LARGE` if the body, or its files, are too large for the endpoint. */
-async function readBody(served: ServedRequest, context: PipelineContext): Promise<ModelCall> {
-  const { exchange, route: endpoint, log, pathModel } = served
-  checkMediaType(exchange, served)
+async function readBody(servedRequest: ServedRequest, context: PipelineContext): Promise<ModelCall> {
+  const { exchange, route: endpoint, log, pathModel } = servedRequest
+  checkMediaType(exchange, servedRequest)
   const { bodyLimit = 'maxBodyBytes' } = endpoint
   const isForm = endpoint.bodyType === 'form' && isMultipart(exchange.header('content-type'))
   const getBase64Size = isForm ? undefined : endpoint.getBase64Size
@@ -81,7 +81,10 @@ async function readBody(served: ServedRequest, context: PipelineContext): Promis
   const call =
     endpoint.bodyType === 'json'
       ? parseModelCall(bytes, endpoint, routeFields)
-      : await readers[endpoint.bodyType](bytes, endpoint, { routeFields, contentType: exchange.header('content-type') })
+      : await bodyReaders[endpoint.bodyType](bytes, endpoint, {
+          routeFields,
+          contentType: exchange.header('content-type'),
+        })
   const files = call.form?.filter((part) => 'bytes' in part)
   if (getBase64Size && getBase64Size(call.body, files ?? []) > maxBodyBytes + 2) throw createTooLargeError() // `+ 2`, because base64 may be padded
   return call
@@ -108,10 +111,10 @@ const loadMedia = once(() => import('./media-redirect.ts'))
 const MAX_FIELD_BYTES = 1024 * 1024
 
 /** Reads bodies that aren't JSON, by their endpoint's `bodyType`. Each function throws `INVALID_REQUEST` for a body that it can't read. */
-const readers: Readonly<
+const bodyReaders: Readonly<
   Record<
     Exclude<Endpoint['bodyType'], 'json'>,
-    (bytes: Uint8Array, endpoint: Endpoint, from: BodySource) => Promise<ModelCall>
+    (bytes: Uint8Array, endpoint: Endpoint, source: BodySource) => Promise<ModelCall>
   >
 > = {
   form: async (bytes, endpoint, { routeFields: { model: pathModel }, contentType }) =>

@@ -32,7 +32,7 @@ export class Client {
   #cancelTimeout: CancelDeadline | undefined = undefined
   #controller: AbortController | undefined = undefined
   readonly #inFlight: InFlight
-  readonly #entry: InFlightEntry
+  readonly #inFlightEntry: InFlightEntry
   readonly #stopListening: () => void
 
   /**
@@ -42,7 +42,7 @@ export class Client {
   constructor(exchange: Exchange, log: RequestLog, { inFlight, clock }: { inFlight: InFlight; clock: Clock }) {
     this.log = log
     this.#inFlight = inFlight
-    this.#entry = inFlight.add(this)
+    this.#inFlightEntry = inFlight.add(this)
     this.#stopListening = exchange.onAbort(() => this.cancel(gatewayError('CLIENT_CLOSED_REQUEST')))
     this.#clock = clock
     this.#startedAt = clock.now()
@@ -99,7 +99,7 @@ export class Client {
     this.scope.end(undefined)
     this.#cancelTimeout?.()
     this.#stopListening()
-    this.#inFlight.remove(this.#entry)
+    this.#inFlight.remove(this.#inFlightEntry)
   }
 }
 
@@ -107,10 +107,10 @@ const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 
 /** Returns the timeout in ms, or `NaN` if the header is invalid. */
 function readRequestedTimeout(exchange: Pick<Exchange, 'header'>): number | undefined {
-  const text = exchange.header(TIMEOUT_HEADER)?.trim()
-  if (text === undefined) return undefined
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  return ms < 1 || ms > MAX_TIMEOUT_MS ? Number.NaN : ms
+  const headerValue = exchange.header(TIMEOUT_HEADER)?.trim()
+  if (headerValue === undefined) return undefined
+  const timeoutMs = /^\d{1,9}$/.test(headerValue) ? Number(headerValue) : 0
+  return timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS ? Number.NaN : timeoutMs
 }
 
 const createTimeoutError = (ms: number, name: string) =>

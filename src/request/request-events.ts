@@ -29,7 +29,7 @@ export interface RequestListener {
 export class RequestEvents {
   readonly #background: Background
   readonly reportError: (error: unknown) => void
-  readonly #byEvent: Record<keyof RequestListener, RequestListener[]> = {
+  readonly #listenersByEvent: Record<keyof RequestListener, RequestListener[]> = {
     arrived: [],
     read: [],
     attempting: [],
@@ -47,7 +47,9 @@ export class RequestEvents {
 
   /** Adds a listener, and returns the function that removes it. */
   add(listener: RequestListener): () => void {
-    const lists = Object.entries(this.#byEvent).filter(([event]) => typeof Reflect.get(listener, event) === 'function')
+    const lists = Object.entries(this.#listenersByEvent).filter(
+      ([event]) => typeof Reflect.get(listener, event) === 'function',
+    )
     for (const [, list] of lists) list.push(listener)
     return () => {
       for (const [, list] of lists) if (list.includes(listener)) list.splice(list.indexOf(listener), 1)
@@ -56,7 +58,7 @@ export class RequestEvents {
 
   /** Reports a request event. The request is the last argument. */
   emit<Event extends keyof RequestListener>(event: Event, ...args: Parameters<Required<RequestListener>[Event]>): void {
-    for (const listener of this.#byEvent[event])
+    for (const listener of this.#listenersByEvent[event])
       this.call(() => Reflect.apply(listener[event] as () => unknown, listener, args), args.at(-1) as RequestLog) // the list only contains listeners of this event
   }
 
@@ -64,14 +66,14 @@ export class RequestEvents {
   call(listener: () => unknown, request: RequestLog): void {
     try {
       const result = listener()
-      if (isThenable(result)) this.wait(Promise.resolve(result), request)
+      if (isThenable(result)) this.waitFor(Promise.resolve(result), request)
     } catch (error) {
       this.reportError(error)
     }
   }
 
   /** Awaits work that outlives a request's response. */
-  wait(work: Promise<unknown>, { waitUntil }: RequestLog): void {
+  waitFor(work: Promise<unknown>, { waitUntil }: RequestLog): void {
     this.#background.run(work, waitUntil)
   }
 }

@@ -74,12 +74,12 @@ function findSession(body: JsonObject, header: RequestFacts['header']): string {
 
 function getConversationStart(body: JsonObject): string {
   const messages = getMessages(body)
-  const firstUser = messages.findIndex((message) => !isObject(message) || (message.role ?? 'user') === 'user')
-  const first = messages.slice(0, firstUser < 0 ? 1 : firstUser + 1)
+  const firstUserIndex = messages.findIndex((message) => !isObject(message) || (message.role ?? 'user') === 'user')
+  const firstMessages = messages.slice(0, firstUserIndex < 0 ? 1 : firstUserIndex + 1)
   const system = body.system ?? body.instructions ?? body.systemInstruction
-  return first.length === 0 && system === undefined
+  return firstMessages.length === 0 && system === undefined
     ? ''
-    : JSON.stringify([system, first], shortenText).replace(BILLING_PATTERN, '')
+    : JSON.stringify([system, firstMessages], shortenText).replace(BILLING_PATTERN, '')
 }
 
 /** Matches the billing line that Claude Code adds before its instructions, because it differs in each request. */
@@ -87,8 +87,8 @@ const BILLING_PATTERN = /x-anthropic-billing-header:[^"\\]*/
 
 /** Shortens a long string to its length and its two ends. Conversations that differ only in the middle may share a target. */
 const shortenText = (_: string, value: unknown) =>
-  typeof value === 'string' && value.length > 2 * MAX_END
-    ? [value.length, value.slice(0, MAX_END), value.slice(-MAX_END)]
+  typeof value === 'string' && value.length > 2 * MAX_END_LENGTH
+    ? [value.length, value.slice(0, MAX_END_LENGTH), value.slice(-MAX_END_LENGTH)]
     : value
 
-const MAX_END = 500
+const MAX_END_LENGTH = 500

@@ -84,11 +84,11 @@ export class RequestLog {
   readonly #clock: Clock
   readonly #onEnd: Array<(record: RequestRecord) => void> = []
   readonly #extensions: Array<() => Partial<RequestRecord>> = []
-  readonly #reporting: ByteStream[] = [] // the streams that call `reportEnd` themselves
+  readonly #reportingStreams: ByteStream[] = [] // the streams that call `reportEnd` themselves
   #servedBy: ServedBy | undefined = undefined
-  #replying: ByteStream | undefined = undefined // the stream that the client gets
+  #replyStream: ByteStream | undefined = undefined // the stream that the client gets
   readonly #reports = new Map<ByteStream, RequestEnding>()
-  readonly #continued = new Map<ByteStream, ByteStream>()
+  readonly #continuations = new Map<ByteStream, ByteStream>()
   #hasEnded = false
   #ending: (RequestEnding & { durationMs: number }) | undefined = undefined
   #record: RequestRecord | undefined = undefined
@@ -171,7 +171,7 @@ export class RequestLog {
   /** The request's record, once it has ended. */
   get record(): RequestRecord {
     if (!this.#ending) throw new TypeError('The record is available only after the request has ended.')
-    this.#record ??= this.makeRecord(this.#ending)
+    this.#record ??= this.createRecord(this.#ending)
     return this.#record
   }
 
@@ -197,20 +197,20 @@ export class RequestLog {
       this.end(this.createEnding(status))
       return reply
     }
-    const followed = this.follow(body, status)
-    if (followed !== body) this.client.stopTimeout()
-    this.#replying = followed
+    const followedStream = this.follow(body, status)
+    if (followedStream !== body) this.client.stopTimeout()
+    this.#replyStream = followedStream
     this.#endIfReported()
-    return followed === body ? reply : { ...reply, body: followed }
+    return followedStream === body ? reply : { ...reply, body: followedStream }
   }
 
   /** Registers a stream that calls `reportEnd` itself: a provider's, or one that starts before there is a response. */
   expectReport(stream: ByteStream): void {
-    this.#reporting.push(stream)
+    this.#reportingStreams.push(stream)
   }
 
   isReporting(stream: ByteStream): boolean {
-    return this.#reporting.includes(stream)
+    return this.#reportingStreams.includes(stream)
   }
 
   /** Returns the stream in a form that reports its end. */
@@ -218,9 +218,9 @@ export class RequestLog {
     return this.isReporting(stream) ? stream : new FollowedStream(stream, this, status)
   }
 
-  /** Records that `rest` continues a stream that started before there was a response. The end of `rest` is the one that counts. */
-  continueWith(early: ByteStream, rest: ByteStream): void {
-    this.#continued.set(early, rest)
+  /** Records that `laterStream` continues a stream that started before there was a response. The end of `laterStream` is the one that counts. */
+  continueWith(earlyStream: ByteStream, laterStream: ByteStream): void {
+    this.#continuations.set(earlyStream, laterStream)
     this.#endIfReported()
   }
 
@@ -232,12 +232,12 @@ export class RequestLog {
 
   /** How a provider's stream was cut off, if it was. A step that forwards the stream may not have noticed. */
   get brokenStream(): RequestEnding | undefined {
-    const last = [...this.#reports.values()].at(-1)
-    return last?.end === 'cut' ? last : undefined
+    const lastReport = [...this.#reports.values()].at(-1)
+    return lastReport?.end === 'cut' ? lastReport : undefined
   }
 
   #endIfReported(): void {
-    const stream = this.#replying && (this.#continued.get(this.#replying) ?? this.#replying)
+    const stream = this.#replyStream && (this.#continuations.get(this.#replyStream) ?? this.#replyStream)
     const ending = stream && this.#reports.get(stream)
     if (ending) this.end(ending)
   }
@@ -250,8 +250,8 @@ export class RequestLog {
   /** Creates the ending for a request that fails with a gateway error. */
   createErrorEnding(error: unknown): RequestEnding {
     const { code, status, message } = toGatewayError(error)
-    const isRefusal = this.attempts.length === 0 && code !== 'INTERNAL'
-    const end = code === 'CLIENT_CLOSED_REQUEST' ? 'aborted' : isRefusal ? 'refused' : 'failed'
+    const isRejection = this.attempts.length === 0 && code !== 'INTERNAL'
+    const end = code === 'CLIENT_CLOSED_REQUEST' ? 'aborted' : isRejection ? 'refused' : 'failed'
     return { status, end, error: code, reason: message }
   }
 
@@ -275,8 +275,8 @@ export class RequestLog {
   }
 
   /** Awaits work that outlives the response, and reports its error. */
-  wait(work: Promise<unknown>): void {
-    this.events.wait(work, this)
+  waitFor(work: Promise<unknown>): void {
+    this.events.waitFor(work, this)
   }
 
   reportError(error: unknown): void {
@@ -286,7 +286,7 @@ export class RequestLog {
   /** Releases everything held for the request. */
   protected release(): void {}
 
-  protected makeRecord({
+  protected createRecord({
     status,
     sentStatus,
     end,

@@ -80,7 +80,7 @@ export class RouteRequest extends KeyRequest {
   }
 
   waitUntil(work: Promise<unknown>): void {
-    this.log.wait(work)
+    this.log.waitFor(work)
   }
 }
 

@@ -11,16 +11,16 @@ import type { Route } from './routing/group.ts'
 import type { ServedRequest } from './steps.ts'
 
 /** Runs one model request, from its body to its reply. Rejects with the error that the client gets in its own format. */
-export async function run(served: ServedRequest, context: PipelineContext): Promise<Reply> {
-  const request = await readRequest(served, context)
+export async function run(servedRequest: ServedRequest, context: PipelineContext): Promise<Reply> {
+  const request = await readRequest(servedRequest, context)
   const steps = context.aroundCall.filter(({ appliesTo }) => appliesTo(request))
-  const answering =
+  const replyPromise =
     steps.length === 0
       ? tryTargets(request)
-      : loadSteps().then(({ serveWithSteps }) => serveWithSteps(steps, { served, request, respond: tryTargets }))
-  if (!request.call.stream) return answering
+      : loadSteps().then(({ serveWithSteps }) => serveWithSteps(steps, { servedRequest, request, respond: tryTargets }))
+  if (!request.call.stream) return replyPromise
   loadStreamReply().catch(context.onError)
-  return replyWithKeepAlive(answering, request)
+  return replyWithKeepAlive(replyPromise, request)
 }
 
 /** Lazy-loaded, because few requests are hedged. */
@@ -66,7 +66,7 @@ async function tryTargets(request: ModelRequest): Promise<Reply> {
 
 /** Returns whether a combo on the route hedges slow attempts. */
 function isHedged({ via }: Route): boolean {
-  for (let step = via; step; step = step.parent) if (step.group.hedge) return true
+  for (let choice = via; choice; choice = choice.parent) if (choice.group.hedge) return true
   return false
 }
 

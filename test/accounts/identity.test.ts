@@ -27,8 +27,8 @@ test('undefined is neither an identity nor a rejection', () => assert.is(readIde
 test('null and "refuse" reject the request, and clients retry only if "refuse" sets a retry time', () => {
   const read = (response: unknown) => {
     const found = readIdentifyResult(response)
-    assert.ok(found && 'refusal' in found)
-    const { code, status, message, headers } = found.refusal
+    assert.ok(found && 'rejection' in found)
+    const { code, status, message, headers } = found.rejection
     return { code, status, message, headers }
   }
   assert.equal(read(null).code, 'IDENTITY_REQUIRED')

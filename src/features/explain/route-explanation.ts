@@ -76,14 +76,14 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
   let decision: Pick<Explanation, 'route'> = {}
   let failure: string | undefined // why one of the app's functions failed
   try {
-    const table = await gateway.routes()
+    const table = await gateway.loadRoutes()
     const call = endpoint.format === 'gemini' ? await redirectMediaCall(parsedCall, '?alt=sse', table) : parsedCall
     for (const { operation } of [endpoint, call.endpoint])
       if (access?.allowsKind(operation.kind) === false)
         throw gatewayError('MODEL_NOT_ALLOWED', {
           message: `The ${subject} is not allowed to use models of kind "${operation.kind}".`,
         })
-    const settings = await gateway.settings()
+    const settings = await gateway.readSettings()
     const unsentExchange = { header, copyHeaders() {}, query: '' } // the explanation sends no headers and no query
     const targetRules: TargetRule[] = [entryPolicyRule]
     const log = { nameRules: listNameRules(access, subject), targetRules, caller, tags: undefined }

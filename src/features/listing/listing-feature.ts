@@ -9,7 +9,7 @@ import { createListingRoutes } from './listing-routes.ts'
 import type { LookupCache } from './model-lookup.ts'
 
 interface ListingFeatureDependencies extends Pick<ListingDependencies, 'store' | 'catalog' | 'clock' | 'onError'> {
-  pipeline: Pick<Pipeline, 'routes'>
+  pipeline: Pick<Pipeline, 'loadRoutes'>
   access: Pick<AccessFeature, 'getAccess'>
   limits: { lookupTimeoutMs: number }
   /** Returns the function that calls providers for a request. */
@@ -32,7 +32,7 @@ export function createListingFeature({
   const listing = once(async () => {
     const { createListing } = await import('./listing.ts')
     const { store, catalog, clock, onError } = deps
-    const findTargets = async (model: string) => (await pipeline.routes()).findTargets(model)
+    const findTargets = async (model: string) => (await pipeline.loadRoutes()).findTargets(model)
     return createListing({ store, catalog, clock, onError, findTargets, lookupTimeoutMs })
   })
 
@@ -44,7 +44,7 @@ export function createListingFeature({
       async getReader(caller) {
         const callerAccess = await access.getAccess(caller)
         if (!callerAccess) return undefined
-        const table = await pipeline.routes()
+        const table = await pipeline.loadRoutes()
         return {
           allowsKind: (kind) => callerAccess.allowsKind(kind),
           allowsModel: (model) => callerAccess.allowsModel(model, table),

@@ -290,9 +290,9 @@ const COLLECTIONS = [
 
 function createLiveAttempt({ route, startedAt, number, record }: AttemptLog, requestedAt: number): LiveAttempt {
   const { provider, model, connection } = route.target
-  if (!record) return { number, provider, model, connectionId: connection.id, startMs: startedAt - requestedAt }
+  if (!record) return { number: number, provider, model, connectionId: connection.id, startMs: startedAt - requestedAt }
   const { tokens: _, units: __, costUsd: ___, costSource: ____, ...attempt } = createStoredAttempt(record, requestedAt)
-  return { number, ...attempt }
+  return { number: number, ...attempt }
 }
 
 function createRunningRequest(log: RequestLog): RunningRequest {

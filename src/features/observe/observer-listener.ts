@@ -65,7 +65,7 @@ class ObserverListener implements RequestListener {
     const { target } = attempt.route
     const follower = this.#call(log, () =>
       this.#requests.get(log)?.attempt?.({
-        number,
+        number: number,
         isHedge,
         stream: log.streamed,
         provider: target.provider,

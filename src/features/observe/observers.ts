@@ -6,7 +6,7 @@ import type { GatewayFacts, GatewayObserver, ObserverPage } from './observer.ts'
 import type { ListenerOptions } from './observer-listener.ts'
 
 interface ObserverDependencies extends ListenerOptions {
-  pipeline: Pick<Pipeline, 'routes' | 'health'>
+  pipeline: Pick<Pipeline, 'loadRoutes' | 'health'>
   getApi(): Parameters<typeof import('./gateway-facts.ts').getLimitFacts>[0]
   catalog: Catalog
   clock: Pick<Clock, 'now'>
@@ -23,7 +23,7 @@ export function createObservers(
     isOneOfMany,
     targets: async () => {
       const { getTargetFacts } = await import('./gateway-facts.ts')
-      return getTargetFacts(await pipeline.routes(), pipeline.health)
+      return getTargetFacts(await pipeline.loadRoutes(), pipeline.health)
     },
     limits: async () => (await import('./gateway-facts.ts')).getLimitFacts(getApi()),
     catalogAgeMs: async () => (await import('./gateway-facts.ts')).getCatalogAgeMs(catalog, clock),

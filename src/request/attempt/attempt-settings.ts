@@ -33,8 +33,8 @@ export class AttemptSettings implements AttemptControls {
 
   /** Runs the steps around the attempt; see `runAttemptSteps`. */
   runSteps(steps: readonly AttemptStep[]): Promise<void> {
-    const settled = () => this.#log.waitUntilSettled()
-    return runAttemptSteps(steps, this, { settled, onError: this.request.context.onError })
+    const waitUntilSettled = () => this.#log.waitUntilSettled()
+    return runAttemptSteps(steps, this, { settled: waitUntilSettled, onError: this.request.context.onError })
   }
 
   /** Writes the request for the target, with the output limit if there is one. */
@@ -87,12 +87,13 @@ export class AttemptSettings implements AttemptControls {
 
 /**
  * Runs the steps around an attempt, from the outermost one to the attempt itself. Resolves when all of them have called `next`. Rejects with the
- * first error thrown before that. `settled` resolves when the attempt has settled, or if it wasn't made. Errors after the attempt go to `onError`.
+ * first error thrown before that. `waitUntilSettled` resolves when the attempt has settled, or if it wasn't made. Errors after the attempt go to
+ * `onError`.
  */
 function runAttemptSteps(
   steps: readonly AttemptStep[],
   attempt: AttemptControls,
-  { settled, onError }: { settled(): Promise<AttemptRecord>; onError(error: unknown): void },
+  { settled: waitUntilSettled, onError }: { settled(): Promise<AttemptRecord>; onError(error: unknown): void },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let isDecided = false
@@ -102,17 +103,17 @@ function runAttemptSteps(
       if (!step) {
         isDecided = true
         resolve()
-        return settled()
+        return waitUntilSettled()
       }
-      let rest: Promise<AttemptRecord> | undefined
+      let laterSteps: Promise<AttemptRecord> | undefined
       try {
-        await step(attempt, () => (rest ??= runStepsFrom(index + 1)))
+        await step(attempt, () => (laterSteps ??= runStepsFrom(index + 1)))
       } catch (error) {
         if (isDecided) onError(error)
         else reject(error)
         isDecided = true
       }
-      return rest ?? (isDecided ? settled() : runStepsFrom(index + 1)) // a step that doesn't reject anything doesn't have to call `next`
+      return laterSteps ?? (isDecided ? waitUntilSettled() : runStepsFrom(index + 1)) // a step that doesn't reject anything doesn't have to call `next`
     }
 
     void runStepsFrom(0)

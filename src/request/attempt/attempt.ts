@@ -118,7 +118,7 @@ export class Attempt {
       else
         this.#log.recordFailure(outcome.failure, {
           sentStatus: outcome.head?.status,
-          isEmpty: outcome.empty !== undefined,
+          isEmpty: outcome.unusedAttempt !== undefined,
           isOwnCredential: this.#credentialFunctions?.belongsToCaller(this.#credentialUse) === true,
         })
       return outcome
@@ -136,8 +136,8 @@ export class Attempt {
     const { target } = this.route
     let codec: Codec
     try {
-      const encode = (changed: CodecRequest) =>
-        this.#settings?.encode(changed, target) ?? encodeRequest(changed, target)
+      const encode = (codecRequest: CodecRequest) =>
+        this.#settings?.encode(codecRequest, target) ?? encodeRequest(codecRequest, target)
       codec = await encodeWithin(request.context.aroundEncode, { request, route: this.route, log: this.#log }, encode)
     } catch (error) {
       this.#throwIfEnded()
@@ -159,9 +159,9 @@ export class Attempt {
   }
 
   /** Returns the outcome of a call and of any further calls that its response requires. */
-  async #runCalls(first: UpstreamCall, own: Codec): Promise<AnsweredAttempt | FailedAttempt> {
-    let codec = own
-    let call = first
+  async #runCalls(firstCall: UpstreamCall, firstCodec: Codec): Promise<AnsweredAttempt | FailedAttempt> {
+    let codec = firstCodec
+    let call = firstCall
     try {
       for (;;) {
         const response = codec.otherParts
@@ -180,16 +180,16 @@ export class Attempt {
             this.#log.recordUsage(usage)
           } else await this.#estimate(received, codec)
         }
-        const following = received.kind === 'stream' ? undefined : codec.followUp?.(received)
-        const next = following && (await this.#scope.race(following))
-        if (!next) {
-          if (received.kind === 'failure' && !codec.isForClient) delete received.empty
-          const reader = this.#isUnexpected(received, codec) ? await this.#adaptCodec(codec) : codec
-          if (received.kind === 'failure') return await this.#readFailure(received, reader, call)
-          return this.#createAnsweredOutcome(received, reader, call)
+        const followUpPromise = received.kind === 'stream' ? undefined : codec.followUp?.(received)
+        const nextCodec = followUpPromise && (await this.#scope.race(followUpPromise))
+        if (!nextCodec) {
+          if (received.kind === 'failure' && !codec.isForClient) delete received.unusedResponse
+          const responseCodec = this.#isUnexpected(received, codec) ? await this.#adaptCodec(codec) : codec
+          if (received.kind === 'failure') return await this.#readFailure(received, responseCodec, call)
+          return this.#createAnsweredOutcome(received, responseCodec, call)
         }
         for (const check of this.#settings?.followUpChecks ?? []) await this.#checkFollowUp(check)
-        codec = next
+        codec = nextCodec
         const prepared = await this.#prepare(codec.request)
         if ('kind' in prepared) return this.#createFailedOutcome(prepared)
         call = prepared
@@ -218,7 +218,7 @@ export class Attempt {
   /** Counts the usage of a complete response for which the provider reports none, or only zeros. Estimates it if the response has content. */
   async #estimate(received: BufferedResponse | FailedResponse, { reader }: Codec): Promise<void> {
     const usage = getUsage(received)
-    const response = received.kind === 'whole' ? received : received.empty
+    const response = received.kind === 'whole' ? received : received.unusedResponse
     if (!reader.contentFields || response?.kind !== 'whole') return this.#log.recordUsage(usage)
     const { estimateOutput } = await this.#request.context.estimates.load()
     const output = estimateOutput(response, reader)
@@ -238,8 +238,8 @@ export class Attempt {
     if (response.kind !== 'failure' || (status !== 401 && status !== 403) || rejected === undefined || this.#hasRenewed)
       return undefined
     this.#hasRenewed = true // makes a second rejection count
-    const renewing = sourced.renew(this.#credentialUse, rejected).catch(this.#request.context.onError)
-    const prepared = (await this.#scope.race(renewing)) === undefined ? undefined : await this.#prepare(codec.request)
+    const renewal = sourced.renew(this.#credentialUse, rejected).catch(this.#request.context.onError)
+    const prepared = (await this.#scope.race(renewal)) === undefined ? undefined : await this.#prepare(codec.request)
     return prepared && !('kind' in prepared) ? prepared : undefined
   }
 
@@ -253,17 +253,17 @@ export class Attempt {
     const request = addedHeaders ? { ...unsigned, headers: { ...unsigned.headers, ...addedHeaders } } : unsigned
     let apiKey: string | undefined
     try {
-      const loading = context.sourcedCredentials(target.connection)
-      this.#credentialFunctions = loading && (await loading)
-      const opening = this.#credentialFunctions
+      const credentialsPromise = context.loadSourcedCredentials(target.connection)
+      this.#credentialFunctions = credentialsPromise && (await credentialsPromise)
+      const apiKeyPromise = this.#credentialFunctions
         ? this.#credentialFunctions.get(this.#credentialUse)
         : context.getApiKey(target.connection)
-      apiKey = getSettledValue(opening) ?? (await this.#scope.race(opening))
+      apiKey = getSettledValue(apiKeyPromise) ?? (await this.#scope.race(apiKeyPromise))
       this.#apiKey = apiKey
     } catch (error) {
       if (!this.#scope.hasEnded) context.onError(error)
-      const own = this.#credentialFunctions?.createFailure(this.#credentialUse, 'failed')
-      return { kind: 'failure', failure: own ?? (await loadFailedCalls()).unreadableCredentialFailure }
+      const credentialFailure = this.#credentialFunctions?.createFailure(this.#credentialUse, 'failed')
+      return { kind: 'failure', failure: credentialFailure ?? (await loadFailedCalls()).unreadableCredentialFailure }
     }
     if (this.#credentialFunctions && apiKey === undefined) {
       const failure = this.#credentialFunctions.createFailure(this.#credentialUse, 'returned nothing for this request')
@@ -271,7 +271,7 @@ export class Attempt {
     }
     try {
       if (!cloud) return createUpstreamCall(target, apiKey, request)
-      return await this.#scope.race(context.cloudCall(request, { cloud, target, apiKey, fetch: context.fetch }))
+      return await this.#scope.race(context.createCloudCall(request, { cloud, target, apiKey, fetch: context.fetch }))
     } catch (error) {
       return createFailedResponse(error)
     }
@@ -279,16 +279,16 @@ export class Attempt {
 
   /** Combines the responses to all of a split request's calls. The first failure fails the request and cancels the other calls. */
   async #receiveParts(
-    first: UpstreamCall,
+    firstCall: UpstreamCall,
     codec: Codec,
-    others: readonly CodecPart[],
+    otherParts: readonly CodecPart[],
   ): Promise<ReceivedResponse | FailedResponse> {
     const { runConcurrently } = await import('./receive-parts.ts')
     return runConcurrently(
-      [codec, ...others],
+      [codec, ...otherParts],
       this.#scope,
       async (part, scope) => {
-        const prepared = part === codec ? first : await this.#prepare(part.request)
+        const prepared = part === codec ? firstCall : await this.#prepare(part.request)
         if ('kind' in prepared) return prepared
         return scope.hasEnded
           ? createFailedResponse(scope.reason)
@@ -306,18 +306,18 @@ export class Attempt {
     const { context, call: modelCall } = this.#request
     const { fetch, clock, limits } = context
     this.#log.isPremium = findSurcharge(codec, modelCall.body) !== undefined
-    const stream = codec.isForClient && (codec.replyType ? codec.alwaysStreams === true : modelCall.stream)
-    const call = new ProviderCall({ clock, limits, stream })
+    const isStreaming = codec.isForClient && (codec.replyType ? codec.alwaysStreams === true : modelCall.stream)
+    const call = new ProviderCall({ clock, limits, isStreaming })
     scope.add((reason) => call.cancel(reason))
     this.#call ??= call
-    const opening = call.open(prepared, fetch)
+    const responsePromise = call.open(prepared, fetch)
     if (codec.reader.contentFields) {
       this.#log.recordCall(
         () => context.estimates.estimateInput(modelCall, this.route.target),
         () => context.estimates.countUnits(modelCall),
       )
     }
-    if (stream) {
+    if (isStreaming) {
       loadReceiveStream().catch(context.onError)
       codec.reader.loadStateFactory().catch(context.onError)
       if (!context.estimates.loaded) context.estimates.load().catch(context.onError)
@@ -325,7 +325,8 @@ export class Attempt {
     this.#onCalled()
     const { format, operation, reader } = codec
     const onEvents = (progress: Pick<StreamState, 'usage'>) => this.#log.followProgress(progress)
-    const received = await receive(opening, call, { format, operation, reader, clock, limits, stream, onEvents })
+    const options = { format, operation, reader, clock, limits, isStreaming, onEvents }
+    const received = await receive(responsePromise, call, options)
     if (received.kind !== 'whole' || !codec.complete) return received
     return codec.complete(received, { call: prepared, scope, limits })
   }
@@ -336,22 +337,20 @@ export class Attempt {
     const secrets = [
       ...getSecrets(call),
       ...(await this.#scope.race(knownKeys.list())),
-      ...(this.#credentialFunctions?.listQuotable(this.#apiKey) ?? []),
+      ...(this.#credentialFunctions?.listQuotableForms(this.#apiKey) ?? []),
     ]
     const { redactFailure } = await loadFailedCalls()
-    const failed = codec.readFailure(redactFailure(received, { provider: this.route.target.provider, secrets }))
-    const { empty } = failed
-    return this.#createFailedOutcome(
-      failed,
-      empty && this.#createAnsweredOutcome(empty, codec, call, { isRead: false }),
-    )
+    const failedResponse = codec.readFailure(redactFailure(received, { provider: this.route.target.provider, secrets }))
+    const { unusedResponse } = failedResponse
+    const unusedAttempt = unusedResponse && this.#createAnsweredOutcome(unusedResponse, codec, call, { isRead: false })
+    return this.#createFailedOutcome(failedResponse, unusedAttempt)
   }
 
   /** Returns whether the response is complete although the client requested a stream, or has events although it didn't. */
   #isUnexpected(received: ReceivedResponse | FailedResponse, codec: Codec): boolean {
     if (codec.replyType) return false // this codec can write either form
     if (this.#request.call.stream) return received.kind === 'whole'
-    const response = received.kind === 'failure' ? received.empty : received
+    const response = received.kind === 'failure' ? received.unusedResponse : received
     return codec.isPassThrough && response?.kind === 'whole' && response.events !== undefined
   }
 
@@ -359,7 +358,7 @@ export class Attempt {
   async #adaptCodec(codec: Codec): Promise<Codec> {
     const request = this.#request
     const { target } = this.route
-    const translation = await request.context.translation()
+    const translation = await request.context.loadTranslation()
     return request.call.stream
       ? translation.adaptToWhole(request, target, codec)
       : translation.adaptToEvents(request, target, codec)
@@ -377,8 +376,9 @@ export class Attempt {
     return { kind: 'answered', route: this.route, codec, response, bytes, secrets, allowance, log: this.#log }
   }
 
-  #createFailedOutcome({ failure, head }: FailedResponse, empty?: AnsweredAttempt): FailedAttempt {
-    return { kind: 'failed', route: this.route, failure, ...(head && { head }), ...(empty && { empty }) }
+  #createFailedOutcome({ failure, head }: FailedResponse, unusedAttempt?: AnsweredAttempt): FailedAttempt {
+    const { route } = this
+    return { kind: 'failed', route, failure, ...(head && { head }), ...(unusedAttempt && { unusedAttempt }) }
   }
 }
 
@@ -393,7 +393,7 @@ async function createFailedResponse(error: unknown): Promise<FailedResponse> {
 /** Returns the usage of a response that has arrived completely, even if it is empty. */
 function getUsage(received: BufferedResponse | FailedResponse): TokenUsage | undefined {
   if (received.kind === 'whole') return received.usage
-  return received.usage ?? (received.empty?.kind === 'whole' ? received.empty.usage : undefined)
+  return received.usage ?? (received.unusedResponse?.kind === 'whole' ? received.unusedResponse.usage : undefined)
 }
 
 /** The abort reason of a slower attempt; never reported. */

@@ -13,7 +13,7 @@ export interface Hedge extends HedgeSettings {
   clock: Clock
   budget: HedgeBudget
   /** Whether a failure ends the request. */
-  endsAt: Operation['isFinal']
+  isFinalFailure: Operation['isFinal']
   /** Called if the gateway fails to prepare the second attempt. */
   onError(error: unknown): void
 }
@@ -35,15 +35,15 @@ export function createHedge(
   options: HedgeSettings,
 ): Hedge | undefined {
   if (call.endpoint.operation.isPaidOnAcceptance) return undefined // the provider would charge for both attempts
-  for (let step = route.via; step; step = step.parent) {
-    if (!step.group.hedge) continue
+  for (let choice = route.via; choice; choice = choice.parent) {
+    if (!choice.group.hedge) continue
     const { targetStats, clock, hedgeBudget: budget } = context
     const delayMs = targetStats.getP95(route.target, call.stream)
     if (delayMs === undefined) return undefined
     const onError = (error: unknown) => {
       if (!client.goneReason) context.onError(error)
     }
-    return { ...options, delayMs, clock, budget, endsAt: call.endpoint.operation.isFinal, onError }
+    return { ...options, delayMs, clock, budget, isFinalFailure: call.endpoint.operation.isFinal, onError }
   }
   return undefined
 }

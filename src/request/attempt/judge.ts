@@ -43,23 +43,23 @@ type JudgedResponse = ReceivedResponse | FailedResponse
 export async function judgeResponse(received: JudgedResponse, options: JudgeOptions): Promise<JudgedResponse> {
   const { request, route } = options
   const { on = [] } = route
-  const isHeldBack = on.includes('function') || (on.includes('refused') && request.log.responseChecks.length > 0)
+  const isBuffered = on.includes('function') || (on.includes('refused') && request.log.responseChecks.length > 0)
   if (request.call.endpoint.operation !== operations.generate) return received
   if (received.kind === 'failure') return on.includes('content') ? judgeFailure(received, request) : received
-  const translation = await request.context.translation()
+  const translation = await request.context.loadTranslation()
   const output = on.includes('schema') ? await translation.getOutputFormat(request) : undefined
   if (received.kind === 'whole') {
     const recordUsage = () => recordResponseUsage(received, options)
-    const failure = await findFailure(await translation.readAnswer(received, options), {
+    const failure = await findFailure(await translation.readCanonicalResponse(received, options), {
       ...options,
       on,
       output,
       recordUsage,
     })
-    return failure ? { kind: 'failure', failure, empty: received, usage: received.usage } : received
+    return failure ? { kind: 'failure', failure, unusedResponse: received, usage: received.usage } : received
   }
-  const isSuspect = on.includes('content') && (await translation.isFiltered(received.start.head, options))
-  if (!output && !isSuspect && !isHeldBack) return received
+  const mayBeFiltered = on.includes('content') && (await translation.isFiltered(received.start.head, options))
+  if (!output && !mayBeFiltered && !isBuffered) return received
   return judgeStream(received, { ...options, on, output })
 }
 
@@ -70,8 +70,8 @@ function judgeFailure(failed: FailedResponse, { context }: ModelRequest): Failed
   const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message
   const response = { status: failure.status, body: tryParseShallow(text) ?? text, nowMs: context.clock.now() }
   const { kind, error } = readErrorResponse({ ...response, header: (name) => head.header(name) })
-  const isRefused = kind === 'content-refused' || isContentRejected(error)
-  return isRefused ? { ...failed, failure: { ...failure, class: 'filtered' } } : failed
+  const isRejectedByFilter = kind === 'content-refused' || isContentRejected(error)
+  return isRejectedByFilter ? { ...failed, failure: { ...failure, class: 'filtered' } } : failed
 }
 
 interface Conditions {
@@ -152,13 +152,13 @@ async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Con
     events.push(event)
     observe(event)
   })
-  const rest: Uint8Array[] = []
+  const laterChunks: Uint8Array[] = []
   let size = 0
   for (const chunk of start.head) parser.push(chunk)
   while (!state.isClosed && !failure()) {
     const chunk = await body.next()
     if (!chunk) break
-    rest.push(chunk)
+    laterChunks.push(chunk)
     size += chunk.length
     if (size > maxResponseBytes) throw createTooLargeError(maxResponseBytes)
     parser.push(chunk)
@@ -173,20 +173,20 @@ async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Con
   }
   if (!state.hasEnded)
     throw gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before the response was complete.' })
-  const replayed: StreamedResponse = { ...stream, body: replay(rest) }
-  const { readAnswer } = await request.context.translation()
+  const replayedResponse: StreamedResponse = { ...stream, body: replay(laterChunks) }
+  const { readCanonicalResponse } = await request.context.loadTranslation()
   async function recordUsage() {
     const { usage, hasPreliminaryUsage } = state
     const { contentFields } = codec.reader
     if (!contentFields || (usage && !hasPreliminaryUsage && !isBlankUsage(usage))) return
     const { estimateStreamOutput } = await request.context.estimates.load()
-    log.recordEstimate(usage, estimateStreamOutput(concatBytes([...start.head, ...rest]), contentFields))
+    log.recordEstimate(usage, estimateStreamOutput(concatBytes([...start.head, ...laterChunks]), contentFields))
   }
-  const response = await readAnswer({ json: {}, bytes: EMPTY_BYTES, events }, options)
-  const broken = await findFailure(response, { ...options, recordUsage })
-  if (!broken) return replayed
+  const response = await readCanonicalResponse({ json: {}, bytes: EMPTY_BYTES, events }, options)
+  const conditionFailure = await findFailure(response, { ...options, recordUsage })
+  if (!conditionFailure) return replayedResponse
   await recordUsage()
-  return { kind: 'failure', failure: broken, empty: replayed }
+  return { kind: 'failure', failure: conditionFailure, unusedResponse: replayedResponse }
 }
 
 const EMPTY_BYTES = new Uint8Array(0)

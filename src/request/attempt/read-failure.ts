@@ -51,8 +51,8 @@ export async function readEmbeddedError(
 
 /** Creates the failure for a JSON object that isn't a valid response. */
 export function createNoResponseFailure(json: JsonObject, { describeMissing }: ResponseReader): Failure {
-  const missing = describeMissing?.(json)
-  return missing === undefined ? emptyResponseFailure : createMissingContentFailure(missing)
+  const missingContent = describeMissing?.(json)
+  return missingContent === undefined ? emptyResponseFailure : createMissingContentFailure(missingContent)
 }
 
 /** Reads as much of an error body as possible. The status counts even if the body can't be read. */
@@ -78,8 +78,8 @@ export async function readStatusFailure(
   bytes: Uint8Array,
   { reader, operation, now }: { reader: ErrorReader; operation: Operation; now: number },
 ): Promise<Failure> {
-  const { status: sent } = response
-  const status = toSendableStatus(sent)
+  const { status: sentStatus } = response
+  const status = toSendableStatus(sentStatus)
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseShallow(text)
   const body = json ?? text
@@ -92,7 +92,7 @@ export async function readStatusFailure(
       lacksEndpoint: true,
     }
   const providerMessage = reader.read(body).message
-  const message = providerMessage ?? `The provider returned status ${sent}.`
+  const message = providerMessage ?? `The provider returned status ${sentStatus}.`
   const parsedFailure = await toFailure({
     status,
     message,
@@ -102,7 +102,7 @@ export async function readStatusFailure(
     operation,
     now,
   })
-  const failure = sent === status ? parsedFailure : { ...parsedFailure, upstreamStatus: sent }
+  const failure = sentStatus === status ? parsedFailure : { ...parsedFailure, upstreamStatus: sentStatus }
   return json === undefined || failure.message !== message ? failure : { ...failure, body: bytes }
 }
 
@@ -150,8 +150,8 @@ async function toFailure({
   operation,
   now: nowMs,
 }: ErrorSource): Promise<Failure> {
-  const reading = readErrorResponse({ status: sentStatus, body, header, nowMs })
-  const { kind, status, error, retryAfterMs } = reading
+  const errorReading = readErrorResponse({ status: sentStatus, body, header, nowMs })
+  const { kind, status, error, retryAfterMs } = errorReading
   const { class: failureClass, retry } = getErrorMeaning(kind)
   const { getOperatorAdvice } =
     failureClass === 'server' ? {} : await import('../../protocols/formats/errors/error-advice.ts')
@@ -169,7 +169,7 @@ async function toFailure({
   return {
     class: failureClass,
     retry,
-    ...(isModelSpecific(reading) && { level: 'model' }),
+    ...(isModelSpecific(errorReading) && { level: 'model' }),
     status,
     ...(status !== sentStatus && { upstreamStatus: sentStatus }),
     message,
@@ -179,7 +179,7 @@ async function toFailure({
       kind === 'context-overflow'
         ? (await import('../../protocols/formats/errors/context-window.ts')).readContextWindow(message)
         : undefined,
-    ...(canOthersAccept(reading, operation) && { tryOthers: true }),
+    ...(canOthersAccept(errorReading, operation) && { tryOthers: true }),
     invitesRetry: retry === 'soon' && invitesRetry(header, retryAfterMs),
   }
 }

@@ -16,31 +16,33 @@ export const readBytes = ({ body }: UpstreamResponse, { limits }: ReceiveOptions
 
 /** Lazy-loads the code that handles failed calls. */
 export const loadFailedCalls = once(async () => {
-  const [failed] = await Promise.all([import('./failed-call.ts'), loadFailureCode()])
-  return failed
+  const [failedCalls] = await Promise.all([import('./failed-call.ts'), loadFailureCode()])
+  return failedCalls
 })
 
 /** Lazy-loads the failure readers. */
 export const loadFailureReader = once(async () => {
-  const [failures] = await Promise.all([import('./read-failure.ts'), loadErrorReaders()])
-  return failures
+  const [failureReader] = await Promise.all([import('./read-failure.ts'), loadErrorReaders()])
+  return failureReader
 })
 
 /** If the bytes contain a JSON object, returns the response or its failure. Otherwise, returns `undefined`. */
 export function readResponse(
   bytes: Uint8Array,
   head: UpstreamResponse,
-  expected: ReceiveOptions,
+  options: ReceiveOptions,
 ): BufferedResponse | FailedResponse | Promise<FailedResponse> | undefined {
-  const { reader } = expected
-  const type = head.header('content-type') ?? ''
-  const isMedia = reader.bytesField !== undefined && !/json|html|text|xml|^$/i.test(type)
-  const text = isMedia ? JSON.stringify({ [reader.bytesField ?? '']: toBase64(bytes), type }) : decodeUtf8Lenient(bytes)
+  const { reader } = options
+  const contentType = head.header('content-type') ?? ''
+  const isMedia = reader.bytesField !== undefined && !/json|html|text|xml|^$/i.test(contentType)
+  const text = isMedia
+    ? JSON.stringify({ [reader.bytesField ?? '']: toBase64(bytes), type: contentType })
+    : decodeUtf8Lenient(bytes)
   const json = reader.skim?.(text) ?? wrapText(text, head, reader) ?? toObject(tryParseJson(text), reader)
   if (!json) return undefined
   const header = (name: string) => head.header(name)
   const usage = addCharges(reader.getUsage(json, header), json, header)
-  if (reader.getError(json) || !reader.isResponse(json)) return readFailedResponse(json, head, { expected, usage })
+  if (reader.getError(json) || !reader.isResponse(json)) return readFailedResponse(json, head, { options, usage })
   const response: BufferedResponse = { kind: 'whole', head, bytes, json, usage }
   const isEmpty = reader.isEmpty !== undefined && !hasText(text) && reader.isEmpty(json)
   return isEmpty ? failEmptyResponse(response) : response
@@ -50,19 +52,19 @@ export function readResponse(
 async function readFailedResponse(
   json: JsonObject,
   head: UpstreamResponse,
-  { expected, usage }: { expected: ReceiveOptions; usage: TokenUsage | undefined },
+  { options, usage }: { options: ReceiveOptions; usage: TokenUsage | undefined },
 ): Promise<FailedResponse> {
-  const { reader } = expected
+  const { reader } = options
   const { readEmbeddedError, createNoResponseFailure } = await loadFailureReader()
   const { readUnnamedError } = await loadErrorReaders()
   const error = readUnnamedError(json, reader.getError(json))
-  if (error) return { ...(await readEmbeddedError(error, head, expected)), usage }
+  if (error) return { ...(await readEmbeddedError(error, head, options)), usage }
   return { kind: 'failure', failure: createNoResponseFailure(json, reader), usage }
 }
 
-async function failEmptyResponse(empty: BufferedResponse): Promise<FailedResponse> {
+async function failEmptyResponse(unusedResponse: BufferedResponse): Promise<FailedResponse> {
   const { emptyResponseFailure } = await loadFailedCalls()
-  return { kind: 'failure', failure: emptyResponseFailure, empty }
+  return { kind: 'failure', failure: emptyResponseFailure, unusedResponse }
 }
 
 /** Wraps plain text in an object, for operations that return text. */

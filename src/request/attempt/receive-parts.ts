@@ -8,30 +8,30 @@ const MAX_CONCURRENT = 4
 
 /**
  * Receives the responses to the parts of a split request, a few at a time. Resolves to the first response, with the total usage, and with all
- * responses as `parts`. If a part fails, resolves to the first failure. A failure cancels the other calls, and so does the end of `around`. With
+ * responses as `parts`. If a part fails, resolves to the first failure. A failure cancels the other calls, and so does the end of `parentScope`. With
  * `isPartial`, a failure doesn't cancel the calls in flight, and the responses that arrived are treated as the response.
  */
 export async function runConcurrently<Part>(
   parts: readonly Part[],
-  around: Scope,
+  parentScope: Scope,
   receive: (part: Part, scope: Scope) => Promise<ReceivedResponse | FailedResponse>,
   { isPartial = false }: { isPartial?: boolean } = {},
 ): Promise<BufferedResponse | FailedResponse> {
   const scope = new Scope()
-  const end = (reason: unknown) => scope.end(reason)
-  around.add(end)
-  const received: BufferedResponse[] = []
-  let failed: FailedResponse | undefined
+  const endScope = (reason: unknown) => scope.end(reason)
+  parentScope.add(endScope)
+  const responses: BufferedResponse[] = []
+  let failedResponse: FailedResponse | undefined
   const queue = parts.entries()
 
   async function runWorker(): Promise<void> {
-    for (let part = queue.next(); !part.done && !failed && !scope.hasEnded; part = queue.next()) {
+    for (let part = queue.next(); !part.done && !failedResponse && !scope.hasEnded; part = queue.next()) {
       const [index, call] = part.value
       const response = await receive(call, scope)
-      if (response.kind === 'whole') received[index] = response
+      if (response.kind === 'whole') responses[index] = response
       else if (response.kind === 'stream') throw new TypeError('A part of a divided request was streamed.')
-      else if (!failed) {
-        failed = response
+      else if (!failedResponse) {
+        failedResponse = response
         if (!isPartial) scope.end(OTHER_PART_FAILED)
       }
     }
@@ -40,15 +40,15 @@ export async function runConcurrently<Part>(
   try {
     await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, parts.length) }, runWorker))
   } finally {
-    around.remove(end)
+    parentScope.remove(endScope)
   }
-  const [answered] = Object.values(received) // some elements may be empty
-  if (failed && isPartial && answered && !around.hasEnded)
-    return { ...answered, usage: sumCompleteUsage(Object.values(received)), parts: Object.values(received) }
-  if (failed) return { ...failed, usage: sumUsage([failed, ...Object.values(received)]) } // some elements may be empty
-  const [first] = received
-  if (around.hasEnded || !first) throw around.reason
-  return { ...first, usage: sumCompleteUsage(received), parts: received }
+  const [firstArrived] = Object.values(responses) // some elements may be empty
+  if (failedResponse && isPartial && firstArrived && !parentScope.hasEnded)
+    return { ...firstArrived, usage: sumCompleteUsage(Object.values(responses)), parts: Object.values(responses) }
+  if (failedResponse) return { ...failedResponse, usage: sumUsage([failedResponse, ...Object.values(responses)]) } // some elements may be empty
+  const [firstResponse] = responses
+  if (parentScope.hasEnded || !firstResponse) throw parentScope.reason
+  return { ...firstResponse, usage: sumCompleteUsage(responses), parts: responses }
 }
 
 /** Totals the usage of all responses. Returns `undefined` if one of them doesn't report any, because the total would be too low. */

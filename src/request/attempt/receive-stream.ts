@@ -15,16 +15,16 @@ import type { ReceiveOptions } from './receive.ts'
 export interface UncommittedStream extends EmbeddedError {
   kind?: undefined
   /** The complete body, if it ended without any event. */
-  unread?: Uint8Array[]
+  unreadChunks?: Uint8Array[]
 }
 
 /** Reads a stream up to its first content, or until it turns out not to be a stream. Rejects if reading its body fails. */
 export async function receiveStream(
   head: UpstreamResponse,
-  expected: ReceiveOptions,
+  options: ReceiveOptions,
   call: ProviderCall,
 ): Promise<ReceivedResponse | FailedResponse | UncommittedStream> {
-  const start = await commitStream(head.body, expected)
+  const start = await commitStream(head.body, options)
   if ('state' in start && start.state.hasStarted) {
     call.setTotalTimeout(Number.POSITIVE_INFINITY)
     return { kind: 'stream', head, body: head.body, start }
@@ -57,8 +57,8 @@ async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<
     reader.parser.push(chunk)
     if (isUnread(reader.state)) await readAgain(false)
     const { state } = reader
-    const failed = reader.failure()
-    if (failed && !state.hasStarted) return failed
+    const streamError = reader.failure()
+    if (streamError && !state.hasStarted) return streamError
     if (state.hasStarted) return { head, state }
     if (state.isClosed) break
   }
@@ -68,7 +68,7 @@ async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<
   if (state.error && !state.hasStarted) return state.error
   if (state.hasEnded) return { head, state }
   const message = `The provider ended the stream before ${state.hasStarted ? 'the response was complete' : 'it sent any content'}.`
-  return { class: 'content', status: 502, message, ...(!reader.hasEvents && { unread: head }) }
+  return { class: 'content', status: 502, message, ...(!reader.hasEvents && { unreadChunks: head }) }
 }
 
 const isUnread = ({ error, isUnread }: StreamState) => isUnread || error?.isUnparsed === true
@@ -95,26 +95,26 @@ export function createObserver(
   state: StreamState,
   { watchStream, onEvents }: Pick<ReceiveOptions, 'onEvents'> & { watchStream: StreamStateFactory },
 ): Pick<StreamState, 'observe'> & { failure(): EmbeddedError | undefined } {
-  let rest: StreamState | undefined
-  let later = 0 // the number of events after an error without a reason
-  const failure = () => (state.error?.isVague && later < MAX_EVENTS_BEFORE_REASON ? undefined : state.error)
+  let usageState: StreamState | undefined
+  let eventsAfterError = 0 // the number of events after an error without a reason
+  const failure = () => (state.error?.isVague && eventsAfterError < MAX_EVENTS_BEFORE_REASON ? undefined : state.error)
   return {
     failure,
     observe(event) {
       if (!failure()) {
-        if (state.error) later++
+        if (state.error) eventsAfterError++
         return state.observe(event)
       }
-      rest ??= watchStream()
-      rest.observe(event)
-      onEvents({ usage: updateUsage(state.usage, rest.usage) })
+      usageState ??= watchStream()
+      usageState.observe(event)
+      onEvents({ usage: updateUsage(state.usage, usageState.usage) })
     },
   }
 }
 
 /** Returns the failure for a stream that ended without content. Keeps the stream if the model ended its turn normally. */
 function createEmptyStreamFailure(head: UpstreamResponse, start: StreamStart): FailedResponse {
-  const failed: FailedResponse = { kind: 'failure', failure: emptyResponseFailure }
-  if (!containsTurnEnd(decodeUtf8Lenient(concatBytes(start.head)))) return failed
-  return { ...failed, empty: { kind: 'stream', head, body: EMPTY_STREAM, start } }
+  const failedResponse: FailedResponse = { kind: 'failure', failure: emptyResponseFailure }
+  if (!containsTurnEnd(decodeUtf8Lenient(concatBytes(start.head)))) return failedResponse
+  return { ...failedResponse, unusedResponse: { kind: 'stream', head, body: EMPTY_STREAM, start } }
 }

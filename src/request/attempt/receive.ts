@@ -17,38 +17,35 @@ export interface ReceiveOptions extends Pick<PipelineContext, 'clock' | 'limits'
   format: UpstreamFormat
   operation: Operation
   reader: ResponseReader
-  stream: boolean
+  isStreaming: boolean
   /** Called with the progress of each event stream that is being read. */
   onEvents(progress: Pick<StreamState, 'usage'>): void
 }
 
 /** Reads the response to a call to its end, or a stream up to its first content. Never rejects: every error becomes a classified failure. */
 export async function receive(
-  opening: Promise<UpstreamResponse>,
+  responsePromise: Promise<UpstreamResponse>,
   call: ProviderCall,
-  expected: ReceiveOptions,
+  options: ReceiveOptions,
 ): Promise<ReceivedResponse | FailedResponse> {
   try {
-    const head = await opening
+    const head = await responsePromise
     if (head.status < 200 || head.status > 299) {
       call.limitRemaining(ERROR_BODY_MS)
       const { readErrorStatus } = await loadFailureReader()
-      return await readErrorStatus(head, expected)
+      return await readErrorStatus(head, options)
     }
-    const { isBinary, bytesField } = expected.reader
+    const { isBinary, bytesField } = options.reader
     if (isBinary) {
-      if (!isBinary(head.header('content-type')?.toLowerCase() ?? '')) return await receiveObject(head, expected)
-      return await receiveEvents(new ResponseWithBody(head, checkLength(head)), expected, call)
+      if (!isBinary(head.header('content-type')?.toLowerCase() ?? '')) return await receiveObject(head, options)
+      return await receiveEvents(new ResponseWithBody(head, checkLength(head)), options, call)
     }
-    if (expected.stream) {
-      if (!mayBeStream(head)) return await (await loadUnexpected()).receiveMislabelled(head, expected, call)
-      return await receiveEvents(head, expected, call)
+    if (options.isStreaming) {
+      if (!mayBeStream(head)) return await (await loadUnexpected()).receiveMislabelled(head, options, call)
+      return await receiveEvents(head, options, call)
     }
-    if (isEventStream(head)) return await (await loadUnexpected()).receiveUnrequestedStream(head, expected)
-    return await receiveObject(
-      bytesField === undefined ? head : new ResponseWithBody(head, checkLength(head)),
-      expected,
-    )
+    if (isEventStream(head)) return await (await loadUnexpected()).receiveUnrequestedStream(head, options)
+    return await receiveObject(bytesField === undefined ? head : new ResponseWithBody(head, checkLength(head)), options)
   } catch (error) {
     call.cancel(error)
     const { toFailure } = await loadFailedCalls()
@@ -68,22 +65,22 @@ const loadUnexpected = once(async () => {
 /** Reads a response that should be a JSON object. */
 async function receiveObject(
   head: UpstreamResponse,
-  expected: ReceiveOptions,
+  options: ReceiveOptions,
 ): Promise<ReceivedResponse | FailedResponse> {
-  const bytes = await readBytes(head, expected)
-  return (await readResponse(bytes, head, expected)) ?? (await loadUnexpected()).receiveNonObject(bytes, head, expected)
+  const bytes = await readBytes(head, options)
+  return (await readResponse(bytes, head, options)) ?? (await loadUnexpected()).receiveNonObject(bytes, head, options)
 }
 
 /** Reads a response that should be a stream, up to its first content. */
 async function receiveEvents(
   head: UpstreamResponse,
-  expected: ReceiveOptions,
+  options: ReceiveOptions,
   call: ProviderCall,
 ): Promise<ReceivedResponse | FailedResponse> {
   const { receiveStream } = await loadReceiveStream()
-  const received = await receiveStream(head, expected, call)
+  const received = await receiveStream(head, options, call)
   if (received.kind !== undefined) return received
-  return (await loadUnexpected()).receiveUncommitted(received, head, expected, call)
+  return (await loadUnexpected()).receiveUncommitted(received, head, options, call)
 }
 
 /** Wraps the body so that it rejects with `UPSTREAM_CUT` if it is shorter than its headers declare, which not every HTTP client notices. */

@@ -23,76 +23,74 @@ type ReceivedOutcome = ReceivedResponse | FailedResponse
 /** Reads a response with a stream's content type to a request that didn't set `stream`. Rejects if reading its body fails, or if it is too large. */
 export async function receiveUnrequestedStream(
   head: UpstreamResponse,
-  expected: ReceiveOptions,
+  options: ReceiveOptions,
 ): Promise<ReceivedOutcome> {
   const { isEvents, body } = await peekBody(head.body)
   const response = new ResponseWithBody(head, body)
-  return isEvents && expected.reader.assemblesEvents
-    ? gatherBody(response, expected)
-    : receiveObject(response, expected)
+  return isEvents && options.reader.assemblesEvents ? gatherBody(response, options) : receiveObject(response, options)
 }
 
 /** Reads a response without a stream's content type to a request that set `stream`. Rejects if reading its body fails, or if it is too large. */
 export async function receiveMislabelled(
   head: UpstreamResponse,
-  expected: ReceiveOptions,
+  options: ReceiveOptions,
   call: ProviderCall,
 ): Promise<ReceivedOutcome> {
-  const { format, limits } = expected
+  const { format, limits } = options
   call.setTotalTimeout(limits.totalTimeoutMs)
   const { isEvents, body } = await peekBody(head.body, format)
   const response = new ResponseWithBody(head, body)
-  if (!isEvents) return receiveObject(response, expected)
+  if (!isEvents) return receiveObject(response, options)
   call.setTotalTimeout(limits.headersTimeoutMs)
-  return receiveEvents(response, expected, call)
+  return receiveEvents(response, options, call)
 }
 
 /** Reads a response that contained no events: a response with a wrong content type, or a failure. */
 export async function receiveUncommitted(
-  { unread, ...error }: UncommittedStream,
+  { unreadChunks, ...error }: UncommittedStream,
   head: UpstreamResponse,
-  expected: ReceiveOptions,
+  options: ReceiveOptions,
   call: ProviderCall,
 ): Promise<ReceivedOutcome> {
-  const found = unread && recognizeChunks(unread, expected)
-  if (!found) return (await loadFailureReader()).readEmbeddedError(error, head, expected)
-  const response = new ResponseWithBody(head, found.body)
-  return found.isEvents ? receiveEvents(response, expected, call) : receiveObject(response, expected)
+  const recognized = unreadChunks && recognizeChunks(unreadChunks, options)
+  if (!recognized) return (await loadFailureReader()).readEmbeddedError(error, head, options)
+  const response = new ResponseWithBody(head, recognized.body)
+  return recognized.isEvents ? receiveEvents(response, options, call) : receiveObject(response, options)
 }
 
 /** Reads a body that isn't a JSON object: an object in an array, events, or a failure. */
 export async function receiveNonObject(
   bytes: Uint8Array,
   head: UpstreamResponse,
-  expected: ReceiveOptions,
+  options: ReceiveOptions,
 ): Promise<ReceivedOutcome> {
   const text = decodeUtf8Lenient(bytes)
-  const found = recognizeBody(bytes, tryParseJson(text), expected)
-  if (!found) return { kind: 'failure', failure: createNoJsonFailure(text) }
-  const response = new ResponseWithBody(head, found.body)
-  return found.isEvents ? gatherBody(response, expected) : receiveObject(response, expected)
+  const recognized = recognizeBody(bytes, tryParseJson(text), options)
+  if (!recognized) return { kind: 'failure', failure: createNoJsonFailure(text) }
+  const response = new ResponseWithBody(head, recognized.body)
+  return recognized.isEvents ? gatherBody(response, options) : receiveObject(response, options)
 }
 
 /** Reads a response that should be a JSON object. Rejects if reading its body fails, or if it is too large. */
-async function receiveObject(head: UpstreamResponse, expected: ReceiveOptions): Promise<ReceivedOutcome> {
-  const bytes = await readBytes(head, expected)
-  return (await readResponse(bytes, head, expected)) ?? receiveNonObject(bytes, head, expected)
+async function receiveObject(head: UpstreamResponse, options: ReceiveOptions): Promise<ReceivedOutcome> {
+  const bytes = await readBytes(head, options)
+  return (await readResponse(bytes, head, options)) ?? receiveNonObject(bytes, head, options)
 }
 
 /** Reads a response that should be a stream, up to its first content. Rejects if reading the body fails. */
 async function receiveEvents(
   head: UpstreamResponse,
-  expected: ReceiveOptions,
+  options: ReceiveOptions,
   call: ProviderCall,
 ): Promise<ReceivedOutcome> {
-  const received = await receiveStream(head, expected, call)
-  return received.kind !== undefined ? received : receiveUncommitted(received, head, expected, call)
+  const received = await receiveStream(head, options, call)
+  return received.kind !== undefined ? received : receiveUncommitted(received, head, options, call)
 }
 
 /** Gathers the complete response from events that the client didn't request. */
-async function gatherBody(head: UpstreamResponse, expected: ReceiveOptions): Promise<ReceivedOutcome> {
-  const gathered = await gatherEvents(head, expected)
-  return 'kind' in gathered ? gathered : (await loadFailureReader()).readEmbeddedError(gathered, head, expected)
+async function gatherBody(head: UpstreamResponse, options: ReceiveOptions): Promise<ReceivedOutcome> {
+  const gathered = await gatherEvents(head, options)
+  return 'kind' in gathered ? gathered : (await loadFailureReader()).readEmbeddedError(gathered, head, options)
 }
 
 /** A body that was recognized by its start, regardless of its content type: events, or probably a JSON object. */
@@ -106,39 +104,45 @@ interface RecognizedBody {
  * counts as a stream if the format has such arrays.
  */
 async function peekBody(body: ByteStream, format?: UpstreamFormat): Promise<RecognizedBody> {
-  const seen: Uint8Array[] = []
+  const peekedChunks: Uint8Array[] = []
   let size = 0
-  let first: number | undefined
-  while (first === undefined && size < MAX_BLANK_BYTES) {
+  let firstByte: number | undefined
+  while (firstByte === undefined && size < MAX_BLANK_BYTES) {
     const chunk = await body.next()
     if (!chunk) break
-    seen.push(chunk)
+    peekedChunks.push(chunk)
     size += chunk.length
-    first = findFirstByte(chunk)
+    firstByte = findFirstByte(chunk)
   }
-  return recognizeEvents(createStream(seen, body), first, format) ?? { isEvents: false, body: createStream(seen, body) }
+  return (
+    recognizeEvents(createStream(peekedChunks, body), firstByte, format) ?? {
+      isEvents: false,
+      body: createStream(peekedChunks, body),
+    }
+  )
 }
 
 /** Recognizes a stream body without events by its start. Returns `undefined` if it is neither an object nor an array. */
 function recognizeChunks(chunks: readonly Uint8Array[], { format }: ReceiveOptions): RecognizedBody | undefined {
   const bytes = removeComments(concatBytes(chunks))
-  const first = findFirstByte(bytes)
-  if (first === OBJECT_START) return { isEvents: false, body: createStream([bytes]) }
-  if (first !== ARRAY_START) return undefined
-  return recognizeEvents(createStream([bytes]), first, format) ?? { isEvents: false, body: createStream([bytes]) }
+  const firstByte = findFirstByte(bytes)
+  if (firstByte === OBJECT_START) return { isEvents: false, body: createStream([bytes]) }
+  if (firstByte !== ARRAY_START) return undefined
+  return recognizeEvents(createStream([bytes]), firstByte, format) ?? { isEvents: false, body: createStream([bytes]) }
 }
 
 /** Recognizes a body that isn't a JSON object: an array with a single object, or a stream. `json` is the body's value if it is JSON. */
-function recognizeBody(bytes: Uint8Array, json: unknown, expected: ReceiveOptions): RecognizedBody | undefined {
-  const { format, reader, stream } = expected
+function recognizeBody(bytes: Uint8Array, json: unknown, options: ReceiveOptions): RecognizedBody | undefined {
+  const { format, reader, isStreaming } = options
   if (Array.isArray(json) && json.length === 1 && isObject(json[0])) {
     const text = decodeUtf8Lenient(bytes)
     const element = text.slice(text.indexOf('[') + 1, text.lastIndexOf(']')).trim()
     return { isEvents: false, body: createStream([encodeUtf8(element)]) }
   }
-  if (stream || !reader.assemblesEvents) return undefined
-  const bare = removeComments(bytes)
-  if (bare !== bytes && findFirstByte(bare) === OBJECT_START) return { isEvents: false, body: createStream([bare]) }
+  if (isStreaming || !reader.assemblesEvents) return undefined
+  const uncommentedBytes = removeComments(bytes)
+  if (uncommentedBytes !== bytes && findFirstByte(uncommentedBytes) === OBJECT_START)
+    return { isEvents: false, body: createStream([uncommentedBytes]) }
   return recognizeEvents(createStream([bytes]), findFirstByte(bytes), format)
 }
 
@@ -151,12 +155,12 @@ function removeComments(bytes: Uint8Array): Uint8Array {
 /** Returns the body as events if its first byte shows that it is a stream. */
 function recognizeEvents(
   body: ByteStream,
-  first: number | undefined,
+  firstByte: number | undefined,
   format?: UpstreamFormat,
 ): RecognizedBody | undefined {
-  if (first === undefined) return undefined
-  if (EVENT_START_CODES.has(first)) return { isEvents: true, body }
-  return format?.streamsArrays && first === ARRAY_START
+  if (firstByte === undefined) return undefined
+  if (EVENT_START_CODES.has(firstByte)) return { isEvents: true, body }
+  return format?.streamsArrays && firstByte === ARRAY_START
     ? { isEvents: true, body: convertArrayToEvents(body) }
     : undefined
 }
@@ -187,11 +191,11 @@ const BLANK_CODES: ReadonlySet<number> = new Set([...toCharCodes(' \t\r\n'), 0xe
 
 const findFirstByte = (bytes: Uint8Array) => bytes.find((byte) => !BLANK_CODES.has(byte))
 
-function createStream(seen: readonly Uint8Array[], rest?: ByteStream): ByteStream {
+function createStream(chunks: readonly Uint8Array[], remainingBody?: ByteStream): ByteStream {
   let position = 0
   return {
-    next: async () => seen[position++] ?? rest?.next(),
-    cancel: (reason) => rest?.cancel(reason),
+    next: async () => chunks[position++] ?? remainingBody?.next(),
+    cancel: (reason) => remainingBody?.cancel(reason),
   }
 }
 
@@ -237,7 +241,7 @@ async function gatherEvents(
   const response: BufferedResponse = { kind: 'whole', head, bytes: EMPTY_BYTES, json: {}, usage: state.usage, events }
   if (state.hasStarted) return response
   const text = events.map(({ event, data }) => `event: ${event}\n${data}`).join('\n')
-  return { kind: 'failure', failure: emptyResponseFailure, ...(containsTurnEnd(text) && { empty: response }) }
+  return { kind: 'failure', failure: emptyResponseFailure, ...(containsTurnEnd(text) && { unusedResponse: response }) }
 }
 
 const EMPTY_BYTES = new Uint8Array(0)

@@ -106,7 +106,7 @@ export const wouldRepeatFailure = ({ provider, model }: RouteTarget, { failures 
 export function recordFailure(failedAttempt: FailedAttempt, { failures }: Progress): void {
   const index = failures.findIndex((attempt) => isSameTarget(attempt.route.target, failedAttempt.route.target))
   const [earlierAttempt] = index >= 0 ? failures.splice(index, 1) : []
-  earlierAttempt?.empty?.log.recordEmptyDropped(earlierAttempt.failure)
+  earlierAttempt?.unusedAttempt?.log.recordEmptyDropped(earlierAttempt.failure)
   failures.push(failedAttempt)
 }
 

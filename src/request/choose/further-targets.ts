@@ -169,7 +169,7 @@ export class FurtherTargets {
     const { failure } = outcome
     const { operation } = this.#request.call.endpoint
     if (failure.lacksEndpoint && operation.missing?.isTranslated) {
-      this.#request.context.missingEndpoints.noteMissing(route.target, operation)
+      this.#request.context.missingEndpoints.recordMissing(route.target, operation)
       this.#translatedRetry = route
       this.#attemptCount -= 1
       return
@@ -191,7 +191,7 @@ export class FurtherTargets {
 
   /** Counts empty responses that the client didn't get against their targets. */
   close(): void {
-    for (const { empty, failure } of this.failures) empty?.log.recordEmptyDropped(failure)
+    for (const { unusedAttempt, failure } of this.failures) unusedAttempt?.log.recordEmptyDropped(failure)
   }
 
   getVerdict(): NoTarget {

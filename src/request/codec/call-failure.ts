@@ -91,8 +91,8 @@ export const unreadableCredentialFailure: Failure = {
 export const createContentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })
 
 /** Creates the failure for a complete response without the requested content, such as "an image". */
-export const createMissingContentFailure = (missing: string): Failure => ({
-  ...createContentFailure(`The provider returned a response without ${missing}.`),
+export const createMissingContentFailure = (missingContent: string): Failure => ({
+  ...createContentFailure(`The provider returned a response without ${missingContent}.`),
   lacksContent: true,
 })
 
@@ -131,13 +131,13 @@ export function toStreamFailure(error: StreamError, nowMs: number): StreamFailur
   if (!errorReaders) return { class: 'server' }
   const { readErrorResponse, getErrorMeaning, isModelSpecific } = errorReaders
   const { status, error: body } = error
-  const reading = readErrorResponse({ status, body: { error: body }, header: () => undefined, nowMs })
-  const { kind, retryAfterMs } = reading
-  return { class: getErrorMeaning(kind).class, ...(isModelSpecific(reading) && { level: 'model' }), retryAfterMs }
+  const errorReading = readErrorResponse({ status, body: { error: body }, header: () => undefined, nowMs })
+  const { kind, retryAfterMs } = errorReading
+  return { class: getErrorMeaning(kind).class, ...(isModelSpecific(errorReading) && { level: 'model' }), retryAfterMs }
 }
 
 /** Replaces statuses of 600 and above, which HTTP doesn't define and platforms don't send. */
-export const toSendableStatus = (sent: number): number => (sent > 599 ? 502 : sent)
+export const toSendableStatus = (status: number): number => (status > 599 ? 502 : status)
 
 /** Creates the error for a request if all its targets are draining. */
 export const createDrainingError = (model: string): GatewayError =>

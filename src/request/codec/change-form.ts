@@ -3,7 +3,7 @@ import { formatScalar, isObject, type JsonObject } from '../../lib/json.ts'
 import { type FormField, type FormPart, isFile } from '../../lib/multipart.ts'
 
 /** Returns a form's parts with changed fields and file names. Files are kept, even if their field is removed. */
-export function changeForm(form: readonly FormPart[], before: JsonObject, after: JsonObject): FormPart[] {
+export function changeForm(form: readonly FormPart[], oldFields: JsonObject, newFields: JsonObject): FormPart[] {
   const fields = new Map<string, FormPart[]>()
   for (const part of form) {
     const { name } = parseFieldName(part.name)
@@ -11,27 +11,29 @@ export function changeForm(form: readonly FormPart[], before: JsonObject, after:
     if (parts) parts.push(part)
     else fields.set(name, [part])
   }
-  const isUnchanged = (name: string) => !Object.hasOwn(before, name) || before[name] === after[name]
-  const added = Object.entries(after).filter(([name]) => !Object.hasOwn(before, name))
+  const isUnchanged = (name: string) => !Object.hasOwn(oldFields, name) || oldFields[name] === newFields[name]
+  const addedFields = Object.entries(newFields).filter(([name]) => !Object.hasOwn(oldFields, name))
   return [
-    ...[...fields].flatMap(([name, parts]) => (isUnchanged(name) ? parts : changeField(parts, name, after[name]))),
-    ...added.flatMap(([name, value]) => createFields(name, value)),
+    ...[...fields].flatMap(([name, parts]) => (isUnchanged(name) ? parts : changeField(parts, name, newFields[name]))),
+    ...addedFields.flatMap(([name, value]) => createFields(name, value)),
   ]
 }
 
 /** Returns one field's parts with a new value. A list's new items follow its existing parts. */
 function changeField(parts: readonly FormPart[], name: string, value: unknown): FormPart[] {
-  const isNested = parts.some((part) => parseFieldName(part.name).nestedName !== undefined)
-  if ((isNested || isObject(value)) && !parts.some(isFile)) return createFields(name, value)
+  const hasNestedFields = parts.some((part) => parseFieldName(part.name).nestedName !== undefined)
+  if ((hasNestedFields || isObject(value)) && !parts.some(isFile)) return createFields(name, value)
   const items: unknown[] = Array.isArray(value) ? value : [value]
-  const changed = parts.flatMap((part, index): FormPart[] => {
+  const changedParts = parts.flatMap((part, index): FormPart[] => {
     const { nestedName } = parseFieldName(part.name)
     const item = nestedName === undefined ? items[index] : isObject(value) ? value[nestedName] : undefined
     if (!isFile(part)) return createField(part.name, item)
     return [isObject(item) && typeof item.fileName === 'string' ? { ...part, fileName: item.fileName } : part]
   })
-  const added = items.slice(parts.length).flatMap((item, index) => createField(getItemName(parts, index + 1), item))
-  return [...changed, ...added]
+  const addedParts = items
+    .slice(parts.length)
+    .flatMap((item, index) => createField(getItemName(parts, index + 1), item))
+  return [...changedParts, ...addedParts]
 }
 
 /** Returns the name for an item that follows a list's parts: `a[2]` after `a[1]`, otherwise the last part's name. */

@@ -120,7 +120,7 @@ export interface CodecContext {
   /** Lazy-loads the code that requests stream usage. */
   loadUsageRequests(): Promise<UsageRequests>
   /** Lazy-loads the translation. */
-  translation(): Promise<Translation>
+  loadTranslation(): Promise<Translation>
   missingEndpoints: EndpointMemory
   /** The items that Responses clients can refer to by ID. */
   items: ItemMemory
@@ -130,7 +130,7 @@ export interface CodecContext {
 export interface EndpointMemory {
   /** Returns whether the target was found to lack the endpoint within the last hour. */
   isMissing(target: RouteTarget, operation: Operation): boolean
-  noteMissing(target: RouteTarget, operation: Operation): void
+  recordMissing(target: RouteTarget, operation: Operation): void
 }
 
 /** The codecs that use the canonical format, with the data that they share across requests. */
@@ -144,7 +144,7 @@ export interface Translation {
   /** Returns the output format that the request specifies, or `undefined` if it specifies none or can't be read. */
   getOutputFormat(request: CodecRequest): Promise<OutputFormat | undefined>
   /** Reads a response as the client will see it. Returns `undefined` if it can't be read. */
-  readAnswer(
+  readCanonicalResponse(
     response: Pick<BufferedResponse, 'json' | 'bytes' | 'events'>,
     source: ResponseSource,
   ): Promise<CanonicalResponse | undefined>

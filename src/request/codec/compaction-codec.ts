@@ -47,32 +47,36 @@ export async function translateExchange(
   const setup = await setUpTranslation(request, target)
   const isCompaction = call.endpoint.operation === operations.compact
   const parsed = setup.client.parseRequest(setup.body, { ...setup.parseContext, isCompaction })
-  const { sent, ...conversion } = planCompaction(parsed, {
+  const { canonicalRequest, ...conversion } = planCompaction(parsed, {
     window: getContextWindow(context.catalog, target),
     summary: memory.summaries.get(call),
   })
-  return { ...(await prepareForTarget(sent, setup, { request, target, memory })), ...conversion }
+  return { ...(await prepareForTarget(canonicalRequest, setup, { request, target, memory })), ...conversion }
 }
 
 /** Determines which request to send to the target. `summary` is the conversation's summary, if there already is one. */
 function planCompaction(
   parsed: CanonicalRequest,
   { window, summary }: { window: number | undefined; summary: string | undefined },
-): ResponseConversion & { sent: CanonicalRequest } {
+): ResponseConversion & { canonicalRequest: CanonicalRequest } {
   const { compact, turns, tools } = parsed
   if (compact === 'now')
     return {
-      sent: buildSummaryRequest(parsed),
+      canonicalRequest: buildSummaryRequest(parsed),
       isPreliminary: false,
       convertResponse: toCompaction,
       convertStream: toCompactionStream,
     }
   if (compact === undefined || !shouldCompact(compact, estimateTokens({ turns, tools }), window))
-    return { sent: parsed, isPreliminary: false, ...UNCHANGED_CONVERSION }
+    return { canonicalRequest: parsed, isPreliminary: false, ...UNCHANGED_CONVERSION }
   if (summary === undefined)
-    return { sent: { ...buildSummaryRequest(parsed), stream: false }, isPreliminary: true, ...UNCHANGED_CONVERSION }
+    return {
+      canonicalRequest: { ...buildSummaryRequest(parsed), stream: false },
+      isPreliminary: true,
+      ...UNCHANGED_CONVERSION,
+    }
   return {
-    sent: buildContinuationRequest(parsed, summary),
+    canonicalRequest: buildContinuationRequest(parsed, summary),
     isPreliminary: false,
     convertResponse: (response) => prependCompaction(response, summary),
     convertStream: (emit) => prependStreamCompaction(summary, emit),

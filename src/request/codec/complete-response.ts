@@ -41,7 +41,7 @@ export async function completeBufferedResponse(
 }
 
 /** Maximum time to poll a job, and the first and maximum wait between polls, in ms. */
-const JOB_MS = 300_000
+const JOB_TIMEOUT_MS = 300_000
 const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 3_000
 
@@ -51,22 +51,22 @@ const MAX_FAILURES = 5
 async function awaitJob(jobPoll: JobPoll, job: JobPolling, options: PendingCompletion): Promise<JsonObject> {
   const { clock } = options.context
   const call = createPollCall(jobPoll, job, options.call)
-  const until = clock.now() + JOB_MS
-  let failures = 0
+  const deadline = clock.now() + JOB_TIMEOUT_MS
+  let failedPolls = 0
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS)) {
     await pause(waitMs, options)
-    if (clock.now() > until)
+    if (clock.now() > deadline)
       throw gatewayError('UPSTREAM_TIMEOUT', {
-        message: `The provider's job took longer than ${JOB_MS / 1000} s.`,
+        message: `The provider's job took longer than ${JOB_TIMEOUT_MS / 1000} s.`,
       })
     const json = await poll(call, options)
-    failures = json ? 0 : failures + 1
-    if (failures >= MAX_FAILURES)
+    failedPolls = json ? 0 : failedPolls + 1
+    if (failedPolls >= MAX_FAILURES)
       throw gatewayError('UPSTREAM_INVALID', { message: 'The provider did not report the status of its job.' })
-    const state = json && job.readState(json)
-    if (json && state === 'done') return json
-    if (state === 'failed') throw gatewayError('UPSTREAM_INVALID', { message: "The provider's job failed." })
-    if (state === 'refused')
+    const jobState = json && job.readState(json)
+    if (json && jobState === 'done') return json
+    if (jobState === 'failed') throw gatewayError('UPSTREAM_INVALID', { message: "The provider's job failed." })
+    if (jobState === 'refused')
       throw gatewayError('INVALID_REQUEST', { message: "The provider's content filter blocked the request." })
   }
 }
@@ -76,20 +76,20 @@ async function awaitJob(jobPoll: JobPoll, job: JobPolling, options: PendingCompl
  * a vendor can't direct the gateway to another host. The credential is sent only to the original origin, or within the vendor's domain.
  */
 function createPollCall(
-  { url: address, body }: JobPoll,
+  { url: rawUrl, body }: JobPoll,
   { domain }: JobPolling,
-  submitted: UpstreamCall,
+  submittedCall: UpstreamCall,
 ): UpstreamCall {
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  const submittedUrl = new URL(submitted.url)
-  const isOwn = url?.origin === submittedUrl.origin && url.username === '' && url.password === ''
+  const url = URL.canParse(rawUrl) ? new URL(rawUrl) : undefined
+  const submittedUrl = new URL(submittedCall.url)
+  const isSameOrigin = url?.origin === submittedUrl.origin && url.username === '' && url.password === ''
   const isVendorUrl = url !== undefined && domain !== undefined && isOnDomain(domain, url)
-  if (!url || (!isOwn && !isVendorUrl))
+  if (!url || (!isSameOrigin && !isVendorUrl))
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a job URL on a different host.' })
-  const isTrusted = isOwn || (domain !== undefined && isOnDomain(domain, submittedUrl))
+  const isTrusted = isSameOrigin || (domain !== undefined && isOnDomain(domain, submittedUrl))
   const headers: Record<string, string> = { accept: 'application/json' }
   for (const name of CREDENTIAL_HEADERS) {
-    const value = submitted.headers[name]
+    const value = submittedCall.headers[name]
     if (isTrusted && value !== undefined) headers[name] = value
   }
   url.hash = ''
@@ -109,11 +109,11 @@ const isOnDomain = (domain: string, { protocol, port, hostname, username, passwo
   (hostname === domain || hostname.endsWith(`.${domain}`))
 
 function pause(ms: number, { context, scope }: PendingCompletion): Promise<void> {
-  let cancel = () => {}
-  const passed = new Promise<void>((resolve) => {
-    cancel = startDeadline(context.clock, ms, resolve)
+  let cancelDeadline = () => {}
+  const timeout = new Promise<void>((resolve) => {
+    cancelDeadline = startDeadline(context.clock, ms, resolve)
   })
-  return scope.race(passed).finally(() => cancel())
+  return scope.race(timeout).finally(() => cancelDeadline())
 }
 
 /** Polls a job. Returns `undefined` if the provider is unreachable now. Rejects if the client has disconnected or the provider rejects the poll. */
@@ -145,10 +145,16 @@ async function poll(
 /** Creates a function that downloads images. All of a response's images share one size limit, the same as for a request. */
 function createDownload({ context, scope, limits }: PendingCompletion): CompletionTools['download'] {
   const { fetch, clock } = context
-  const allowance = { left: limits.maxImageBytes }
-  return async (address) => {
-    if (!URL.canParse(address)) return undefined
-    const found = await download(new URL(address), { fetch, clock, scope, allowance, maxBytes: limits.maxImageBytes })
-    return found.problem === undefined ? found : undefined
+  const allowance = { remainingBytes: limits.maxImageBytes }
+  return async (rawUrl) => {
+    if (!URL.canParse(rawUrl)) return undefined
+    const downloaded = await download(new URL(rawUrl), {
+      fetch,
+      clock,
+      scope,
+      allowance,
+      maxBytes: limits.maxImageBytes,
+    })
+    return downloaded.problem === undefined ? downloaded : undefined
   }
 }

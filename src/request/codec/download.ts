@@ -13,7 +13,7 @@ export interface DownloadOptions {
   /** Ends when the client stops waiting. */
   scope: Scope
   /** The remaining bytes, shared by all downloads of a request; each download reduces them. */
-  allowance: { left: number }
+  allowance: { remainingBytes: number }
   /** The size limit of this download in bytes. Default: 20 MiB. */
   maxBytes?: number
 }
@@ -30,24 +30,24 @@ export async function download(
   { fetch, clock, scope, allowance, maxBytes = MAX_BYTES }: DownloadOptions,
 ): Promise<Download> {
   let call: ProviderCall | undefined
-  let stopped: { reason: unknown } | undefined
+  let cancellation: { reason: unknown } | undefined
   const cancelDeadline = startDeadline(clock, TIMEOUT_MS, () => stop(TOO_SLOW_REASON))
   scope.add(stop)
 
   function stop(reason: unknown) {
-    stopped ??= { reason }
+    cancellation ??= { reason }
     call?.cancel(reason)
   }
 
-  async function follow(): Promise<Download> {
+  async function followRedirects(): Promise<Download> {
     let currentUrl = url
     for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
       const problem = findUrlProblem(currentUrl)
       if (problem) return { problem: hops > 0 ? `it redirects, but ${problem}` : problem }
-      if (stopped) throw stopped.reason
+      if (cancellation) throw cancellation.reason
       call = new ProviderCall({ clock, limits: NO_TIMEOUTS })
       const response = await call.open({ url: currentUrl.href, method: 'GET', headers: HEADERS }, fetch)
-      if (!REDIRECT_STATUSES.has(response.status)) return read(response, { allowance, maxBytes })
+      if (!REDIRECT_STATUSES.has(response.status)) return readDownload(response, { allowance, maxBytes })
       call.cancel(DONE_REASON)
       const location = response.header('location')
       if (!location || !URL.canParse(location, currentUrl.href)) break
@@ -58,12 +58,12 @@ export async function download(
   }
 
   try {
-    const found = await follow()
-    if (found.problem) stop(DONE_REASON)
-    return found
+    const result = await followRedirects()
+    if (result.problem) stop(DONE_REASON)
+    return result
   } catch {
     if (scope.hasEnded) throw scope.reason
-    const isSlow = stopped?.reason === TOO_SLOW_REASON
+    const isSlow = cancellation?.reason === TOO_SLOW_REASON
     return { problem: isSlow ? `it took longer than ${TIMEOUT_MS / 1_000} s` : 'the server could not be reached' } // the platform's error may quote the URL
   } finally {
     cancelDeadline()
@@ -72,38 +72,38 @@ export async function download(
 }
 
 /** Reads a response. A redirect that the platform hides has status 0. */
-async function read(
+async function readDownload(
   response: UpstreamResponse,
-  { allowance, maxBytes }: { allowance: { left: number }; maxBytes: number },
+  { allowance, maxBytes }: { allowance: { remainingBytes: number }; maxBytes: number },
 ): Promise<Download> {
   const { status, body } = response
   if (status !== 200) return { problem: status === 0 ? 'it redirects' : `the server returned status ${status}` }
   const [essence = ''] = (response.header('content-type') ?? '').split(';')
   const mediaType = essence.trim().toLowerCase()
   if (!MEDIA_TYPES.test(mediaType)) return { problem: 'its media type is not supported' }
-  let problem = findExcess(Number(response.header('content-length') ?? 0), allowance.left, maxBytes)
+  let problem = findSizeProblem(Number(response.header('content-length') ?? 0), allowance.remainingBytes, maxBytes)
   const parts: Uint8Array[] = []
-  let size = 0
+  let totalBytes = 0
   while (!problem) {
     const chunk = await body.next()
     if (!chunk) return { bytes: concatBytes(parts), mediaType }
     parts.push(chunk)
-    size += chunk.length
-    problem = findExcess(size, allowance.left + size - chunk.length, maxBytes)
-    allowance.left -= chunk.length
+    totalBytes += chunk.length
+    problem = findSizeProblem(totalBytes, allowance.remainingBytes + totalBytes - chunk.length, maxBytes)
+    allowance.remainingBytes -= chunk.length
   }
   return { problem }
 }
 
-function findExcess(size: number, allowed: number, maxBytes: number): string | undefined {
+function findSizeProblem(size: number, remainingBytes: number, maxBytes: number): string | undefined {
   if (size > maxBytes) return `it is larger than ${maxBytes / MIB} MiB`
-  return size > allowed ? `the files together are larger than ${MAX_BYTES_TOGETHER / MIB} MiB` : undefined
+  return size > remainingBytes ? `the files together are larger than ${MAX_TOTAL_BYTES / MIB} MiB` : undefined
 }
 
 const MIB = 1024 * 1024
 const MAX_BYTES = 20 * MIB
 /** The total size limit for a request's downloads. */
-export const MAX_BYTES_TOGETHER = 50 * MIB
+export const MAX_TOTAL_BYTES = 50 * MIB
 const TIMEOUT_MS = 10_000
 const NO_TIMEOUT = Number.POSITIVE_INFINITY
 /** Individual calls have no timeouts, because `TIMEOUT_MS` covers the entire download, including redirects. */

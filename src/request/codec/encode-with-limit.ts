@@ -8,10 +8,10 @@ import { encodeRequest } from './encode.ts'
  * `clamped:max_tokens=2048`. Strict mode doesn't reject this change, so strict requests are limited as well.
  */
 export async function encodeWithLimit(request: CodecRequest, target: RouteTarget, outputLimit: number): Promise<Codec> {
-  const place = getOutputLimit(request.call.endpoint)
-  const currentLimit = target.params?.maxTokens ?? place?.get(request.call.body) ?? Number.POSITIVE_INFINITY
-  if (!place || currentLimit <= outputLimit) return encodeRequest(request, target)
+  const limitField = getOutputLimit(request.call.endpoint)
+  const currentLimit = target.params?.maxTokens ?? limitField?.get(request.call.body) ?? Number.POSITIVE_INFINITY
+  if (!limitField || currentLimit <= outputLimit) return encodeRequest(request, target)
   const codec = await encodeRequest({ ...request, outputLimit }, target)
   const { warnings } = codec
-  return { ...codec, warnings: () => [...warnings(), `clamped:${place.name}=${outputLimit}`] }
+  return { ...codec, warnings: () => [...warnings(), `clamped:${limitField.name}=${outputLimit}`] }
 }

@@ -19,28 +19,33 @@ import { type ModelCall, replaceModelName, shouldSendArray } from './model-call.
 export async function encodeRequest(request: CodecRequest, routeTarget: RouteTarget): Promise<Codec> {
   const { call, context, format } = request
   const { endpoint } = call
-  const reading = request.table.loadCustomModels()
-  requireKind(request, routeTarget, getSettledValue(reading) ?? (await reading.catch(() => NO_MODELS)))
+  const customModelsPromise = request.table.loadCustomModels()
+  requireKind(
+    request,
+    routeTarget,
+    getSettledValue(customModelsPromise) ?? (await customModelsPromise.catch(() => NO_MODELS)),
+  )
   if (hasAdapters(endpoint)) {
     const [{ createKindCodec }] = await Promise.all([loadKindCodec(), context.estimates.load()])
     return createKindCodec(request, routeTarget)
   }
-  const shared = getSharedFormat(format.name)
+  const sharedFormat = getSharedFormat(format.name)
   const target = useClientFormat(format.name, routeTarget)
-  if (!shared || needsTranslation(request, target)) return (await context.translation()).createCodec(request, target)
+  if (!sharedFormat || needsTranslation(request, target))
+    return (await context.loadTranslation()).createCodec(request, target)
   if (requestsCompaction(call)) {
-    const translation = await context.translation()
+    const translation = await context.loadTranslation()
     if (await translation.needsCompaction(request, target)) return translation.createCodec(request, target)
   }
   const foreignId = endpoint.getReferences?.(call).find((id) => context.items.belongsToOtherOwner(request.owner, id))
   if (foreignId !== undefined) throw createUnknownItemError(foreignId)
-  const passedRequest = await passThrough(request, target, shared)
-  if (shared.name === 'anthropic-messages' && call.text.includes('x-anthropic-billing-header:'))
+  const passedRequest = await passThrough(request, target, sharedFormat)
+  if (sharedFormat.name === 'anthropic-messages' && call.text.includes('x-anthropic-billing-header:'))
     (await loadBilling()).removeBillingFromBody(passedRequest.request, target)
-  const isLimited = request.outputLimit !== undefined && endpoint.limitsOutput
+  const shouldLimitOutput = request.outputLimit !== undefined && endpoint.limitsOutput
   const codec =
-    isLimited || target.params
-      ? await (await context.translation()).applyOptions(request, target, passedRequest)
+    shouldLimitOutput || target.params
+      ? await (await context.loadTranslation()).applyOptions(request, target, passedRequest)
       : passedRequest
   if (!context.includesStreamUsage || !call.stream || !endpoint.mayRequestUsage?.(call.body)) return codec
   return (await context.loadUsageRequests()).requestUsage(request, target, codec)
@@ -57,8 +62,8 @@ const loadKindCodec = once(async () => {
 
 /** Returns the target with the client's own format, if the target also supports that format. */
 export const useClientFormat = (format: ClientFormat, target: RouteTarget): RouteTarget => {
-  const sharedFormat = target.format === format ? undefined : target.alsoSpeaks?.find((other) => other === format)
-  return sharedFormat ? { ...target, format: sharedFormat } : target
+  const matchingFormat = target.format === format ? undefined : target.alsoSpeaks?.find((other) => other === format)
+  return matchingFormat ? { ...target, format: matchingFormat } : target
 }
 
 function needsTranslation({ call, format, context, owner }: CodecRequest, target: RouteTarget): boolean {

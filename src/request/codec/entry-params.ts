@@ -32,8 +32,8 @@ function overrideOptions(
   target: RouteTarget,
 ): RequestOptions {
   const { operation } = call.endpoint
-  const isAnswer = operation === operations.generate || operation === operations.complete
-  const { maxTokens, stopSequences, reasoning, ...same } = isAnswer ? (target.params ?? {}) : {}
+  const isGeneration = operation === operations.generate || operation === operations.complete
+  const { maxTokens, stopSequences, reasoning, ...same } = isGeneration ? (target.params ?? {}) : {}
   const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty } = same
   const { show } = options.reasoning ?? {}
   return {
@@ -54,10 +54,10 @@ function overrideOptions(
  */
 export async function writeEntryParams(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec> {
   const { call, context, format } = request
-  const shared = getSharedFormat(format.name)
+  const sharedFormat = getSharedFormat(format.name)
   const { body } = codec.request
-  if (!shared || typeof body !== 'string') return codec
-  const translator = await shared.loadTranslator()
+  if (!sharedFormat || typeof body !== 'string') return codec
+  const translator = await sharedFormat.loadTranslator()
   const { optionFields } = translator
   const warnings = createWarnings({ isStrict: isStrict(request), names: translator.fieldNames })
   const targetTraits = getTraits(translator.traits, target, context.catalog)
@@ -65,22 +65,30 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   const traits: Translator['traits'] = isChat
     ? targetTraits
     : { ...targetTraits, outputLimitField: 'max_tokens', reasoning: { ...targetTraits.reasoning, control: 'none' } }
-  const origin = { format: shared.name, account: target.connection.id }
-  const into = { model: target.model, traits, origin, warnings }
+  const origin = { format: sharedFormat.name, account: target.connection.id }
+  const targetContext = { model: target.model, traits, origin, warnings }
 
   const params = overrideOptions({}, request, target)
   const sampling = getSampling(call.body, optionFields)
-  const options = prepareOptions({ ...sampling, ...params }, { ...into, supportedOptions: translator.supportedOptions })
+  const options = prepareOptions(
+    { ...sampling, ...params },
+    { ...targetContext, supportedOptions: translator.supportedOptions },
+  )
   const requestLimit = getOutputLimit(call.endpoint)?.get(call.body)
   if (requestLimit !== undefined) options.maxOutputTokens ??= requestLimit // reasoning must fit within the client's limit
-  resolveReasoning({ options, tools: [], toolChoice: undefined }, into)
-  const { body: wireBody } = translator.writeRequest({ ...PLACEHOLDER_REQUEST, model: target.model, options }, into)
+  resolveReasoning({ options, tools: [], toolChoice: undefined }, targetContext)
+  const { body: wireBody } = translator.writeRequest(
+    { ...PLACEHOLDER_REQUEST, model: target.model, options },
+    targetContext,
+  )
 
   const getPaths = (name: OptionName) => (optionFields[name] ?? []).map((field) => field.split('.'))
-  const isKept = (name: OptionName) => getPaths(name).some((path) => getValue(wireBody, path) === sampling[name])
-  const set = Object.keys(params) as OptionName[] // `EntryParams` has no other keys
-  const overriddenSampling = SAMPLING_OPTIONS.filter((name) => name in sampling && !(name in params) && !isKept(name))
-  const paths = [...set, ...overriddenSampling].flatMap(getPaths)
+  const isUnchanged = (name: OptionName) => getPaths(name).some((path) => getValue(wireBody, path) === sampling[name])
+  const paramNames = Object.keys(params) as OptionName[] // `EntryParams` has no other keys
+  const overriddenSampling = SAMPLING_OPTIONS.filter(
+    (name) => name in sampling && !(name in params) && !isUnchanged(name),
+  )
+  const paths = [...paramNames, ...overriddenSampling].flatMap(getPaths)
   const text = paths.reduce((body, path) => {
     const value = getValue(wireBody, path)
     return value === undefined ? removeField(body, path) : setField(body, path, value)
@@ -116,38 +124,38 @@ function getSampling(body: JsonObject, optionFields: Translator['optionFields'])
 /** Lists a field name's spellings: Google also accepts snake_case. */
 const listSpellings = (name: string): string[] => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
 
-function getValue(object: JsonObject, [name = '', ...rest]: readonly string[]): unknown {
-  const found = listSpellings(name).find((spelling) => Object.hasOwn(object, spelling))
-  const value = found === undefined ? undefined : object[found]
-  if (rest.length === 0) return value ?? undefined
-  return isObject(value) ? getValue(value, rest) : undefined
+function getValue(object: JsonObject, [name = '', ...nestedPath]: readonly string[]): unknown {
+  const spelling = listSpellings(name).find((spelling) => Object.hasOwn(object, spelling))
+  const value = spelling === undefined ? undefined : object[spelling]
+  if (nestedPath.length === 0) return value ?? undefined
+  return isObject(value) ? getValue(value, nestedPath) : undefined
 }
 
 const hasField = (text: string, name: string) => scanTopLevel(text, [name]).spans.length > 0
 
 /** Removes a field from an object's text. An object that becomes empty is also removed. */
-function removeField(text: string, [name = '', ...rest]: readonly string[]): string {
+function removeField(text: string, [name = '', ...nestedPath]: readonly string[]): string {
   return listSpellings(name).reduce((body, spelling) => {
     if (!hasField(body, spelling)) return body
-    if (rest.length === 0) return removeMember(body, spelling)
+    if (nestedPath.length === 0) return removeMember(body, spelling)
     let isEmpty = false
-    const without = setMember(body, spelling, (value = '') => {
+    const updatedBody = setMember(body, spelling, (value = '') => {
       if (!value.startsWith('{')) return value
-      const inner = removeField(value, rest)
-      isEmpty ||= inner !== value && /^\{\s*\}$/.test(inner)
-      return inner
+      const innerText = removeField(value, nestedPath)
+      isEmpty ||= innerText !== value && /^\{\s*\}$/.test(innerText)
+      return innerText
     })
-    return isEmpty ? removeMember(without, spelling) : without
+    return isEmpty ? removeMember(updatedBody, spelling) : updatedBody
   }, text)
 }
 
 /** Sets a field exactly once in an object's text. An existing field keeps its spelling. */
-function setField(text: string, [name = '', ...rest]: readonly string[], value: unknown): string {
-  const [spelling = name, ...others] = listSpellings(name).filter((candidate) => hasField(text, candidate))
-  const once = others.reduce((body, other) => removeField(body, [other, ...rest]), text)
-  return setMember(once, spelling, (currentValue) =>
-    rest.length === 0
+function setField(text: string, [name = '', ...nestedPath]: readonly string[], value: unknown): string {
+  const [spelling = name, ...otherSpellings] = listSpellings(name).filter((candidate) => hasField(text, candidate))
+  const deduplicatedText = otherSpellings.reduce((body, other) => removeField(body, [other, ...nestedPath]), text)
+  return setMember(deduplicatedText, spelling, (currentValue) =>
+    nestedPath.length === 0
       ? JSON.stringify(value)
-      : setField(currentValue?.startsWith('{') ? currentValue : '{}', rest, value),
+      : setField(currentValue?.startsWith('{') ? currentValue : '{}', nestedPath, value),
   )
 }

@@ -2,13 +2,16 @@ import { gatewayError } from '../../errors.ts'
 import { readImageHeader } from '../../protocols/kinds/image/image-header.ts'
 import type { FetchedImages } from '../../protocols/kinds/kind-adapters.ts'
 import type { CodecRequest } from './codec.ts'
-import { download, findUrlProblem, MAX_BYTES_TOGETHER } from './download.ts'
+import { download, findUrlProblem, MAX_TOTAL_BYTES } from './download.ts'
 import type { ModelCall } from './model-call.ts'
 
-type FetchedPicture = { bytes: Uint8Array; type: string; problem?: undefined } | { problem: string }
+type FetchedImage = { bytes: Uint8Array; type: string; problem?: undefined } | { problem: string }
 
 /** Each request's downloads by URL, kept for its next targets, and the bytes that it may still download. */
-const fetched = new WeakMap<ModelCall, { allowance: { left: number }; images: Map<string, Promise<FetchedPicture>> }>()
+const imagesByCall = new WeakMap<
+  ModelCall,
+  { allowance: { remainingBytes: number }; images: Map<string, Promise<FetchedImage>> }
+>()
 
 /**
  * Downloads the images at these URLs, each once per request: only over HTTPS from public host names, without credentials, and at most 50 MiB in total.
@@ -18,30 +21,30 @@ export async function fetchImages(
   urls: readonly string[],
   { scope, call, context }: CodecRequest,
 ): Promise<FetchedImages> {
-  const callImages = fetched.get(call) ?? { allowance: { left: MAX_BYTES_TOGETHER }, images: new Map() }
-  fetched.set(call, callImages)
+  const callImages = imagesByCall.get(call) ?? { allowance: { remainingBytes: MAX_TOTAL_BYTES }, images: new Map() }
+  imagesByCall.set(call, callImages)
   const { allowance, images } = callImages
 
-  async function load(url: URL): Promise<FetchedPicture> {
+  async function fetchImage(url: URL): Promise<FetchedImage> {
     const problem = findUrlProblem(url)
     if (problem) return { problem }
     if (!scope) return { bytes: new Uint8Array(0), type: 'image/png' }
-    const found = await download(url, { fetch: context.fetch, clock: context.clock, scope, allowance })
-    if (found.problem !== undefined) return found
-    const { type } = readImageHeader(found.bytes) ?? {}
-    return type === undefined ? { problem: 'it is not a PNG, WebP, or JPEG image' } : { bytes: found.bytes, type }
+    const downloaded = await download(url, { fetch: context.fetch, clock: context.clock, scope, allowance })
+    if (downloaded.problem !== undefined) return downloaded
+    const { type } = readImageHeader(downloaded.bytes) ?? {}
+    return type === undefined ? { problem: 'it is not a PNG, WebP, or JPEG image' } : { bytes: downloaded.bytes, type }
   }
 
-  const all = urls.map(async (address) => {
+  const fetchedImages = urls.map(async (address) => {
     const url = new URL(address)
-    const loading = images.get(address) ?? load(url)
-    images.set(address, loading)
-    const found = await loading
-    if (found.problem === undefined) return [address, found] as const
+    const imagePromise = images.get(address) ?? fetchImage(url)
+    images.set(address, imagePromise)
+    const image = await imagePromise
+    if (image.problem === undefined) return [address, image] as const
     throw gatewayError('INVALID_REQUEST', {
-      message: `"image": the target does not accept URLs, and the gateway cannot fetch this image from "${url.hostname}": ${found.problem}. Send it as a data URL.`,
+      message: `"image": the target does not accept URLs, and the gateway cannot fetch this image from "${url.hostname}": ${image.problem}. Send it as a data URL.`,
       data: { param: 'image' },
     })
   })
-  return new Map(await Promise.all(all))
+  return new Map(await Promise.all(fetchedImages))
 }

@@ -43,16 +43,18 @@ export function parseFormCall(
  */
 export function parseAudioCall(bytes: Uint8Array, endpoint: Endpoint, routeFields: RouteFields): ModelCall {
   const call = parseModelCall(bytes, endpoint, routeFields)
-  const { audio, ...others } = call.body
+  const { audio, ...otherFields } = call.body
   try {
     if (typeof audio !== 'string' || audio === '') return call
-    const sound = fromBase64(audio)
+    const audioBytes = fromBase64(audio)
     return {
       ...call,
-      body: others,
-      text: JSON.stringify(others),
+      body: otherFields,
+      text: JSON.stringify(otherFields),
       modelSpans: [],
-      form: [{ name: 'audio', type: '', bytes: sound, fileName: undefined, seconds: () => getDuration(sound) }],
+      form: [
+        { name: 'audio', type: '', bytes: audioBytes, fileName: undefined, seconds: () => getDuration(audioBytes) },
+      ],
     }
   } catch {
     return call
@@ -60,18 +62,18 @@ export function parseAudioCall(bytes: Uint8Array, endpoint: Endpoint, routeField
 }
 
 function toFields(form: readonly FormPart[]): JsonObject {
-  const members = new Map<string, unknown>()
+  const fields = new Map<string, unknown>()
   for (const part of form) {
     const value = isFile(part)
       ? { fileName: part.fileName ?? null, type: part.type, size: part.bytes.length }
       : part.value
     const { name, nestedName, isArrayItem } = parseFieldName(part.name)
-    const field = members.get(name)
+    const field = fields.get(name)
     if (nestedName !== undefined)
-      members.set(name, Object.fromEntries([...(isObject(field) ? Object.entries(field) : []), [nestedName, value]]))
+      fields.set(name, Object.fromEntries([...(isObject(field) ? Object.entries(field) : []), [nestedName, value]]))
     else if (isArrayItem || field !== undefined)
-      members.set(name, [...(Array.isArray(field) ? field : field === undefined ? [] : [field]), value])
-    else members.set(name, value)
+      fields.set(name, [...(Array.isArray(field) ? field : field === undefined ? [] : [field]), value])
+    else fields.set(name, value)
   }
-  return Object.fromEntries(members)
+  return Object.fromEntries(fields)
 }

@@ -37,25 +37,27 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
     newId,
     describe: request.describe?.(target),
   }
-  const addresses = context.fetchesMedia ? adapters.getImageUrls(kindCall, target) : []
-  if (addresses.length > 0)
-    kindCall.fetchedImages = await (await import('./fetch-images.ts')).fetchImages(addresses, request)
+  const imageUrls = context.fetchesMedia ? adapters.getImageUrls(kindCall, target) : []
+  if (imageUrls.length > 0)
+    kindCall.fetchedImages = await (await import('./fetch-images.ts')).fetchImages(imageUrls, request)
   const prepared = adapters.prepare(kindCall, target)
   const { isPassThrough, listDroppedFields, writeResponse, stream, getContentType } = prepared
-  const address = getBaseUrl(prepared, target, context.catalog)
+  const callUrl = getBaseUrl(prepared, target, context.catalog)
   const sharedFormat = getSharedFormat(format.name)
   const headers = isPassThrough
     ? copyRequestHeaders(request.exchange, sharedFormat?.defaultHeaders ?? {})
     : copyNeutralHeaders(request.exchange, {})
-  const upstream = sharedFormat ?? (await loadUpstreamFormat(target.format))
-  const [first, ...otherParts] = prepared.parts.map((part) => createCodecPart(part, headers, { address, context }))
-  if (!first) throw new TypeError('No call was made for the request.')
+  const upstreamFormat = sharedFormat ?? (await loadUpstreamFormat(target.format))
+  const [firstPart, ...otherParts] = prepared.parts.map((part) =>
+    createCodecPart(part, headers, { address: callUrl, context }),
+  )
+  if (!firstPart) throw new TypeError('No call was made for the request.')
   return {
-    format: stream?.framing === 'bytes' ? { ...upstream, framing: bytesFraming } : upstream,
+    format: stream?.framing === 'bytes' ? { ...upstreamFormat, framing: bytesFraming } : upstreamFormat,
     operation: endpoint.operation,
     ...(stream && { alwaysStreams: true }),
     replyType: ({ kind, head }) => getContentType(head.header('content-type'), kind === 'whole'),
-    ...first,
+    ...firstPart,
     ...(otherParts.length > 0 && { otherParts, isPartial: prepared.allowsPartialSuccess }),
     isPassThrough,
     isForClient: true,
@@ -87,21 +89,21 @@ const removeHeaders: Codec['readFailure'] = (failed: FailedResponse) => ({
   failure: { headers: {}, ...failed.failure },
 })
 
-type CallAddress = Pick<UpstreamRequest, 'baseUrl' | 'keyHeader'>
+type CallUrl = Pick<UpstreamRequest, 'baseUrl' | 'keyHeader'>
 
 /** Returns the base URL for the call: the connection's own, the catalog's for this kind, the vendor's, or the one for chat. */
 function getBaseUrl(
   { urlOverrides: { baseUrl, adaptBaseUrl, keyHeader, configField } }: PreparedCall,
   target: RouteTarget,
   catalog: Catalog,
-): CallAddress {
+): CallUrl {
   const connectionUrl = target.connection.providerSpecificData?.baseUrl?.trim()
-  const configured = (configField && getDefinition(catalog, target.provider)?.[configField]) ?? {}
-  const resolvedBaseUrl = connectionUrl || configured.baseUrl || baseUrl || target.baseUrl
-  const header = configured.keyHeader ?? keyHeader
-  const address = resolvedBaseUrl === undefined ? undefined : trimTrailing(resolvedBaseUrl, '/')
+  const configuredUrl = (configField && getDefinition(catalog, target.provider)?.[configField]) ?? {}
+  const resolvedBaseUrl = connectionUrl || configuredUrl.baseUrl || baseUrl || target.baseUrl
+  const header = configuredUrl.keyHeader ?? keyHeader
+  const trimmedUrl = resolvedBaseUrl === undefined ? undefined : trimTrailing(resolvedBaseUrl, '/')
   return {
-    ...(address !== undefined && { baseUrl: adaptBaseUrl ? adaptBaseUrl(address) : address }),
+    ...(trimmedUrl !== undefined && { baseUrl: adaptBaseUrl ? adaptBaseUrl(trimmedUrl) : trimmedUrl }),
     ...(header !== undefined && { keyHeader: header.toLowerCase() }),
   }
 }
@@ -109,7 +111,7 @@ function getBaseUrl(
 function createCodecPart(
   { request, reader, completeResponse }: PreparedPart,
   headers: Readonly<Record<string, string>>,
-  { address, context }: { address: CallAddress; context: CodecContext },
+  { address: callUrl, context }: { address: CallUrl; context: CodecContext },
 ): CodecPart {
   const { path, query = {}, method, headers: vendorHeaders, body, service } = request
   const queryPairs = Object.entries(query).flatMap(([name, value]) =>
@@ -123,7 +125,7 @@ function createCodecPart(
         completeBufferedResponse(response, { ...options, completeResponse, reader, context }),
     }),
     request: {
-      ...address,
+      ...callUrl,
       path,
       query: queryText,
       headers: { ...(method === 'GET' ? removeContentType(headers) : headers), ...vendorHeaders },

@@ -18,12 +18,12 @@ interface KindRelayOptions extends RelayOptions {
 /** Reports that bytes have arrived, but not their content. */
 export const bytesFraming: StreamFraming = (onEvent) => ({
   push: (chunk) => {
-    if (chunk.length > 0) onEvent(SOME_BYTES)
+    if (chunk.length > 0) onEvent(BYTES_EVENT)
   },
   end() {},
 })
 
-const SOME_BYTES: SseEvent = { event: undefined, data: '' }
+const BYTES_EVENT: SseEvent = { event: undefined, data: '' }
 
 /**
  * Relays a non-chat stream to its client chunk by chunk, without reading ahead. A stream that is cut off, reports an error, quotes a secret, or ends
@@ -53,7 +53,7 @@ export class KindRelay implements RelayedStream {
     this.#reader = options.stream.open()
     this.#quotesSecret = createFinder(options.secrets)
     this.#overlap = Math.max(0, ...options.secrets.map((secret) => encodeUtf8(secret).length - 1))
-    if (options.stream.framing === 'events') this.#framing = sseFraming((event) => this.#take(event))
+    if (options.stream.framing === 'events') this.#framing = sseFraming((event) => this.#handleEvent(event))
   }
 
   async next(): Promise<Uint8Array | undefined> {
@@ -61,13 +61,13 @@ export class KindRelay implements RelayedStream {
       try {
         const chunk = this.#head.shift() ?? (await this.#body.next())
         if (this.#hasEnded) break // the stream failed in the meantime
-        if (chunk) this.#read(chunk)
-        else this.#end()
+        if (chunk) this.#handleChunk(chunk)
+        else this.#handleEnd()
       } catch (error) {
         this.fail(error)
       }
-      const sent = this.#takeOutput()
-      if (sent) return sent
+      const output = this.#takeOutput()
+      if (output) return output
     }
     return this.#takeLastOutput()
   }
@@ -90,20 +90,20 @@ export class KindRelay implements RelayedStream {
     this.#close({ isCancelled: true })
   }
 
-  #read(chunk: Uint8Array): void {
-    const seen = this.#tail.length > 0 ? concatBytes([this.#tail, chunk]) : chunk
-    if (this.#quotesSecret(seen))
+  #handleChunk(chunk: Uint8Array): void {
+    const searchedBytes = this.#tail.length > 0 ? concatBytes([this.#tail, chunk]) : chunk
+    if (this.#quotesSecret(searchedBytes))
       throw gatewayError('UPSTREAM_INVALID', {
         message: "The provider's response contained the connection's credential.",
       })
-    this.#tail = this.#overlap > 0 ? seen.slice(-this.#overlap) : EMPTY_BYTES
+    this.#tail = this.#overlap > 0 ? searchedBytes.slice(-this.#overlap) : EMPTY_BYTES
     if (this.#framing) this.#framing.push(chunk)
-    else this.#take(chunk)
-    if (this.#error) throw this.#providerError(this.#error)
+    else this.#handleEvent(chunk)
+    if (this.#error) throw this.#createProviderError(this.#error)
     if (this.#isComplete) this.#finish()
   }
 
-  #take(event: SseEvent | Uint8Array): void {
+  #handleEvent(event: SseEvent | Uint8Array): void {
     if (this.#error || this.#isComplete) return
     const { bytes, usage, error, isLast } = this.#reader.read(event)
     this.#usage = updateUsage(this.#usage, usage)
@@ -115,9 +115,9 @@ export class KindRelay implements RelayedStream {
     if (isLast) this.#isComplete = true
   }
 
-  #end(): void {
+  #handleEnd(): void {
     this.#framing?.end()
-    if (this.#error) throw this.#providerError(this.#error)
+    if (this.#error) throw this.#createProviderError(this.#error)
     if (this.#framing && !this.#isComplete)
       throw gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before the response was complete.' })
     this.#finish()
@@ -152,15 +152,17 @@ export class KindRelay implements RelayedStream {
     this.#failure = undefined
     const errors = await loadErrors()
     try {
-      const masked = maskSecrets(message, [...secrets, ...(await knownKeys())])
-      return encodeUtf8(errors.createEvent({ status, code, message: masked }))
+      const maskedMessage = maskSecrets(message, [...secrets, ...(await knownKeys())])
+      return encodeUtf8(errors.createEvent({ status, code, message: maskedMessage }))
     } catch (error) {
-      const unread = toGatewayError(error)
-      return encodeUtf8(errors.createEvent({ status: unread.status, code: unread.code, message: unread.message }))
+      const clientError = toGatewayError(error)
+      return encodeUtf8(
+        errors.createEvent({ status: clientError.status, code: clientError.code, message: clientError.message }),
+      )
     }
   }
 
-  #providerError({ status, message }: EmbeddedError): GatewayError {
+  #createProviderError({ status, message }: EmbeddedError): GatewayError {
     return gatewayError('UPSTREAM_FAILED', { status, message })
   }
 

@@ -9,7 +9,7 @@ import type { Turn } from '../../protocols/formats/canonical/canonical-turns.ts'
 import type { Warnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import { replaceSources, type UrlPart } from '../../protocols/formats/canonical/prepare/inputs.ts'
 import type { CodecRequest } from './codec.ts'
-import { type DownloadOptions, download, findUrlProblem, MAX_BYTES_TOGETHER } from './download.ts'
+import { type DownloadOptions, download, findUrlProblem, MAX_TOTAL_BYTES } from './download.ts'
 import type { ModelCall } from './model-call.ts'
 
 type UrlKind = UrlPart['type']
@@ -18,12 +18,12 @@ type UrlKind = UrlPart['type']
 type Medium = { source: MediaSource; size: number; problem?: undefined } | { problem: string }
 
 interface Downloads {
-  allowance: { left: number }
+  allowance: { remainingBytes: number }
   /** Media by part type, media type in the request, and URL, because all three affect how the bytes are interpreted. */
   media: Map<string, Promise<Medium>>
   /** Downloads that are waiting for a free slot. */
   queue: (() => void)[]
-  running: number
+  runningCount: number
 }
 
 /** Each request's downloads, kept for its next targets. */
@@ -44,8 +44,8 @@ export async function fetchMedia(
   const { scope, call, context } = request
 
   function rejectPart(part: UrlPart, url: URL | undefined, problem: string): never {
-    const from = url?.hostname ? ` from "${url.hostname}"` : '' // the path or query may contain a secret
-    const reason = `the target does not accept URLs, and the gateway cannot fetch this ${part.type}${from}`
+    const origin = url?.hostname ? ` from "${url.hostname}"` : '' // the path or query may contain a secret
+    const reason = `the target does not accept URLs, and the gateway cannot fetch this ${part.type}${origin}`
     return warnings.reject(warnings.getPath(part, 'turns'), `${reason}: ${problem}. Send it as base64.`)
   }
 
@@ -62,15 +62,15 @@ export async function fetchMedia(
   const downloads = getDownloads(call)
   const options = { fetch: context.fetch, clock: context.clock, scope, allowance: downloads.allowance }
   const sources = new Map<object, MediaSource>()
-  let remainingBytes = MAX_BYTES_TOGETHER // counts a repeated URL each time, because its bytes are sent each time
-  async function load(part: UrlPart, url: URL) {
-    const found = await getMedium(part, url, { downloads, options })
-    if (found.problem !== undefined) return rejectPart(part, url, found.problem)
-    remainingBytes -= found.size
+  let remainingBytes = MAX_TOTAL_BYTES // counts a repeated URL each time, because its bytes are sent each time
+  async function loadPart(part: UrlPart, url: URL) {
+    const medium = await getMedium(part, url, { downloads, options })
+    if (medium.problem !== undefined) return rejectPart(part, url, medium.problem)
+    remainingBytes -= medium.size
     if (remainingBytes < 0) return rejectPart(part, url, 'the files together are too large')
-    sources.set(part, found.source)
+    sources.set(part, medium.source)
   }
-  await Promise.all([...urls].map(([part, url]) => load(part, url)))
+  await Promise.all([...urls].map(([part, url]) => loadPart(part, url)))
   return replaceSources(turns, sources)
 }
 
@@ -84,7 +84,7 @@ function parseUrl({ source }: UrlPart): URL | undefined {
 function getDownloads(call: ModelCall): Downloads {
   const existing = downloadsByCall.get(call)
   if (existing) return existing
-  const downloads = { allowance: { left: MAX_BYTES_TOGETHER }, media: new Map(), queue: [], running: 0 }
+  const downloads = { allowance: { remainingBytes: MAX_TOTAL_BYTES }, media: new Map(), queue: [], runningCount: 0 }
   downloadsByCall.set(call, downloads)
   return downloads
 }
@@ -99,28 +99,28 @@ function getMedium(
   const existing = media.get(key)
   if (existing !== undefined) return existing
   if (media.size >= MAX_MEDIA) return Promise.resolve({ problem: `the request has more than ${MAX_MEDIA}` })
-  const started = runLimited(downloads, () => downloadMedium(part, url, options))
-  media.set(key, started)
-  return started
+  const medium = runLimited(downloads, () => downloadMedium(part, url, options))
+  media.set(key, medium)
+  return medium
 }
 
 async function downloadMedium(part: UrlPart, url: URL, options: DownloadOptions): Promise<Medium> {
-  const found = await download(url, options)
-  if (found.problem !== undefined) return found
-  const source = toSource(found.bytes, found.mediaType, part)
-  return source ? { source, size: found.bytes.length } : { problem: `it is not ${KIND_WORDS[part.type]}` }
+  const downloaded = await download(url, options)
+  if (downloaded.problem !== undefined) return downloaded
+  const source = toSource(downloaded.bytes, downloaded.mediaType, part)
+  return source ? { source, size: downloaded.bytes.length } : { problem: `it is not ${KIND_WORDS[part.type]}` }
 }
 
 /** Runs a few downloads at a time. A finished download passes its slot to the next one. */
 async function runLimited<T>(downloads: Downloads, work: () => Promise<T>): Promise<T> {
-  if (downloads.running < MAX_CONCURRENT) downloads.running++
+  if (downloads.runningCount < MAX_CONCURRENT) downloads.runningCount++
   else await new Promise<void>((resolve) => downloads.queue.push(resolve))
   try {
     return await work()
   } finally {
-    const next = downloads.queue.shift()
-    if (next) next()
-    else downloads.running--
+    const startNext = downloads.queue.shift()
+    if (startNext) startNext()
+    else downloads.runningCount--
   }
 }
 
@@ -143,12 +143,12 @@ const PLACEHOLDER_SOURCES: Readonly<Record<UrlKind, MediaSource>> = {
  * Converts the bytes to a part's source. Returns `undefined` if the declared type or the first bytes don't match the part. If a type has known first
  * bytes, they must match. For other types, the request or the URL determines the type if the server doesn't declare one.
  */
-function toSource(bytes: Uint8Array, declared: string, { type: kind, source }: UrlPart): MediaSource | undefined {
-  if (kind === 'file' && declared.startsWith('text/')) return toTextSource(bytes, declared)
+function toSource(bytes: Uint8Array, declaredType: string, { type: kind, source }: UrlPart): MediaSource | undefined {
+  if (kind === 'file' && declaredType.startsWith('text/')) return toTextSource(bytes, declaredType)
   const data = toBase64(bytes)
-  const likelyType = UNDECLARED_TYPE_PATTERN.test(declared)
+  const likelyType = UNDECLARED_TYPE_PATTERN.test(declaredType)
     ? (source.mediaType?.toLowerCase() ?? guessMediaType(source.url) ?? '')
-    : declared
+    : declaredType
   const mediaType = createBase64Source('', data).mediaType || (canSniff(likelyType) ? '' : likelyType)
   return TYPE_PATTERNS[kind].test(mediaType) ? { type: 'base64', mediaType, data } : undefined
 }

@@ -77,13 +77,13 @@ export function readModelName(
     throw gatewayError('INVALID_REQUEST', { message: '"model" appears more than once. Send it once.' })
   if (typeof model !== 'string' || model.trim() === '') {
     const fieldLabel = headers ? `The header "${headers.model}"` : '"model"'
-    const { list, example } = BODY_HINTS[kind]
+    const { list: listPath, example } = BODY_HINTS[kind]
     throw gatewayError('INVALID_REQUEST', {
-      message: `${fieldLabel} is required. Send the name of a model${list === undefined ? '' : ` from GET ${list}`}, such as "${example}", an alias, or a combo.`,
+      message: `${fieldLabel} is required. Send the name of a model${listPath === undefined ? '' : ` from GET ${listPath}`}, such as "${example}", an alias, or a combo.`,
     })
   }
-  if (model.length > MAX_MODEL_NAME)
-    throw gatewayError('INVALID_REQUEST', { message: `"model" is longer than ${MAX_MODEL_NAME} characters.` })
+  if (model.length > MAX_MODEL_NAME_LENGTH)
+    throw gatewayError('INVALID_REQUEST', { message: `"model" is longer than ${MAX_MODEL_NAME_LENGTH} characters.` })
   if (/\p{Cs}/u.test(model))
     throw gatewayError('INVALID_REQUEST', {
       message: '"model" contains an unpaired surrogate, which is not valid Unicode.',
@@ -133,7 +133,7 @@ function rejectStatefulFields(body: JsonObject, { statefulFields }: Endpoint): v
  * The maximum length of a model name. Names appear in messages, headers, and records. The limit fits a prefix, a slash, and the longest ID that the
  * management API accepts.
  */
-const MAX_MODEL_NAME = 1_000
+const MAX_MODEL_NAME_LENGTH = 1_000
 
 /** Returns whether the client expects a JSON array: the default of Google's streams, unless the client requests events. */
 export const shouldSendArray = ({ call, exchange }: { call: ModelCall; exchange: Pick<Exchange, 'query'> }): boolean =>

@@ -10,14 +10,14 @@ export async function limitOutput(
   target: RouteTarget,
   codec: Codec,
 ): Promise<Codec> {
-  const place = getOutputLimit(call.endpoint)
+  const limitField = getOutputLimit(call.endpoint)
   const { body } = codec.request
-  const shared = getSharedFormat(format.name)
-  if (!place || !shared || outputLimit === undefined || typeof body !== 'string') return codec
-  const { traits } = await shared.loadTranslator()
+  const sharedFormat = getSharedFormat(format.name)
+  if (!limitField || !sharedFormat || outputLimit === undefined || typeof body !== 'string') return codec
+  const { traits } = await sharedFormat.loadTranslator()
   const { outputLimitField } = getTraits(traits, target, context.catalog)
   return {
     ...codec,
-    request: { ...codec.request, body: place.set({ text: body, body: call.body }, outputLimit, outputLimitField) },
+    request: { ...codec.request, body: limitField.set({ text: body, body: call.body }, outputLimit, outputLimitField) },
   }
 }

@@ -14,14 +14,14 @@ export function redactFailure<F extends { failure: Failure; head?: UpstreamRespo
   { provider, secrets }: { provider: string; secrets: readonly string[] },
 ): F {
   const { failure, head } = failed
-  const { body, ...rest } = failure
+  const { body, ...otherFields } = failure
   const message = failure.isQuoted ? failure.message : nameProvider(failure.message, provider)
-  const clean = { ...rest, message: maskSecrets(message, secrets) }
+  const redactedFailure = { ...otherFields, message: maskSecrets(message, secrets) }
   const redactedBody = body && redactBody(body, secrets)
   return {
     ...failed,
-    failure: redactedBody ? { ...clean, body: redactedBody } : clean,
-    ...(head && { head: redactQuotes(head, secrets) }),
+    failure: redactedBody ? { ...redactedFailure, body: redactedBody } : redactedFailure,
+    ...(head && { head: redactHeaders(head, secrets) }),
   }
 }
 
@@ -30,7 +30,7 @@ const nameProvider = (message: string, provider: string) =>
 
 /** Replaces each secret with `[credential]`. */
 export const redactSecrets = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((rest, secret) => rest.replaceAll(secret, '[credential]'), text)
+  secrets.reduce((redactedText, secret) => redactedText.replaceAll(secret, '[credential]'), text)
 
 /**
  * Like `redactSecrets`, but for error messages: also replaces strings that look like a credential, and credentials or parts of them in base64,
@@ -49,12 +49,12 @@ const containsSecret = (text: string, secrets: readonly string[]) =>
 function redactBody(body: Uint8Array, secrets: readonly string[]): Uint8Array | undefined {
   const text = decodeUtf8Lenient(body)
   const unescaped = text.includes('\\') ? JSON.stringify(tryParseShallow(text) ?? null) : text
-  const clean = maskSecrets(unescaped, secrets)
-  if (clean === unescaped) return body
-  return tryParseJson(clean) === undefined ? undefined : encodeUtf8(clean)
+  const redactedText = maskSecrets(unescaped, secrets)
+  if (redactedText === unescaped) return body
+  return tryParseJson(redactedText) === undefined ? undefined : encodeUtf8(redactedText)
 }
 
-const redactQuotes = (head: UpstreamResponse, secrets: readonly string[]): UpstreamResponse => ({
+const redactHeaders = (head: UpstreamResponse, secrets: readonly string[]): UpstreamResponse => ({
   status: head.status,
   body: head.body,
   header: (name) => head.header(name),

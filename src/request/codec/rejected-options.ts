@@ -17,39 +17,41 @@ export type DroppableOption = OptionName | 'streamUsage'
 export interface RejectedOptions {
   /** Returns the target's traits with the rejected options marked as unsupported. */
   removeRejected(target: RouteTarget, traits: Traits): Traits
-  /** Remembers and returns the options that the failure rejects. `sent` contains the sent options, by their paths in the target's request. */
+  /** Remembers and returns the options that the failure rejects. `sentOptions` contains the sent options, by their paths in the target's request. */
   record(
     target: RouteTarget,
     failed: FailedResponse,
-    sent: ReadonlyMap<string, DroppableOption>,
+    sentOptions: ReadonlyMap<string, DroppableOption>,
   ): readonly DroppableOption[]
   /** Forgets rejected options, because the target also rejected the request without them. */
   forget(target: RouteTarget, names: readonly DroppableOption[]): void
 }
 
 const MAX_TARGETS = 1_000
-const KEPT_MS = 24 * 60 * 60_000
+const RETENTION_MS = 24 * 60 * 60_000
 
 export function createRejectedOptions(clock: Clock): RejectedOptions {
-  const targets = createExpiringMap<Set<DroppableOption>>({ clock, ttlMs: KEPT_MS, maxSize: MAX_TARGETS })
+  const targets = createExpiringMap<Set<DroppableOption>>({ clock, ttlMs: RETENTION_MS, maxSize: MAX_TARGETS })
 
   return {
     removeRejected(target, traits) {
       const names = targets.get(getTargetKey(target))
       if (!names) return traits
-      const lacked = [...names].filter((name) => name !== 'streamUsage')
+      const rejectedNames = [...names].filter((name) => name !== 'streamUsage')
       return {
         ...traits,
-        lacks: [...traits.lacks, ...lacked],
+        lacks: [...traits.lacks, ...rejectedNames],
         streamUsage: traits.streamUsage && !names.has('streamUsage'),
       }
     },
-    record(target, failed, sent) {
-      const rejected = findUnknownFields(failed, [...sent.keys()]).flatMap((field) => sent.get(field) ?? [])
-      if (rejected.length === 0) return rejected
+    record(target, failed, sentOptions) {
+      const rejectedOptions = findUnknownFields(failed, [...sentOptions.keys()]).flatMap(
+        (field) => sentOptions.get(field) ?? [],
+      )
+      if (rejectedOptions.length === 0) return rejectedOptions
       const key = getTargetKey(target)
-      targets.set(key, new Set([...(targets.get(key) ?? []), ...rejected]))
-      return rejected
+      targets.set(key, new Set([...(targets.get(key) ?? []), ...rejectedOptions]))
+      return rejectedOptions
     },
     forget(target, names) {
       const existing = targets.get(getTargetKey(target))

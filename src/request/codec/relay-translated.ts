@@ -44,7 +44,7 @@ class TranslatedStream implements RelayedStream {
   /** The chunks that arrived before the stream was relayed. */
   #head: readonly Uint8Array[]
   /** The read in progress. It outlives a `next` that returned a keep-alive. */
-  #reading: Promise<void> | undefined = undefined
+  #pendingRead: Promise<void> | undefined = undefined
   /** The provider's error, until it has been sent to the client. */
   #pendingError: PendingError | undefined = undefined
   #error: StreamError | undefined = undefined
@@ -83,7 +83,7 @@ class TranslatedStream implements RelayedStream {
     const { restore = (emit) => emit, writerContext } = translation
     const { responseWarnings } = writerContext
 
-    const count: Stage = (emit) => (event) => {
+    const countEvents: Stage = (emit) => (event) => {
       this.#limit.count(event)
       if (event.type === 'part-delta') this.#estimatedTokens += this.#estimates.estimateTokens(event.text)
       if (event.type === 'part-start' && event.part.type === 'image')
@@ -91,7 +91,7 @@ class TranslatedStream implements RelayedStream {
       emit(event)
     }
 
-    const watch: Stage = (emit) => (event) => {
+    const watchEvents: Stage = (emit) => (event) => {
       if (event.type === 'error') {
         const send = (error: CanonicalError) => emit({ ...event, error })
         this.#error = toEndError(event.error)
@@ -110,7 +110,7 @@ class TranslatedStream implements RelayedStream {
     return translateStream(
       {
         ...translation,
-        restore: composeStages(count, restore, watch),
+        restore: composeStages(countEvents, restore, watchEvents),
         writerContext: {
           ...writerContext,
           beforeEnd: () => {
@@ -130,10 +130,10 @@ class TranslatedStream implements RelayedStream {
 
   async next(): Promise<Uint8Array | undefined> {
     while (this.#text === '' && this.#phase === 'reading') {
-      this.#reading ??= this.#read().finally(() => {
-        this.#reading = undefined
+      this.#pendingRead ??= this.#read().finally(() => {
+        this.#pendingRead = undefined
       })
-      if (!(await settlesWithin(this.#reading, KEEP_ALIVE_MS, this.#clock)))
+      if (!(await settlesWithin(this.#pendingRead, KEEP_ALIVE_MS, this.#clock)))
         return encodeUtf8(this.#translator.keepAlive())
     }
     if (this.#text !== '') return this.#takeText()
@@ -159,7 +159,7 @@ class TranslatedStream implements RelayedStream {
     try {
       const chunk = this.#head.length > 0 ? undefined : await this.#body.next()
       const chunks = chunk ? [chunk] : this.#head
-      this.#head = NOTHING
+      this.#head = NO_CHUNKS
       if (chunks.length === 0) this.#translator.end()
       for (const chunk of chunks) this.#translate(chunk)
       if (this.#pendingError) await this.#sendProviderError(this.#pendingError)
@@ -199,12 +199,12 @@ class TranslatedStream implements RelayedStream {
     const secrets = [...this.#secrets, ...(await this.#knownKeys())]
     if (this.#phase !== 'reading') return // the stream was canceled or failed in the meantime
     this.#stopReading()
-    const { message, code, param, ...rest } = error
-    const clean: CanonicalError = { ...rest, message: maskSecrets(message, secrets) }
+    const { message, code, param, ...otherFields } = error
+    const redactedError: CanonicalError = { ...otherFields, message: maskSecrets(message, secrets) }
     // A code that quotes a credential isn't a real error code, so clients can't use it.
-    if (code !== undefined && maskSecrets(code, secrets) === code) clean.code = code
-    if (param !== undefined && maskSecrets(param, secrets) === param) clean.param = param
-    send(clean)
+    if (code !== undefined && maskSecrets(code, secrets) === code) redactedError.code = code
+    if (param !== undefined && maskSecrets(param, secrets) === param) redactedError.param = param
+    send(redactedError)
   }
 
   #stopReading(): void {
@@ -249,7 +249,7 @@ const toEndError = ({ status, code, source }: CanonicalError): StreamError =>
 /** Returns whether the provider itself ended the stream. */
 const isFromProvider = ({ source, code }: CanonicalError): boolean => source !== undefined || code === MALFORMED_CALL
 
-const NOTHING: readonly Uint8Array[] = []
+const NO_CHUNKS: readonly Uint8Array[] = []
 
 /** The length after which further events go into another string, and into another chunk. */
 const MAX_BUFFERED_CHARACTERS = 1024 * 1024

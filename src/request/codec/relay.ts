@@ -49,7 +49,7 @@ export interface RelayOptions {
   /** Returns one of the provider's response headers. */
   header?(name: string): string | undefined
   /** Filters complete events of a passed-through stream for the client. Default: keeps all. */
-  keep?: EventFilter | undefined
+  filterEvents?: EventFilter | undefined
 }
 
 /** The end of a stream. */
@@ -99,14 +99,14 @@ class PassThroughStream implements RelayedStream {
   /** `reading`: reads from the provider. `draining`: sends the last output to the client. `over`: nothing is left. */
   #phase: 'reading' | 'draining' | 'over' = 'reading'
   #lastOutput: LastOutput | undefined = undefined
-  #first: Uint8Array | undefined
+  #firstChunk: Uint8Array | undefined
   /** Events buffered after an error without a reason, because a later event may contain the reason. */
   #vagueEvents: Uint8Array | undefined = undefined
   #heldChunks = 0
   /** Text that events repeat in full. Tracked until an event sends a delta. */
-  #repeated: ReturnType<RelayOptions['estimates']['createRepeatCounter']> | undefined = undefined
-  #isQuoting = false
-  #fault: unknown = undefined
+  #repeatCounter: ReturnType<RelayOptions['estimates']['createRepeatCounter']> | undefined = undefined
+  #quotedSecret = false
+  #internalError: unknown = undefined
   readonly #body: ByteStream
   readonly #state: StreamState
   readonly #options: PassThroughOptions
@@ -115,30 +115,30 @@ class PassThroughStream implements RelayedStream {
   readonly #limit: ReturnType<typeof createByteLimit>
   readonly #splitter = createEventSplitter()
   readonly #quotesSecret: (bytes: Uint8Array) => boolean
-  readonly #keep: EventFilter | undefined
+  readonly #filterEvents: EventFilter | undefined
 
   constructor(body: ByteStream, { head, state }: StreamStart, options: PassThroughOptions) {
     this.#body = body
     this.#state = state
     this.#options = options
-    this.#first = concatBytes(head)
+    this.#firstChunk = concatBytes(head)
     const { contentFields } = options.reader
     const { countStreamedTokens, createRepeatCounter } = options.estimates
-    if (contentFields?.findRepeatedItems) this.#repeated = createRepeatCounter(contentFields)
+    if (contentFields?.findRepeatedItems) this.#repeatCounter = createRepeatCounter(contentFields)
     this.#sample = new StreamSample((events) =>
       contentFields ? countStreamedTokens(events, contentFields.streamed) : 0,
     )
     this.#tail = new StreamTail(state, this.#sample)
     this.#limit = createByteLimit(options.maxStreamBytes)
     this.#quotesSecret = createFinder(options.secrets)
-    this.#keep = options.keep
+    this.#filterEvents = options.filterEvents
   }
 
   async next(): Promise<Uint8Array | undefined> {
     try {
       while (this.#phase === 'reading') {
-        const chunk = this.#first ?? (await this.#body.next())
-        this.#first = undefined
+        const chunk = this.#firstChunk ?? (await this.#body.next())
+        this.#firstChunk = undefined
         if (!chunk) {
           await this.#endReading(undefined)
           break
@@ -146,15 +146,15 @@ class PassThroughStream implements RelayedStream {
         const completeEvents = this.#splitter.split(chunk)
         if (!completeEvents) continue
         this.#limit.count(completeEvents)
-        if (this.#repeated) this.#trackRepeated(completeEvents)
+        if (this.#repeatCounter) this.#trackRepeated(completeEvents)
         if (this.#quotesSecret(completeEvents)) {
-          this.#isQuoting = true
+          this.#quotedSecret = true
           throw createQuoteError()
         }
-        const events = this.#keep ? this.#keep(completeEvents) : completeEvents
+        const events = this.#filterEvents ? this.#filterEvents(completeEvents) : completeEvents
         if (this.#vagueEvents || this.#mayBeForeign(events)) {
-          const seen = await this.#screen(events, completeEvents)
-          if (seen.length > 0) return seen
+          const screenedEvents = await this.#screen(events, completeEvents)
+          if (screenedEvents.length > 0) return screenedEvents
           continue
         }
         this.#tail.add(completeEvents)
@@ -180,37 +180,37 @@ class PassThroughStream implements RelayedStream {
   /** Handles the end of the provider's stream, or its failure with `error`. The last event may lack its blank line. */
   async #endReading(error: unknown): Promise<void> {
     if (error !== undefined) this.#body.cancel(error)
-    let rest: Uint8Array = NOTHING
+    let lastEvents: Uint8Array = NOTHING
     try {
-      const last = this.#splitter.flush()
-      if (last.length > 0 && this.#mayBeForeign(last)) await loadErrorReaders()
-      rest = completeEvent(last, this.#state)
-    } catch (failed) {
-      this.#fault = failed
+      const remainder = this.#splitter.flush()
+      if (remainder.length > 0 && this.#mayBeForeign(remainder)) await loadErrorReaders()
+      lastEvents = completeEvent(remainder, this.#state)
+    } catch (cause) {
+      this.#internalError = cause
     }
-    this.#startDraining(error, rest)
+    this.#startDraining(error, lastEvents)
   }
 
   /** Prepares the last output: the last complete event, and an error event if the remainder is missing. */
-  #startDraining(error: unknown, rest: Uint8Array): void {
+  #startDraining(error: unknown, lastEvents: Uint8Array): void {
     if (this.#phase !== 'reading') return
     const state = this.#state
-    this.#isQuoting ||= this.#quotesSecret(rest)
-    const forwarded = this.#isQuoting ? NOTHING : rest
-    const events = this.#keep ? this.#keep(forwarded) : forwarded
-    this.#tail.add(forwarded)
+    this.#quotedSecret ||= this.#quotesSecret(lastEvents)
+    const forwardedEvents = this.#quotedSecret ? NOTHING : lastEvents
+    const events = this.#filterEvents ? this.#filterEvents(forwardedEvents) : forwardedEvents
+    this.#tail.add(forwardedEvents)
     this.#observe()
-    const isClean = error === undefined ? state.hasEnded : state.isClosed
-    if (!this.#isQuoting && this.#fault === undefined && (isClean || state.error)) {
+    const endedNormally = error === undefined ? state.hasEnded : state.isClosed
+    if (!this.#quotedSecret && this.#internalError === undefined && (endedNormally || state.error)) {
       this.#lastOutput = { events }
       this.#end('draining', { error: state.error })
       return
     }
     const gatewayError = toGatewayError(
-      this.#isQuoting ? createQuoteError() : (error ?? this.#fault ?? createCutError()),
+      this.#quotedSecret ? createQuoteError() : (error ?? this.#internalError ?? createCutError()),
     )
     const { status, code, message } = gatewayError
-    if (code === 'INTERNAL') this.#fault = error ?? this.#fault
+    if (code === 'INTERNAL') this.#internalError = error ?? this.#internalError
     this.#lastOutput = { events, error: { status, code, message } }
     this.#end('draining', { error: toStreamError({ status, code }), gatewayError })
   }
@@ -225,14 +225,17 @@ class PassThroughStream implements RelayedStream {
     const estimatedTokens =
       usage && !hasPreliminaryUsage && !isBlankUsage(usage)
         ? undefined
-        : Math.max(this.#sample.tokens() + (this.#repeated?.getTokens() ?? 0), countMinimumTokens(this.#state))
+        : Math.max(
+            this.#sample.estimateTokens() + (this.#repeatCounter?.getTokens() ?? 0),
+            countMinimumTokens(this.#state),
+          )
     this.#options.onEnd({
       usage,
       estimatedTokens,
       error,
       gatewayError,
       isCancelled,
-      internalError: this.#fault,
+      internalError: this.#internalError,
     })
   }
 
@@ -244,9 +247,9 @@ class PassThroughStream implements RelayedStream {
     const { events, error } = lastOutput
     const hasFailed = this.#vagueEvents !== undefined // whether the stream failed before its end
     try {
-      const seen = hasFailed || this.#mayBeForeign(events) ? await this.#screen(events, NOTHING) : events
-      if (error && !hasFailed) return concatBytes([seen, await this.#createErrorEvent(error)])
-      return seen.length > 0 ? seen : undefined
+      const screenedEvents = hasFailed || this.#mayBeForeign(events) ? await this.#screen(events, NOTHING) : events
+      if (error && !hasFailed) return concatBytes([screenedEvents, await this.#createErrorEvent(error)])
+      return screenedEvents.length > 0 ? screenedEvents : undefined
     } catch (error) {
       const { status, code, message } = toGatewayError(error)
       return this.#createErrorEvent({ status, code, message }) // replaces events that may quote a key
@@ -263,13 +266,13 @@ class PassThroughStream implements RelayedStream {
     const { format, reader, secrets, knownKeys } = this.#options
     const vagueEvents = this.#vagueEvents
     this.#vagueEvents = undefined
-    const seen = vagueEvents ? concatBytes([vagueEvents, events]) : events
+    const allEvents = vagueEvents ? concatBytes([vagueEvents, events]) : events
     const [{ screenEvents }] = await Promise.all([import('./screen-events.ts'), loadErrorReaders()])
-    const { error, bytes, hasEnded } = await screenEvents(seen, {
+    const { error, bytes, hasEnded } = await screenEvents(allEvents, {
       format,
       reader,
       secrets: async () => [...secrets, ...(await knownKeys())],
-      before: () => {
+      getStateBefore: () => {
         this.#tail.observe()
         return this.#state
       },
@@ -277,7 +280,7 @@ class PassThroughStream implements RelayedStream {
     this.#tail.add(allBytes)
     if (!error) return bytes
     if (error.isVague && !hasEnded && this.#phase === 'reading' && this.#heldChunks++ < MAX_EVENTS_BEFORE_REASON) {
-      this.#vagueEvents = seen.slice()
+      this.#vagueEvents = allEvents.slice()
       return NOTHING
     }
     this.#body.cancel()
@@ -289,9 +292,9 @@ class PassThroughStream implements RelayedStream {
   /** Parses every event, because servers without deltas send few events. */
   #trackRepeated(events: Uint8Array): void {
     const text = decodeUtf8Lenient(events)
-    if (text.includes('.delta"')) this.#repeated = undefined
+    if (text.includes('.delta"')) this.#repeatCounter = undefined
     else {
-      const parser = createSseParser(({ data }) => this.#repeated?.add(tryParseJson(data)))
+      const parser = createSseParser(({ data }) => this.#repeatCounter?.add(tryParseJson(data)))
       parser.push(text)
       parser.end()
     }
@@ -307,7 +310,7 @@ class PassThroughStream implements RelayedStream {
     try {
       this.#tail.observe()
     } catch (error) {
-      this.#fault ??= error
+      this.#internalError ??= error
     }
   }
 }

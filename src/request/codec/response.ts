@@ -48,7 +48,7 @@ export interface FailedResponse {
   /** The usage that the provider reported in a complete response that can't be used. */
   usage?: TokenUsage | undefined
   /** The response, if its only defect is that it is empty. */
-  empty?: ReceivedResponse
+  unusedResponse?: ReceivedResponse
 }
 
 /** Creates the `UPSTREAM_INVALID` error for a response that exceeds the size limit. */

@@ -32,7 +32,7 @@ interface ErrorEventOptions {
   /** The credentials to remove from the error. */
   secrets(): Promise<readonly string[]>
   /** The stream's state before these events. */
-  before(): StreamState
+  getStateBefore(): StreamState
 }
 
 /**
@@ -43,52 +43,59 @@ interface ErrorEventOptions {
  */
 export async function screenEvents(
   allBytes: Uint8Array,
-  { format, reader, secrets: knownSecrets, before }: ErrorEventOptions,
+  { format, reader, secrets: knownSecrets, getStateBefore }: ErrorEventOptions,
 ): Promise<ScreenedEvents> {
   if (!MENTIONS_ERROR.test(decodeUtf8Lenient(allBytes)) && !mayBeForeign(allBytes, reader)) return { bytes: allBytes }
   const errors = await format.loadErrors()
   const watchStream = await reader.loadStateFactory()
   const secrets = await knownSecrets()
   const passedEvents: Uint8Array[] = []
-  const all: Uint8Array[] = []
+  const allEvents: Uint8Array[] = []
   let error: EmbeddedError | undefined
-  let beforeVague = 0 // the number of events before an error without a reason
+  let countBeforeVague = 0 // the number of events before an error without a reason
   let isReported = false // whether the error was reported in a form that clients recognize
   let isEnded = false // whether the response ended within these events
   let hasEnded = false
   let forwardedError: SseEvent | undefined
   let position: StreamPosition = {}
   const events = splitEvents(allBytes)
-  const rest = allBytes.subarray(events.reduce((size, { length }) => size + length, 0))
-  for (const bytes of rest.length > 0 ? [...events, rest] : events) {
-    const found = parseEvent(bytes, errors, watchStream)
-    const isAnswer = !found.error && (found.event !== undefined || found.isBare) && reader.isResponseEvent(bytes)
-    const clean = isAnswer ? bytes : redactQuotes(bytes, found.event, secrets)
-    all.push(clean)
-    hasEnded ||= found.ended && !found.error
+  const remainder = allBytes.subarray(events.reduce((size, { length }) => size + length, 0))
+  for (const bytes of remainder.length > 0 ? [...events, remainder] : events) {
+    const parsedEvent = parseEvent(bytes, errors, watchStream)
+    const isResponse =
+      !parsedEvent.error && (parsedEvent.event !== undefined || parsedEvent.isBare) && reader.isResponseEvent(bytes)
+    const redactedBytes = isResponse ? bytes : redactQuotes(bytes, parsedEvent.event, secrets)
+    allEvents.push(redactedBytes)
+    hasEnded ||= parsedEvent.ended && !parsedEvent.error
     if (!error) isEnded = hasEnded
-    if (error?.isVague && found.error && !found.error.isVague) {
-      passedEvents.length = beforeVague // the format's own event follows and contains the reason
+    if (error?.isVague && parsedEvent.error && !parsedEvent.error.isVague) {
+      passedEvents.length = countBeforeVague // the format's own event follows and contains the reason
       isReported = false
       forwardedError = undefined
       error = undefined
-      found.isHiding ||= !found.isRecognized
+      parsedEvent.isHiding ||= !parsedEvent.isRecognized
     }
     const isFirst = !error
-    if (isFirst) beforeVague = passedEvents.length
-    error ??= found.error
-    position = { ...position, ...found.position }
-    if (!error) passedEvents.push(clean)
-    else if (found.error && !found.isBare && !isReported && !found.isHiding && (isFirst || found.isRecognized)) {
-      passedEvents.push(clean)
-      forwardedError = found.event
+    if (isFirst) countBeforeVague = passedEvents.length
+    error ??= parsedEvent.error
+    position = { ...position, ...parsedEvent.position }
+    if (!error) passedEvents.push(redactedBytes)
+    else if (
+      parsedEvent.error &&
+      !parsedEvent.isBare &&
+      !isReported &&
+      !parsedEvent.isHiding &&
+      (isFirst || parsedEvent.isRecognized)
+    ) {
+      passedEvents.push(redactedBytes)
+      forwardedError = parsedEvent.event
     }
-    isReported ||= found.isRecognized && !found.isHiding
+    isReported ||= parsedEvent.isRecognized && !parsedEvent.isHiding
   }
-  if (!error || (isReported && (isEnded || before().hasEnded))) return { bytes: concatBytes(all) }
+  if (!error || (isReported && (isEnded || getStateBefore().hasEnded))) return { bytes: concatBytes(allEvents) }
   if (!isReported) {
     const event = errors.createEvent(getErrorFacts(error, errors), {
-      ...before().position,
+      ...getStateBefore().position,
       ...position,
       forwardedError,
     })
@@ -105,9 +112,9 @@ function parseEvent(bytes: Uint8Array, errors: FormatErrors, watchStream: Stream
   const text = decodeUtf8Lenient(bytes)
   let isRecognized = false
   let event: SseEvent | undefined
-  const bare = findBareJson(text)
-  if (bare !== undefined) {
-    state.observe({ event: undefined, data: bare })
+  const bareJson = findBareJson(text)
+  if (bareJson !== undefined) {
+    state.observe({ event: undefined, data: bareJson })
     return {
       error: state.error,
       ended: false,
@@ -118,10 +125,10 @@ function parseEvent(bytes: Uint8Array, errors: FormatErrors, watchStream: Stream
       event,
     }
   }
-  const parser = createSseParser((found) => {
-    event = found
-    state.observe(found)
-    isRecognized = errors.isErrorEvent(found)
+  const parser = createSseParser((sseEvent) => {
+    event = sseEvent
+    state.observe(sseEvent)
+    isRecognized = errors.isErrorEvent(sseEvent)
   })
   parser.push(text)
   parser.end()
@@ -136,15 +143,15 @@ function parseEvent(bytes: Uint8Array, errors: FormatErrors, watchStream: Stream
  */
 function redactQuotes(bytes: Uint8Array, event: SseEvent | undefined, secrets: readonly string[]): Uint8Array {
   const text = decodeUtf8Lenient(bytes)
-  const clean = maskSecrets(text, secrets)
-  if (clean.includes('\\')) {
+  const redactedText = maskSecrets(text, secrets)
+  if (redactedText.includes('\\')) {
     const value = event && tryParseShallow(event.data)
-    const unescaped = value === undefined ? unescapeJson(clean) : JSON.stringify(value)
+    const unescaped = value === undefined ? unescapeJson(redactedText) : JSON.stringify(value)
     const data = maskSecrets(unescaped, secrets)
     if (data !== unescaped)
       return event && value !== undefined ? encodeUtf8(formatSseEvent({ event: event.event, data })) : NOTHING
   }
-  return clean === text ? bytes : encodeUtf8(clean)
+  return redactedText === text ? bytes : encodeUtf8(redactedText)
 }
 
 /** Reverts the JSON escapes that can represent a character of a key. */

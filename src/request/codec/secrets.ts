@@ -50,25 +50,25 @@ const MAX_WAIT_MS = 1_000
 
 /** Creates the list of credentials. It only decrypts them again when a connection changes. */
 export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDependencies): KnownKeys {
-  let from: readonly ConnectionRecord[] | undefined
+  let keysSource: readonly ConnectionRecord[] | undefined
   let keys: Promise<readonly string[]> = Promise.resolve([])
-  let ready: { from: readonly ConnectionRecord[]; find: QuotedKeyFinder } | undefined
+  let finder: { from: readonly ConnectionRecord[]; find: QuotedKeyFinder } | undefined
 
-  async function open(all: readonly ConnectionRecord[]): Promise<readonly string[]> {
-    const opened = await Promise.allSettled(all.map(getApiKey))
-    const keys = opened.flatMap((result) =>
+  async function decryptKeys(connections: readonly ConnectionRecord[]): Promise<readonly string[]> {
+    const decryptions = await Promise.allSettled(connections.map(getApiKey))
+    const keys = decryptions.flatMap((result) =>
       result.status === 'fulfilled' && result.value ? listSecretVariants(result.value) : [],
     )
     const secrets = [...new Set(keys)].sort((a, b) => b.length - a.length)
-    if (from === all) ready = { from: all, find: createKeyFinder(secrets) }
+    if (keysSource === connections) finder = { from: connections, find: createKeyFinder(secrets) }
     return secrets
   }
 
   async function refresh() {
-    const all = await connections()
-    if (all === from) return
-    from = all
-    keys = open(all)
+    const currentConnections = await connections()
+    if (currentConnections === keysSource) return
+    keysSource = currentConnections
+    keys = decryptKeys(currentConnections)
   }
 
   return {
@@ -76,7 +76,7 @@ export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDepe
       await settlesWithin(refresh(), MAX_WAIT_MS, clock)
       return keys
     },
-    getFinder: (connections) => (ready?.from === connections ? ready.find : undefined),
+    getFinder: (connections) => (finder?.from === connections ? finder.find : undefined),
   }
 }
 
@@ -93,20 +93,20 @@ const TABLE_SIZE = 1 << 16
 export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
   if (keys.length === 0) return () => false
   const knownEnds = new Uint8Array(TABLE_SIZE)
-  const byEnd = new Map<string, string[]>()
+  const keysByEnd = new Map<string, string[]>()
   for (const key of keys) {
     const end = key.slice(-KEY_END_LENGTH)
-    byEnd.set(end, [...(byEnd.get(end) ?? []), key])
-    for (let index = 3; index <= KEY_END_LENGTH; index++) knownEnds[findHashBefore(end, index)] = 1
+    keysByEnd.set(end, [...(keysByEnd.get(end) ?? []), key])
+    for (let index = 3; index <= KEY_END_LENGTH; index++) knownEnds[hashBefore(end, index)] = 1
   }
 
   const endsWithKey = (text: string, end: number) =>
-    end <= text.length && byEnd.get(text.slice(end - KEY_END_LENGTH, end))?.some((key) => text.endsWith(key, end))
+    end <= text.length && keysByEnd.get(text.slice(end - KEY_END_LENGTH, end))?.some((key) => text.endsWith(key, end))
 
   return (text) => {
     const { length } = text
     for (let index = KEY_END_LENGTH; index <= length; index += SCAN_STEP) {
-      if (knownEnds[findHashBefore(text, index)] !== 1) continue
+      if (knownEnds[hashBefore(text, index)] !== 1) continue
       for (let end = index; end < index + SCAN_STEP; end++) if (endsWithKey(text, end)) return true
     }
     return false
@@ -114,5 +114,5 @@ export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
 }
 
 /** Hashes the three characters before a position. */
-const findHashBefore = (text: string, end: number): number =>
+const hashBefore = (text: string, end: number): number =>
   ((charCodeAt(text, end - 1) << 9) ^ (charCodeAt(text, end - 2) << 5) ^ charCodeAt(text, end - 3)) & (TABLE_SIZE - 1)

@@ -23,10 +23,10 @@ import { createParseContext, createWriterContext, type TranslationMemory } from 
  */
 export async function adaptToEvents(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec> {
   const { call, context, format } = request
-  const shared = getSharedFormat(format.name)
-  if (!shared) return codec // the response is never passed through
-  const client = await shared.loadTranslator()
-  const { name } = shared
+  const sharedFormat = getSharedFormat(format.name)
+  if (!sharedFormat) return codec // the response is never passed through
+  const client = await sharedFormat.loadTranslator()
+  const { name } = sharedFormat
   const traits = getTraits(client.traits, { ...target, format: name }, context.catalog)
   const origin = { format: name, account: target.connection.id }
   const responseWarnings = createResponseWarnings()
@@ -46,8 +46,8 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
     warnings: responseWarnings.list,
     readWhole({ events = [] }) {
       for (const { data } of events) checkDepth(data)
-      const reported = client.findResponse?.(events)
-      if (reported) return encodeUtf8(JSON.stringify(reported))
+      const finalResponse = client.findResponse?.(events)
+      if (finalResponse) return encodeUtf8(JSON.stringify(finalResponse))
       const parsed = parseRequest()
       const response = assembleStream(events, {
         from: client,
@@ -91,12 +91,12 @@ export async function adaptToWhole(
         readerContext,
       )
       let text = ''
-      const add = (event: string) => {
+      const append = (event: string) => {
         text += event
       }
-      const beforeEnd = () => add(createDroppedFieldsComment(responseWarnings) ?? '') // the headers may already have been sent
+      const beforeEnd = () => append(createDroppedFieldsComment(responseWarnings) ?? '') // the headers may already have been sent
       const write = createWriterContext(request, { request: canonicalRequest, model: target.model, responseWarnings })
-      const writer = client.createWriter({ ...write, beforeEnd }, add)
+      const writer = client.createWriter({ ...write, beforeEnd }, append)
       for (const event of toStreamEvents(convertResponse(restoreResponse(response, restoration)))) writer.push(event)
       return encodeUtf8(escapeLineSeparators(text))
     },
@@ -111,6 +111,6 @@ const writeOnlyEvent: Codec['readWhole'] = ({ json, bytes }) => {
 
 /** Sends the response as the only event, with all its fields. */
 function createChunkWriter(request: CodecRequest): Codec['readWhole'] {
-  const framed = shouldSendArray(request) ? (json: string) => `[${json}]` : formatDataEvent
-  return ({ bytes }) => encodeUtf8(framed(decodeUtf8Lenient(bytes).trim()))
+  const frame = shouldSendArray(request) ? (json: string) => `[${json}]` : formatDataEvent
+  return ({ bytes }) => encodeUtf8(frame(decodeUtf8Lenient(bytes).trim()))
 }

@@ -49,34 +49,36 @@ function findEventEnd(events: Uint8Array, start: number): number {
  * Completes a stream's last event if only its blank line is missing, even if it is an error as bare JSON. Passes such an error to `state`, because it
  * isn't an event. Drops an incomplete event.
  */
-export function completeEvent(rest: Uint8Array, state: StreamState): Uint8Array {
-  if (rest.length === 0 || isClosedByReturns(rest)) return rest
-  if (rest.length > MAX_EVENT_SIZE) return NOTHING
-  const text = decodeUtf8Lenient(rest)
-  const bare = findBareJson(text)
-  return (bare === undefined ? isEvent(text) : isError(bare, state)) ? concatBytes([rest, encodeUtf8('\n\n')]) : NOTHING
+export function completeEvent(remainder: Uint8Array, state: StreamState): Uint8Array {
+  if (remainder.length === 0 || endsWithReturns(remainder)) return remainder
+  if (remainder.length > MAX_EVENT_SIZE) return NOTHING
+  const text = decodeUtf8Lenient(remainder)
+  const bareJson = findBareJson(text)
+  return (bareJson === undefined ? isEvent(text) : isError(bareJson, state))
+    ? concatBytes([remainder, encodeUtf8('\n\n')])
+    : NOTHING
 }
 
 /** Returns whether the text is an event. An event name without data isn't one. */
 function isEvent(text: string): boolean {
-  let isWhole = false
+  let isComplete = false
   const parser = createSseParser(({ data }) => {
-    isWhole = data === '[DONE]' || tryParseJson(data) !== undefined
+    isComplete = data === '[DONE]' || tryParseJson(data) !== undefined
   })
   parser.push(text)
   parser.end()
-  return isWhole
+  return isComplete
 }
 
-function isError(bare: string, state: StreamState): boolean {
-  const value = tryParseJson(bare)
+function isError(bareJson: string, state: StreamState): boolean {
+  const value = tryParseJson(bareJson)
   if (!isObject(value) || !value.error) return false
-  state.observe({ event: undefined, data: bare })
+  state.observe({ event: undefined, data: bareJson })
   return true
 }
 
 /** Returns whether the rest ends in two carriage returns. Such an event was held back because its last return could have been half of a CRLF. */
-const isClosedByReturns = (rest: Uint8Array) => rest.at(-1) === CR && rest.at(-2) === CR
+const endsWithReturns = (remainder: Uint8Array) => remainder.at(-1) === CR && remainder.at(-2) === CR
 
 const CR = 0x0d
 const LF = 0x0a

@@ -43,15 +43,15 @@ function measureEvent(event: PartEvent): number {
  */
 export function createByteLimit(maxBytes: number): StreamLimit<Uint8Array> {
   let bytes = 0
-  let text: number | undefined
+  let textSize: number | undefined
   return {
     count(events) {
       const previousBytes = bytes
       bytes += events.length
       if (bytes <= maxBytes) return
-      const outputSize = measureText(events)
-      text = (text ?? (previousBytes * outputSize) / events.length) + outputSize
-      if (text > maxBytes) throw createLimitError(maxBytes)
+      const chunkTextSize = measureText(events)
+      textSize = (textSize ?? (previousBytes * chunkTextSize) / events.length) + chunkTextSize
+      if (textSize > maxBytes) throw createLimitError(maxBytes)
     },
   }
 }
@@ -59,12 +59,12 @@ export function createByteLimit(maxBytes: number): StreamLimit<Uint8Array> {
 /** Counts the bytes of text, based on the formats' text field names. */
 function measureText(events: Uint8Array): number {
   let size = 0
-  for (const [, text = ''] of byteByByte.decode(events).matchAll(TEXT_PATTERN)) size += text.length
+  for (const [, text = ''] of latin1Decoder.decode(events).matchAll(TEXT_PATTERN)) size += text.length
   return size
 }
 
 /** Decodes each byte as one character. */
-const byteByByte = new TextDecoder('latin1')
+const latin1Decoder = new TextDecoder('latin1')
 
 const TEXT_PATTERN =
   /"(?:arguments|b64_json|content|data|delta|input|partial_image_b64|partial_json|reasoning|reasoning_content|refusal|result|signature|summary|text|thinking|thoughtSignature|transcript|url)" ?: ?"((?:[^"\\]|\\.)*)"/g

@@ -8,7 +8,7 @@ export class StreamSample {
   readonly #count: (events: Uint8Array) => number
   /** Each sample and the bytes that it represents: its own, and those since the previous sample. */
   readonly #samples: Array<{ events: Uint8Array | undefined; tokens: number; length: number; bytes: number }> = []
-  #chunks = 0
+  #chunkCount = 0
   #bytes = 0 // the bytes since the last sample
   #tokens = 0 // the tokens in chunks that are too large to sample
 
@@ -24,19 +24,19 @@ export class StreamSample {
       return
     }
     this.#bytes += events.length
-    this.#chunks++
-    if ((this.#chunks & (this.#chunks - 1)) === 0) this.#keep(takeFirstEvents(events).slice())
+    this.#chunkCount++
+    if ((this.#chunkCount & (this.#chunkCount - 1)) === 0) this.#addSample(takeFirstEvents(events).slice())
   }
 
   /** Takes the last chunk. */
   addLast(events: Uint8Array): void {
     this.#bytes += events.length
-    const first = takeFirstEvents(events)
-    this.#keep(first.length < events.length ? first.slice() : events)
+    const firstEvents = takeFirstEvents(events)
+    this.#addSample(firstEvents.length < events.length ? firstEvents.slice() : events)
   }
 
   /** Estimates the entire stream's tokens. */
-  tokens(): number {
+  estimateTokens(): number {
     return this.#samples.reduce((sum, { events, tokens, length, bytes }) => {
       const tokenCount = events ? this.#count(events) : tokens
       return sum + (tokenCount * bytes) / length
@@ -44,7 +44,7 @@ export class StreamSample {
   }
 
   /** Keeps a sample. If its first event is large, counts it immediately, because thousands of streams with stalled clients may be open. */
-  #keep(events: Uint8Array): void {
+  #addSample(events: Uint8Array): void {
     const { length } = events
     if (length === 0) return
     const bytes = this.#bytes

@@ -11,8 +11,8 @@ import type { StreamSample } from './stream-sample.ts'
 export class StreamTail {
   readonly #state: StreamState
   readonly #sample: StreamSample
-  #older: Block = { bytes: NOTHING, size: 0 }
-  #newer: Block = { bytes: NOTHING, size: 0 }
+  #olderBlock: Block = { bytes: NOTHING, size: 0 }
+  #newerBlock: Block = { bytes: NOTHING, size: 0 }
 
   /** Creates an empty tail. `sample` gets all chunks as they are evicted. */
   constructor(state: StreamState, sample: StreamSample) {
@@ -22,24 +22,24 @@ export class StreamTail {
 
   /** Copies the next chunk, which ends with an event, or only the last events of a large one. */
   add(chunk: Uint8Array): void {
-    const start = chunk.length > LARGE_PIECE_BYTES ? findLastEvents(chunk) : 0
+    const start = chunk.length > LARGE_CHUNK_BYTES ? findLastEvents(chunk) : 0
     if (start === 0) this.#copy(chunk)
     else {
-      this.#evict(this.#older)
-      this.#evict(this.#newer)
+      this.#evict(this.#olderBlock)
+      this.#evict(this.#newerBlock)
       this.#sample.add(chunk.subarray(0, start))
       this.#copy(chunk.subarray(start))
     }
   }
 
   #copy(chunk: Uint8Array): void {
-    if (this.#newer.size > 0 && this.#newer.size + chunk.length > this.#newer.bytes.length) {
-      const spare = this.#older
-      this.#older = this.#newer
-      this.#newer = spare
-      this.#evict(spare)
+    if (this.#newerBlock.size > 0 && this.#newerBlock.size + chunk.length > this.#newerBlock.bytes.length) {
+      const reusedBlock = this.#olderBlock
+      this.#olderBlock = this.#newerBlock
+      this.#newerBlock = reusedBlock
+      this.#evict(reusedBlock)
     }
-    const block = this.#newer
+    const block = this.#newerBlock
     if (chunk.length > block.bytes.length - block.size) block.bytes = new Uint8Array(chunk.length + SPARE_BYTES)
     block.bytes.set(chunk, block.size)
     block.size += chunk.length
@@ -53,13 +53,16 @@ export class StreamTail {
 
   /** Passes the last events to the state, and clears the tail. */
   observe(): void {
-    const older = this.#older
-    const newer = this.#newer
-    const bytes = concatBytes([older.bytes.subarray(0, older.size), newer.bytes.subarray(0, newer.size)])
+    const olderBlock = this.#olderBlock
+    const newerBlock = this.#newerBlock
+    const bytes = concatBytes([
+      olderBlock.bytes.subarray(0, olderBlock.size),
+      newerBlock.bytes.subarray(0, newerBlock.size),
+    ])
     this.#sample.addLast(bytes)
     const parser = createSseParser((event) => this.#state.observe(event))
-    older.size = 0
-    newer.size = 0
+    olderBlock.size = 0
+    newerBlock.size = 0
     parser.push(decodeUtf8Lenient(bytes.subarray(findLastEvents(bytes))))
     parser.end()
   }
@@ -74,7 +77,7 @@ function findLastEvents(events: Uint8Array): number {
 }
 
 /** The size in bytes above which only a chunk's last events are kept. */
-const LARGE_PIECE_BYTES = 4 * 1024
+const LARGE_CHUNK_BYTES = 4 * 1024
 
 /** How many events to keep. These include the last content, the end of the response, its usage, and the end mark. */
 const MAX_EVENTS = 5

@@ -75,27 +75,27 @@ export async function setUpTranslation(request: CodecRequest, target: RouteTarge
  * target's format doesn't support the request.
  */
 export async function prepareForTarget(
-  original: CanonicalRequest,
+  parsedRequest: CanonicalRequest,
   { client, upstream, format, parseContext: { warnings } }: TranslationSetup,
   { request, target, memory }: { request: CodecRequest; target: RouteTarget; memory: TranslationMemory },
 ): Promise<TranslatedRequest> {
   const { context, owner, outputLimit } = request
   const limitedRequest =
     outputLimit === undefined
-      ? original
-      : { ...original, options: { ...original.options, maxOutputTokens: outputLimit } }
+      ? parsedRequest
+      : { ...parsedRequest, options: { ...parsedRequest.options, maxOutputTokens: outputLimit } }
   const canonicalRequest = target.params
     ? (await loadEntryParams()).applyEntryParams(limitedRequest, request, target)
     : limitedRequest
   const traits = memory.rejectedOptions.removeRejected(target, getTraits(upstream.traits, target, context.catalog))
   const origin = { format: target.format, account: target.connection.id }
   const targetContext = { model: target.model, traits, origin, warnings }
-  const rememberedReasoning = memory.reasoning.recall(owner, canonicalRequest.turns, origin)
-  const missing = context.fetchesMedia ? findPartsToDownload(rememberedReasoning, traits) : []
+  const turnsWithReasoning = memory.reasoning.recall(owner, canonicalRequest.turns, origin)
+  const partsToDownload = context.fetchesMedia ? findPartsToDownload(turnsWithReasoning, traits) : []
   const turns =
-    missing.length > 0
-      ? await (await loadMedia()).fetchMedia(rememberedReasoning, missing, { request, warnings })
-      : rememberedReasoning
+    partsToDownload.length > 0
+      ? await (await loadMedia()).fetchMedia(turnsWithReasoning, partsToDownload, { request, warnings })
+      : turnsWithReasoning
   return {
     ...prepareRequest(
       { ...canonicalRequest, turns, options: addReasoningSummary(canonicalRequest.options, client, upstream) },
@@ -121,8 +121,8 @@ function addReasoningSummary(
   upstream: UpstreamTranslator,
 ): RequestOptions {
   const { reasoning } = options
-  const isSet = reasoning?.show !== undefined || typeof reasoning?.budget !== 'number'
-  if (isSet || !client.showsBudgetedReasoning || !upstream.hidesReasoning) return options
+  const hasExplicitSetting = reasoning?.show !== undefined || typeof reasoning?.budget !== 'number'
+  if (hasExplicitSetting || !client.showsBudgetedReasoning || !upstream.hidesReasoning) return options
   return { ...options, reasoning: { ...reasoning, show: 'summary' } }
 }
 

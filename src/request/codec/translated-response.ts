@@ -27,7 +27,7 @@ export async function getOutputFormat(request: CodecRequest): Promise<OutputForm
 }
 
 /** Reads a response as the client will see it. Returns `undefined` if it can't be read. */
-export async function readAnswer(
+export async function readCanonicalResponse(
   { json, bytes, events }: Pick<BufferedResponse, 'json' | 'bytes' | 'events'>,
   source: ResponseSource,
 ): Promise<CanonicalResponse | undefined> {
@@ -48,14 +48,14 @@ export async function readAnswer(
 export async function isFiltered(head: readonly Uint8Array[], source: ResponseSource): Promise<boolean> {
   const { format } = source.codec
   const from = await format.loadTranslator()
-  let isSeen = false
+  let hasFilter = false
   const reader = from.createReader(createReaderContext(source, from.traits), (event) => {
-    if (event.type === 'finish') isSeen ||= event.finish.reason === 'content-filter'
-    if (event.type === 'part-start') isSeen ||= event.part.type === 'refusal'
+    if (event.type === 'finish') hasFilter ||= event.finish.reason === 'content-filter'
+    if (event.type === 'part-start') hasFilter ||= event.part.type === 'refusal'
   })
   const { framing = sseFraming } = format
   framing((event) => reader.observe(event)).push(concatBytes(head))
-  return isSeen
+  return hasFilter
 }
 
 const createReaderContext = (

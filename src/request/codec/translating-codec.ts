@@ -41,7 +41,7 @@ import {
   type TranslatedRequest,
   type TranslationMemory,
 } from './translate-request.ts'
-import { getOutputFormat, isFiltered, readAnswer } from './translated-response.ts'
+import { getOutputFormat, isFiltered, readCanonicalResponse } from './translated-response.ts'
 
 /** Creates a gateway's translation, with empty memory. */
 export function createTranslation(clock: Clock): Translation {
@@ -58,7 +58,7 @@ export function createTranslation(clock: Clock): Translation {
     },
     needsCompaction,
     getOutputFormat,
-    readAnswer,
+    readCanonicalResponse,
     isFiltered,
     applyOptions: async (request, target, codec) =>
       target.params
@@ -72,9 +72,9 @@ export function createTranslation(clock: Clock): Translation {
 interface CodecOptions {
   memory: TranslationMemory
   /** The options that the target has just rejected. */
-  leftOut?: readonly DroppableOption[]
+  droppedNames?: readonly DroppableOption[]
   /** How many times the attempt has dropped rejected options so far. */
-  corrections?: number
+  correctionCount?: number
 }
 
 /** How many times an attempt may drop rejected options, because some targets name only one option at a time. */
@@ -84,7 +84,7 @@ const MAX_CORRECTIONS = 3
 async function createResponseCodec(
   request: CodecRequest,
   routeTarget: RouteTarget,
-  { memory, leftOut = [], corrections = 0 }: CodecOptions,
+  { memory, droppedNames = [], correctionCount = 0 }: CodecOptions,
 ): Promise<Codec> {
   const { call, context, owner } = request
   const translated = await translateExchange(request, routeTarget, memory)
@@ -102,7 +102,7 @@ async function createResponseCodec(
   }
   const wireRequest = upstream.writeRequest(translated.request, target)
   const isArray = shouldSendArray(request)
-  const remembered = { owner, turns: canonicalRequest.turns, origin }
+  const conversation = { owner, turns: canonicalRequest.turns, origin }
 
   const parseResponse = ({ json, bytes, events }: BufferedResponse) =>
     events
@@ -111,18 +111,18 @@ async function createResponseCodec(
 
   async function continueAfterSummary(response: BufferedResponse): Promise<Codec> {
     memory.summaries.set(call, getSummary(parseResponse(response)))
-    return createResponseCodec(request, routeTarget, { memory, corrections })
+    return createResponseCodec(request, routeTarget, { memory, correctionCount })
   }
 
   async function dropRejectedOptions(failed: FailedResponse): Promise<Codec | undefined> {
-    if (corrections === MAX_CORRECTIONS) return undefined
+    if (correctionCount === MAX_CORRECTIONS) return undefined
     const { rejectedOptions } = memory
-    const found = rejectedOptions.record(routeTarget, failed, listSentOptions(translated))
-    if (found.length > 0) {
-      const options = { memory, leftOut: found, corrections: corrections + 1 }
+    const rejectedNames = rejectedOptions.record(routeTarget, failed, listSentOptions(translated))
+    if (rejectedNames.length > 0) {
+      const options = { memory, droppedNames: rejectedNames, correctionCount: correctionCount + 1 }
       return createResponseCodec(request, routeTarget, options).catch(() => undefined) // rejects if a strict request would lose options
     }
-    if (isBadRequest(failed)) rejectedOptions.forget(routeTarget, leftOut)
+    if (isBadRequest(failed)) rejectedOptions.forget(routeTarget, droppedNames)
     return undefined
   }
 
@@ -135,13 +135,13 @@ async function createResponseCodec(
     reader: await loadResponseReader(format, operations.generate),
     warnings: createWarningsList(target, responseWarnings),
     readWhole(response) {
-      const restored = restoreResponse(parseResponse(response), restoration)
-      memory.reasoning.store(remembered, restored.choices[0]?.content ?? [])
-      const answer = convertResponse(restored)
+      const restoredResponse = restoreResponse(parseResponse(response), restoration)
+      memory.reasoning.store(conversation, restoredResponse.choices[0]?.content ?? [])
+      const clientResponse = convertResponse(restoredResponse)
       const wireRequest =
         call.endpoint.operation === operations.compact && client.writeCompaction
-          ? client.writeCompaction(answer, writerContext, call.body)
-          : client.writeResponse(answer, writerContext)
+          ? client.writeCompaction(clientResponse, writerContext, call.body)
+          : client.writeResponse(clientResponse, writerContext)
       return encodeUtf8(JSON.stringify(wireRequest))
     },
     restoreResponse: (response) => convertResponse(restoreResponse(response, restoration)),
@@ -160,7 +160,7 @@ async function createResponseCodec(
           readerContext,
           writerContext,
           restore: (emit) =>
-            restoreStream(restoration)(memory.reasoning.storeFromStream(remembered, convertStream(emit))),
+            restoreStream(restoration)(memory.reasoning.storeFromStream(conversation, convertStream(emit))),
         },
         clock: context.clock,
         ...options,
@@ -215,8 +215,8 @@ async function createCountCodec(
   }
 }
 
-const editBody = (request: UpstreamRequest, { editBody: edit }: CodecRequest): UpstreamRequest =>
-  edit ? { ...request, body: edit(request.body) } : request
+const editBody = (request: UpstreamRequest, { editBody: editRequestBody }: CodecRequest): UpstreamRequest =>
+  editRequestBody ? { ...request, body: editRequestBody(request.body) } : request
 
 type CodecFactory = (request: CodecRequest, target: RouteTarget, options: CodecOptions) => Promise<Codec>
 
@@ -245,8 +245,8 @@ const createRequest = (
 /** Returns a request's droppable options, by their paths in the provider's request. */
 function listSentOptions({ request, upstream }: TranslatedRequest): Map<string, DroppableOption> {
   const names = (Object.keys(request.options) as OptionName[]).filter((name) => !REQUIRED_OPTIONS.has(name)) // `RequestOptions` has no other keys
-  const sent = names.map((name): [string, DroppableOption] => [upstream.fieldNames?.[name] ?? name, name])
-  return new Map(request.stream ? [...sent, ['stream_options', 'streamUsage']] : sent)
+  const sentOptions = names.map((name): [string, DroppableOption] => [upstream.fieldNames?.[name] ?? name, name])
+  return new Map(request.stream ? [...sentOptions, ['stream_options', 'streamUsage']] : sentOptions)
 }
 
 /** Options that can't be dropped, because the response would be different, or longer than the client can handle. */
@@ -266,11 +266,11 @@ function translateFailure(
   const { failure, head } = failed
   if (!head || !failure.body) return failed
   const text = decodeUtf8Lenient(failure.body)
-  const sent = head.status < 300 ? failure.status : toSendableStatus(head.status) // an error in a 200 response has its own status
+  const status = head.status < 300 ? failure.status : toSendableStatus(head.status) // an error in a 200 response has its own status
   const body = tryParseShallow(text) ?? text
-  const error = upstream.parseError({ status: sent, body, header: (name) => head.header(name), nowMs })
+  const error = upstream.parseError({ status, body, header: (name) => head.header(name), nowMs })
   const wireError = client.writeError(error)
-  const { upstreamStatus = sent } = failure
+  const { upstreamStatus = status } = failure
   return {
     ...failed,
     failure: {

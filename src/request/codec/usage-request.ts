@@ -23,7 +23,7 @@ export interface UsageRequests {
 }
 
 export function createUsageRequests(clock: Clock): UsageRequests {
-  const rejections = createExpiringMap<true>({ clock, ttlMs: KEPT_MS, maxSize: MAX_TARGETS })
+  const rejections = createExpiringMap<true>({ clock, ttlMs: RETENTION_MS, maxSize: MAX_TARGETS })
 
   return {
     removeOptions: (body, { streamOnlyField = '' }) => removeMember(body, streamOnlyField),
@@ -52,11 +52,11 @@ export function createUsageRequests(clock: Clock): UsageRequests {
 const hideUsage =
   (relay: Codec['relay']): Codec['relay'] =>
   (stream, committed, options) =>
-    relay(stream, committed, { ...options, keep: removeUsage })
+    relay(stream, committed, { ...options, filterEvents: removeUsage })
 
 const USAGE_FIELDS = ['stream_options', 'stream_options.include_usage']
 const MAX_TARGETS = 1_000
-const KEPT_MS = 24 * 60 * 60_000
+const RETENTION_MS = 24 * 60 * 60_000
 
 const getTargetKey = ({ connection, model }: RouteTarget) => `${connection.id} ${model}`
 
@@ -68,9 +68,9 @@ const loadRejectedOptions = once(() => import('./rejected-options.ts'))
 /** Removes the event that only reports the usage, which has already been counted. */
 function removeUsage(events: Uint8Array): Uint8Array {
   if (!mayContainUsage(events)) return events
-  const split = splitEvents(events)
-  const contentEvents = split.filter((event) => !isAnswer(event))
-  return contentEvents.length === split.length ? events : concatBytes(contentEvents)
+  const allEvents = splitEvents(events)
+  const contentEvents = allEvents.filter((event) => !isUsageOnly(event))
+  return contentEvents.length === allEvents.length ? events : concatBytes(contentEvents)
 }
 
 /** Returns whether the bytes contain `"usage":{`, with any whitespace. All other events of such a stream contain `"usage":null`. */
@@ -78,9 +78,9 @@ function mayContainUsage(bytes: Uint8Array): boolean {
   for (let index = bytes.indexOf(LETTER_G); index !== -1; index = bytes.indexOf(LETTER_G, index + 1)) {
     if (bytes[index + 1] !== E || bytes[index + 2] !== QUOTE || bytes[index - 1] !== A || bytes[index - 2] !== S)
       continue
-    let next = index + 3
-    while (BLANK_CODES.has(bytes[next] ?? 0) || bytes[next] === COLON) next++
-    if (bytes[next] === OPEN_BRACE) return true
+    let position = index + 3
+    while (BLANK_CODES.has(bytes[position] ?? 0) || bytes[position] === COLON) position++
+    if (bytes[position] === OPEN_BRACE) return true
   }
   return false
 }
@@ -95,12 +95,12 @@ const COLON = getCharCode(':')
 const OPEN_BRACE = getCharCode('{')
 const BLANK_CODES: ReadonlySet<number> = new Set([...' \t\r\n'].map(getCharCode))
 
-function isAnswer(bytes: Uint8Array): boolean {
-  let found = false
+function isUsageOnly(bytes: Uint8Array): boolean {
+  let hasUsage = false
   const parser = createSseParser((event) => {
-    found = isUsageEvent(event)
+    hasUsage = isUsageEvent(event)
   })
   parser.push(decodeUtf8Lenient(bytes))
   parser.end()
-  return found
+  return hasUsage
 }

@@ -146,7 +146,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
         platform: readsCookies ? exchange.platform : hidePlatformRequest(exchange.platform),
       })
       const { result, cacheFor } = await resolveIdentity(request, { context, scope, clock, timeoutMs }, readsCookies)
-      if (result && 'refusal' in result) throw result.refusal
+      if (result && 'rejection' in result) throw result.rejection
       const accountPromise = result && accounts.getAccount(result.identity)
       const account = accountPromise && (getSettledValue(accountPromise) ?? (await scope.race(accountPromise)))
       if (account) cacheFor?.(account)

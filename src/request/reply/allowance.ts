@@ -3,30 +3,30 @@ import type { RelayedStream } from '../codec/relay.ts'
 import type { OutputAllowance } from '../steps.ts'
 
 /**
- * Wraps the stream so that it requests more output before it exceeds its allowance. `names` contains the event fields with the model's output. If it
- * may not continue, it ends with an error event, unless the provider has already sent everything.
+ * Wraps the stream so that it requests more output before it exceeds its allowance. `fieldNames` contains the event fields with the model's output.
+ * If the stream may not continue, it ends with an error event, unless the provider has already sent everything.
  */
 export function limitToAllowance(
   stream: RelayedStream,
   { tokens, extend }: OutputAllowance,
-  names: readonly string[],
+  fieldNames: readonly string[],
 ): RelayedStream {
-  let allowed = tokens
+  let allowedTokens = tokens
   let outputSize = 0
-  let isRefused = false
+  let isExhausted = false
   return {
     async next() {
-      const piece = await stream.next()
-      if (!piece || isRefused) return piece
-      outputSize += countStreamTokens(piece, names)
-      if (outputSize <= allowed) return piece
+      const chunk = await stream.next()
+      if (!chunk || isExhausted) return chunk
+      outputSize += countStreamTokens(chunk, fieldNames)
+      if (outputSize <= allowedTokens) return chunk
       try {
-        allowed = await extend(outputSize)
-        return piece
+        allowedTokens = await extend(outputSize)
+        return chunk
       } catch (error) {
-        isRefused = true
+        isExhausted = true
         stream.fail(error)
-        return (await stream.next()) ?? piece
+        return (await stream.next()) ?? chunk
       }
     },
     fail: (error) => stream.fail(error),

@@ -19,7 +19,7 @@ import { toContentType } from '../upstream/upstream-headers.ts'
  * respond, so the headers contain the previous attempts, the target being tried, and what was dropped for it.
  */
 export function createEarlyReply(
-  answering: Promise<Reply>,
+  replyPromise: Promise<Reply>,
   request: ModelRequest,
   { route, warnings }: NonNullable<ModelRequest['log']['inFlight']>,
 ): Reply {
@@ -27,15 +27,15 @@ export function createEarlyReply(
   const isArray = shouldSendArray(request)
   const keepAlive = encodeUtf8(isArray ? '\n' : format.keepAlive)
   const previousAttempts = createAttemptHeaders(log.steps)[ATTEMPTS_HEADER]
-  const pending = `pending=${toHeaderSafe(getTargetName(route.target))}`
-  const followedStream = answering.then((reply) => {
+  const pendingAttempt = `pending=${toHeaderSafe(getTargetName(route.target))}`
+  const followedStream = replyPromise.then((reply) => {
     if (!isByteStream(reply.body)) {
       log.reportEnd(body, log.createEnding(reply.status))
       return reply
     }
-    const rest = log.follow(reply.body, reply.status)
-    log.continueWith(body, rest)
-    return { ...reply, body: rest }
+    const followedBody = log.follow(reply.body, reply.status)
+    log.continueWith(body, followedBody)
+    return { ...reply, body: followedBody }
   })
   followedStream.catch((error) => log.reportEnd(body, log.createErrorEnding(error))) // immediately, even while the client reads nothing
   let hasStarted = false
@@ -43,17 +43,19 @@ export function createEarlyReply(
 
   async function createErrorEvent(facts: ErrorDetails): Promise<ByteStream> {
     const errors = await format.loadErrors()
-    if (isArray) return once(JSON.stringify([errors.createBody(facts)]))
+    if (isArray) return createSingleChunkStream(JSON.stringify([errors.createBody(facts)]))
     const now = Math.floor(context.clock.now() / 1_000)
-    return once(errors.createEvent(facts, { response: { id: `resp_${newId()}`, created_at: now, model: call.model } }))
+    return createSingleChunkStream(
+      errors.createEvent(facts, { response: { id: `resp_${newId()}`, created_at: now, model: call.model } }),
+    )
   }
 
   /** Waits for the response. A failure is either a reply with an error body, or thrown. */
-  async function open(): Promise<ByteStream> {
+  async function openResponse(): Promise<ByteStream> {
     try {
       const { status, body = '' } = await followedStream
       if (isByteStream(body)) return body
-      if (status === 200) return once(body)
+      if (status === 200) return createSingleChunkStream(body)
       const { read } = await format.loadErrors()
       const { message = 'The request to the provider failed.', code = 'UPSTREAM_FAILED' } = read(parseBody(body))
       return await createErrorEvent({ status, code, message })
@@ -65,10 +67,10 @@ export function createEarlyReply(
 
   const body: ByteStream = {
     async next() {
-      const isSilent = !response && (!hasStarted || !(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock)))
+      const isSilent = !response && (!hasStarted || !(await settlesWithin(replyPromise, KEEP_ALIVE_MS, context.clock)))
       hasStarted = true
       if (isSilent) return keepAlive
-      response ??= await open()
+      response ??= await openResponse()
       return response.next()
     },
     cancel(reason) {
@@ -82,7 +84,7 @@ export function createEarlyReply(
     headers: {
       'content-type': toContentType(isArray ? 'application/json' : 'text/event-stream'),
       ...STREAM_HEADERS,
-      [ATTEMPTS_HEADER]: previousAttempts ? `${previousAttempts}, ${pending}` : pending,
+      [ATTEMPTS_HEADER]: previousAttempts ? `${previousAttempts}, ${pendingAttempt}` : pendingAttempt,
       ...createWarningHeader(warnings()),
     },
     body,
@@ -91,7 +93,7 @@ export function createEarlyReply(
 
 const parseBody = (body: string | Uint8Array) => tryParseJson(typeof body === 'string' ? body : decodeUtf8Lenient(body))
 
-function once(body: string | Uint8Array): ByteStream {
+function createSingleChunkStream(body: string | Uint8Array): ByteStream {
   let bytes: Uint8Array | undefined = typeof body === 'string' ? encodeUtf8(body) : body
   return {
     async next() {

@@ -32,10 +32,10 @@ export async function convertErrorBody(
   if (errors.isReadable(json) && isComplete)
     return { status, body: remark === '' ? body : encodeUtf8(JSON.stringify(addRemark(json, remark))) }
   const translator = await format.loadTranslator()
-  const isKnown = errors.read(json).message !== undefined
+  const hasKnownMessage = errors.read(json).message !== undefined
   const error = translator.parseError({
     status,
-    body: isKnown ? json : text,
+    body: hasKnownMessage ? json : text,
     header: (name) => head.header(name),
     nowMs,
   })

@@ -15,12 +15,12 @@ import { getRetryWaitMs } from './retry-wait.ts'
  * response, such as a token estimate. Rejects with the gateway's own error if no provider sent one.
  */
 export async function createFailureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
-  const further = await targets.loadFurther()
-  const { stopReason } = further.getVerdict()
-  const rejected = further.failures.find(({ failure }) => failure.class === 'client')?.route // a rejected request also counts as a response
-  if (rejected || !stopReason) await targets.recordResponse(rejected) // otherwise, the turn moves on, so that untried entries come sooner
+  const furtherTargets = await targets.loadFurther()
+  const { stopReason } = furtherTargets.getVerdict()
+  const rejectedRoute = furtherTargets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejected request also counts as a response
+  if (rejectedRoute || !stopReason) await targets.recordResponse(rejectedRoute) // otherwise, the turn moves on, so that untried entries come sooner
   if (stopReason) request.log.recordStopReason(stopReason)
-  return (await createEmptyResponseReply(request, further)) ?? createErrorReply(request, further)
+  return (await createEmptyResponseReply(request, furtherTargets)) ?? createErrorReply(request, furtherTargets)
 }
 
 async function createErrorReply(request: ModelRequest, targets: FurtherTargets): Promise<Reply> {
@@ -36,9 +36,9 @@ async function createErrorReply(request: ModelRequest, targets: FurtherTargets):
   if (failures.length === 0 && verdict.rejection) throw verdict.rejection
   if (failures.length === 0 && verdict.draining.length > 0) throw createDrainingError(call.model)
   return createFinalReply({
-    failed: failures,
+    failedAttempts: failures,
     steps: log.steps,
-    stop: verdict.stopReason,
+    stopReason: verdict.stopReason,
     retryWaitMs: getRetryWaitMs(failures, verdict, context),
     table: request.table,
     endpoint: call.endpoint,
@@ -66,13 +66,13 @@ const createGatewayReply = (
  * against the targets. Returns `undefined` if anything else has failed, or if the response can't be read.
  */
 async function createEmptyResponseReply(request: ModelRequest, targets: FurtherTargets): Promise<Reply | undefined> {
-  const called = targets.failures.filter(({ failure }) => !failure.lacksCredential)
-  const unwanted = called.findLast(({ failure, empty }) => failure.isUnwanted && empty)
-  const last = (unwanted ?? called.at(-1))?.empty
-  if (!last || !(unwanted || called.every(({ empty }) => empty))) return undefined
-  const response = await convertToClientFormat(last, request)
+  const calledAttempts = targets.failures.filter(({ failure }) => !failure.lacksCredential)
+  const unwantedAttempt = calledAttempts.findLast(({ failure, unusedAttempt }) => failure.isUnwanted && unusedAttempt)
+  const lastAnswer = (unwantedAttempt ?? calledAttempts.at(-1))?.unusedAttempt
+  if (!lastAnswer || !(unwantedAttempt || calledAttempts.every(({ unusedAttempt }) => unusedAttempt))) return undefined
+  const response = await convertToClientFormat(lastAnswer, request)
   if (!response) return undefined
-  for (const { empty, failure } of called) empty?.log.recordEmptyUsed(failure)
+  for (const { unusedAttempt, failure } of calledAttempts) unusedAttempt?.log.recordEmptyUsed(failure)
   const { headers, ...reply } = await createResponseReply(response, request)
   const { stopReason } = targets.getVerdict()
   if (stopReason) headers[ATTEMPTS_HEADER] += `, stopped=${stopReason}`
@@ -81,17 +81,17 @@ async function createEmptyResponseReply(request: ModelRequest, targets: FurtherT
 
 /** Adds the bytes of a complete response in the client's format. Returns `undefined` if it can't be read. */
 async function convertToClientFormat(
-  answer: AnsweredAttempt,
+  answeredAttempt: AnsweredAttempt,
   request: ModelRequest,
 ): Promise<AnsweredAttempt | undefined> {
-  const { response, route } = answer
-  if (response.kind === 'stream') return answer
+  const { response, route } = answeredAttempt
+  if (response.kind === 'stream') return answeredAttempt
   const { context, call } = request
   try {
     const codec = call.stream
-      ? await (await context.translation()).adaptToWhole(request, route.target, answer.codec)
-      : answer.codec
-    return { ...answer, codec, bytes: codec.readWhole(response) }
+      ? await (await context.loadTranslation()).adaptToWhole(request, route.target, answeredAttempt.codec)
+      : answeredAttempt.codec
+    return { ...answeredAttempt, codec, bytes: codec.readWhole(response) }
   } catch (error) {
     if (!isGatewayError(error)) context.onError(error)
     return undefined
@@ -100,6 +100,6 @@ async function convertToClientFormat(
 
 /** Adds the attempts that were made to the error that the client gets. */
 export function addAttempts(error: unknown, { log, client }: ModelRequest): unknown {
-  const isBare = log.steps.length === 0 || !isGatewayError(error) || error.status === 499 || error.status === 500
-  return isBare ? error : addAttemptsHeader(error, log.steps, error === client.goneReason)
+  const isUnchanged = log.steps.length === 0 || !isGatewayError(error) || error.status === 499 || error.status === 500
+  return isUnchanged ? error : addAttemptsHeader(error, log.steps, error === client.goneReason)
 }

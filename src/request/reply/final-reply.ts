@@ -24,9 +24,9 @@ import { appendRemark, convertErrorBody, endSentence } from './error-in-format.t
 
 /** The facts about a request that got no response. */
 export interface FailedRequest {
-  failed: readonly FailedAttempt[]
+  failedAttempts: readonly FailedAttempt[]
   steps: readonly StepRecord[]
-  stop: StopReason | undefined
+  stopReason: StopReason | undefined
   /** How long to wait until another request may succeed, in ms, or `undefined` if waiting doesn't help. */
   retryWaitMs: number | undefined
   /** The route table, which resolves model names. */
@@ -44,12 +44,16 @@ export interface FailedRequest {
  * that message comes first, because clients use it to shorten the prompt; the other failures follow it.
  */
 export async function createFinalReply(request: FailedRequest): Promise<Reply> {
-  const { failed, format, now, table } = request
-  const decisive = failed.length === 1 ? failed[0] : failed.findLast(({ failure }) => isClientFault(failure))
-  const headers = createHeaders(request, decisive)
-  const remark = [describeAttempts(request, decisive), await describeKind(request, decisive)].filter(Boolean).join(' ')
-  if (!decisive?.head || !decisive.failure.body) throw createExhaustedError(request, { decisive, headers, remark })
-  const { failure, head, route } = decisive
+  const { failedAttempts, format, now, table } = request
+  const decisiveAttempt =
+    failedAttempts.length === 1 ? failedAttempts[0] : failedAttempts.findLast(({ failure }) => isClientFault(failure))
+  const headers = createHeaders(request, decisiveAttempt)
+  const remark = [describeAttempts(request, decisiveAttempt), await describeKind(request, decisiveAttempt)]
+    .filter(Boolean)
+    .join(' ')
+  if (!decisiveAttempt?.head || !decisiveAttempt.failure.body)
+    throw createExhaustedError(request, { decisive: decisiveAttempt, headers, remark })
+  const { failure, head, route } = decisiveAttempt
   const replyHeaders = failure.headers ?? createReplyHeaders(head, 'application/json')
   if (!isClientFault(failure)) for (const name of WAIT_HEADERS) delete replyHeaders[name]
   const { status, body } = await convertErrorBody(failure, head, { format, now, remark })
@@ -93,11 +97,14 @@ const NO_RETRY_HEADERS = { 'x-should-retry': 'false' }
 const WAIT_HEADERS = ['retry-after', 'retry-after-ms']
 
 /** Creates the gateway's own headers: the attempts, when to retry, and the provider's request ID if the reply is about a single failure. */
-function createHeaders({ steps, stop, retryWaitMs, format }: FailedRequest, decisive: FailedAttempt | undefined) {
+function createHeaders(
+  { steps, stopReason, retryWaitMs, format }: FailedRequest,
+  decisiveAttempt: FailedAttempt | undefined,
+) {
   const headers = createAttemptHeaders(steps)
-  if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
+  if (stopReason) headers[ATTEMPTS_HEADER] += `, stopped=${stopReason}`
   if (retryWaitMs !== undefined) headers['retry-after'] = String(roundToSeconds(retryWaitMs))
-  const requestId = decisive?.head && findRequestId(decisive.head, format.requestIdHeader)
+  const requestId = decisiveAttempt?.head && findRequestId(decisiveAttempt.head, format.requestIdHeader)
   return requestId === undefined ? headers : { ...headers, [format.requestIdHeader]: requestId }
 }
 
@@ -108,21 +115,24 @@ const roundToSeconds = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1
  * Describes the gateway's additions to an error: how other targets failed for a reason other than the prompt's length, and why there were no more
  * attempts.
  */
-function describeAttempts({ failed, steps, stop }: FailedRequest, decisive: FailedAttempt | undefined): string {
-  const isOverflow = decisive?.failure.class === 'context-overflow'
-  const isMixed = isOverflow && failed.some(({ failure }) => failure.class !== 'context-overflow')
-  const others = isMixed ? ['All other targets failed.', ...listMessages(steps, decisive.route)] : []
-  return [...others, ...(stop ? [STOP_DETAILS[stop]] : [])].join(' ')
+function describeAttempts(
+  { failedAttempts, steps, stopReason }: FailedRequest,
+  decisiveAttempt: FailedAttempt | undefined,
+): string {
+  const isOverflow = decisiveAttempt?.failure.class === 'context-overflow'
+  const isMixed = isOverflow && failedAttempts.some(({ failure }) => failure.class !== 'context-overflow')
+  const otherFailures = isMixed ? ['All other targets failed.', ...listMessages(steps, decisiveAttempt.route)] : []
+  return [...otherFailures, ...(stopReason ? [STOP_DETAILS[stopReason]] : [])].join(' ')
 }
 
 /** Describes the model's kind if it isn't the endpoint's, which may be why the provider rejected the request. */
 async function describeKind(
-  { failed, table, endpoint }: FailedRequest,
-  decisive: FailedAttempt | undefined,
+  { failedAttempts, table, endpoint }: FailedRequest,
+  decisiveAttempt: FailedAttempt | undefined,
 ): Promise<string> {
-  const about = decisive ?? failed[0]
-  if (!about || !MODEL_FAILURES.has(about.failure.class)) return ''
-  const { target } = about.route
+  const describedAttempt = decisiveAttempt ?? failedAttempts[0]
+  if (!describedAttempt || !MODEL_FAILURES.has(describedAttempt.failure.class)) return ''
+  const { target } = describedAttempt.route
   return describeOtherKind(getTargetName(target), await getTargetKind(target, table), endpoint)
 }
 
@@ -134,30 +144,35 @@ const STOP_DETAILS: Record<StopReason, string> = {
 }
 
 function createExhaustedError(
-  { failed, steps }: FailedRequest,
+  { failedAttempts, steps }: FailedRequest,
   {
-    decisive,
+    decisive: decisiveAttempt,
     headers,
     remark,
   }: { decisive: FailedAttempt | undefined; headers: Record<string, string>; remark: string },
 ): GatewayError {
-  const failures = (decisive ? [decisive] : failed).map(({ failure }) => failure)
+  const failures = (decisiveAttempt ? [decisiveAttempt] : failedAttempts).map(({ failure }) => failure)
   const allFailedWith = (failureClass: FailureClass) => failures.every((failure) => failure.class === failureClass)
   const code = allFailedWith('timeout')
     ? 'UPSTREAM_TIMEOUT'
     : allFailedWith('context-overflow')
       ? 'CONTEXT_OVERFLOW'
       : 'UPSTREAM_FAILED'
-  const [first, ...rest] = failures.map(({ status }) => status)
-  const status = first !== undefined && rest.every((status) => status === first) ? first : 502
-  const all = [`All ${failures.length} targets failed.`, ...listMessages(steps)].join(' ')
-  return gatewayError(code, { status, message: appendRemark(decisive?.failure.message ?? all, remark), headers })
+  const [firstStatus, ...otherStatuses] = failures.map(({ status }) => status)
+  const status =
+    firstStatus !== undefined && otherStatuses.every((status) => status === firstStatus) ? firstStatus : 502
+  const summary = [`All ${failures.length} targets failed.`, ...listMessages(steps)].join(' ')
+  return gatewayError(code, {
+    status,
+    message: appendRemark(decisiveAttempt?.failure.message ?? summary, remark),
+    headers,
+  })
 }
 
-/** Lists each attempt's message, except those at the target of `except`. */
-const listMessages = (steps: readonly StepRecord[], except?: Route): string[] =>
+/** Lists each attempt's message, except those at the target of `excludedRoute`. */
+const listMessages = (steps: readonly StepRecord[], excludedRoute?: Route): string[] =>
   steps.flatMap((step) => {
-    if (!('outcome' in step) || (except && usesTarget(step, except))) return []
+    if (!('outcome' in step) || (excludedRoute && usesSameTarget(step, excludedRoute))) return []
     const { provider, model, outcome } = step
     const message = outcome === 'cancelled' ? 'No response yet.' : step.message?.slice(0, 300)
     if (message === undefined) return []
@@ -165,5 +180,5 @@ const listMessages = (steps: readonly StepRecord[], except?: Route): string[] =>
     return [`${provider}/${model}${connection}: ${endSentence(message)}`]
   })
 
-const usesTarget = ({ connectionId, model }: AttemptRecord, { target }: Route) =>
+const usesSameTarget = ({ connectionId, model }: AttemptRecord, { target }: Route) =>
   connectionId === target.connection.id && model === target.model

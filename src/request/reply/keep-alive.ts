@@ -8,13 +8,13 @@ import type { ModelRequest } from '../model-request.ts'
  * 15 s, because proxies and clients close silent connections. Responses from providers with the client's own format are forwarded unchanged,
  * including their status.
  */
-export async function replyWithKeepAlive(answering: Promise<Reply>, request: ModelRequest): Promise<Reply> {
+export async function replyWithKeepAlive(replyPromise: Promise<Reply>, request: ModelRequest): Promise<Reply> {
   const { log, context } = request
-  while (!(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock))) {
+  while (!(await settlesWithin(replyPromise, KEEP_ALIVE_MS, context.clock))) {
     const { inFlight } = log
     if (!inFlight || inFlight.isPassThrough) continue
     const { createEarlyReply } = await import('./early-reply.ts')
-    return createEarlyReply(answering, request, inFlight)
+    return createEarlyReply(replyPromise, request, inFlight)
   }
-  return await answering
+  return await replyPromise
 }

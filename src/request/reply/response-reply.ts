@@ -11,24 +11,24 @@ import { getCallableName } from '../routing/route-table.ts'
 import { createReplyHeaders, findRequestId, pickRequestId, toContentType } from '../upstream/upstream-headers.ts'
 
 /** Creates the reply for a response. Drops headers that quote a credential. */
-export async function createResponseReply(answered: AnsweredAttempt, request: ModelRequest): Promise<Reply> {
-  const { response, bytes, codec, route, secrets, log: attempt } = answered
+export async function createResponseReply(answeredAttempt: AnsweredAttempt, request: ModelRequest): Promise<Reply> {
+  const { response, bytes, codec, route, secrets, log: attempt } = answeredAttempt
   const { log, client, call, format } = request
   const { target } = route
   const { isPassThrough } = codec
   const { knownKeys } = request.context
   const quotesKey = knownKeys.getFinder(request.table.connections) ?? (await loadKeyFinder(response, knownKeys))
-  const isQuote = (value: string) => quotesKey(value) || secrets.some((secret) => value.includes(secret))
+  const quotesCredential = (value: string) => quotesKey(value) || secrets.some((secret) => value.includes(secret))
   const warnings = codec.warnings()
   const expectedType = response.kind === 'whole' && !call.stream ? 'application/json' : codec.streamType
   const mediaType = codec.replyType?.(response) ?? expectedType
   const headers: Record<string, string> = isPassThrough
-    ? createReplyHeaders(response.head, mediaType, isQuote)
+    ? createReplyHeaders(response.head, mediaType, quotesCredential)
     : { 'content-type': toContentType(mediaType) }
   const requestId = isPassThrough
     ? pickRequestId(headers, format.requestIdHeader)
     : findRequestId(response.head, format.requestIdHeader)
-  if (requestId !== undefined && !isQuote(requestId)) headers[format.requestIdHeader] = requestId
+  if (requestId !== undefined && !quotesCredential(requestId)) headers[format.requestIdHeader] = requestId
   headers[TARGET_HEADER] = formatTarget({ provider: getCallableName(target, request.table), model: target.model })
   if (log.steps.length > 0) headers[ATTEMPTS_HEADER] = formatAttempts(log.steps)
   if (warnings.length > 0) Object.assign(headers, createWarningHeader(warnings))
@@ -38,7 +38,7 @@ export async function createResponseReply(answered: AnsweredAttempt, request: Mo
   if (response.kind === 'stream') {
     const loading = loadStreamReply()
     const { createStreamReply } = getSettledValue(loading) ?? (await loading)
-    return createStreamReply(answered, request, { status, headers, response })
+    return createStreamReply(answeredAttempt, request, { status, headers, response })
   }
   attempt.recordResponseEnd()
   return { status, headers, body: bytes ?? response.bytes }
@@ -54,7 +54,8 @@ const NO_BODY_STATUSES = new Set([204, 205])
 async function loadKeyFinder(response: ReceivedResponse, knownKeys: KnownKeys): Promise<QuotedKeyFinder> {
   try {
     for (const [, value] of response.head.headers())
-      if (value.length >= MIN_QUOTABLE_LENGTH && !MEDIA_TYPE.test(value)) return createKeyFinder(await knownKeys.list())
+      if (value.length >= MIN_QUOTABLE_LENGTH && !MEDIA_TYPE_PATTERN.test(value))
+        return createKeyFinder(await knownKeys.list())
     return findNothing
   } catch (error) {
     if (response.kind === 'stream') response.body.cancel(error)
@@ -62,5 +63,5 @@ async function loadKeyFinder(response: ReceivedResponse, knownKeys: KnownKeys): 
   }
 }
 
-const MEDIA_TYPE = /^(?:application\/json|text\/event-stream)(?:; ?charset=utf-8)?$/i
+const MEDIA_TYPE_PATTERN = /^(?:application\/json|text\/event-stream)(?:; ?charset=utf-8)?$/i
 const findNothing: QuotedKeyFinder = () => false

@@ -22,20 +22,20 @@ export async function createStreamReply(
   { log, client, context, call, format }: ModelRequest,
   { status, headers, response }: StreamedReply,
 ): Promise<Reply> {
-  const limit = allowance && (await loadAllowance()).limitToAllowance
+  const limitStream = allowance && (await loadAllowance()).limitToAllowance
   const contentFields =
-    limit && !codec.replyType ? await loadClientContentFields(format, call.endpoint.operation) : undefined
+    limitStream && !codec.replyType ? await loadClientContentFields(format, call.endpoint.operation) : undefined
   const createFilter = codec.isPassThrough ? await format.loadEventFilter?.() : undefined
   const estimates = context.estimates.loaded ?? (await context.estimates.load())
   const { clock } = context
   let hasEnded = false // everything that `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which references the body
-  const relayed = codec.relay(response.body, response.start, {
+  const relayedStream = codec.relay(response.body, response.start, {
     secrets,
     knownKeys: context.knownKeys.list,
     maxStreamBytes: context.limits.maxStreamBytes,
     estimates,
     passThrough: relayStream,
-    keep: createFilter?.(),
+    filterEvents: createFilter?.(),
     header: (name) => response.head.header(name),
     onEnd(end) {
       hasEnded = true
@@ -44,7 +44,10 @@ export async function createStreamReply(
     },
   })
   attempt.recordCall(estimates.createInputEstimate(call, route.target))
-  const body = allowance && limit && contentFields ? limit(relayed, allowance, contentFields.streamed) : relayed
+  const body =
+    allowance && limitStream && contentFields
+      ? limitStream(relayedStream, allowance, contentFields.streamed)
+      : relayedStream
   log.expectReport(body)
   client.scope.add((reason) => {
     if (hasEnded) return

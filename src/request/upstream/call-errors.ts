@@ -2,20 +2,20 @@ import { type GatewayError, gatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 
 /** Converts the error from a call that failed on its own, before the response headers or in the body. */
-export function toCallError(error: unknown, isAnswered: boolean): GatewayError {
-  if (isTimeout(error)) return gatewayError('UPSTREAM_TIMEOUT', { message: OUT_OF_TIME })
-  return isAnswered ? gatewayError('UPSTREAM_CUT', { cause: error }) : createUnreachableError(error)
+export function toCallError(error: unknown, hasResponse: boolean): GatewayError {
+  if (isTimeout(error)) return gatewayError('UPSTREAM_TIMEOUT', { message: CLIENT_TIMEOUT_MESSAGE })
+  return hasResponse ? gatewayError('UPSTREAM_CUT', { cause: error }) : createUnreachableError(error)
 }
 
-const OUT_OF_TIME = "The provider took longer than the gateway's HTTP client allows."
+const CLIENT_TIMEOUT_MESSAGE = "The provider took longer than the gateway's HTTP client allows."
 
 /** Returns whether this is a timeout of the HTTP client itself, from undici or a signal, which was shorter than the gateway's. */
 function isTimeout(error: unknown): boolean {
   const cause = getCause(error)
-  return isObject(cause) && [cause.code, cause.name].some((name) => TIMEOUTS.test(String(name)))
+  return isObject(cause) && [cause.code, cause.name].some((name) => TIMEOUT_PATTERN.test(String(name)))
 }
 
-const TIMEOUTS = /^(?:UND_ERR_(?:HEADERS|BODY)_TIMEOUT|TimeoutError)$/
+const TIMEOUT_PATTERN = /^(?:UND_ERR_(?:HEADERS|BODY)_TIMEOUT|TimeoutError)$/
 
 /**
  * Creates the error for a failed connection. Its message contains the failure's code, such as ECONNREFUSED, ENOTFOUND, or a TLS code, but no address.

@@ -20,7 +20,7 @@ export interface ProviderCallOptions {
   clock: Clock
   limits: TimeLimits
   /** Whether a stream was requested. It must begin within `headersTimeoutMs`, which replaces `totalTimeoutMs` until `setTotalTimeout`. */
-  stream?: boolean
+  isStreaming?: boolean
 }
 
 /**
@@ -32,7 +32,7 @@ export class ProviderCall implements ByteStream {
   readonly #clock: Clock
   readonly #limits: TimeLimits
   readonly #startedAt: number
-  #pending: PendingResponse | undefined = undefined // set once the call is open
+  #pendingResponse: PendingResponse | undefined = undefined // set once the call is open
   readonly #onDeadline = () => this.#checkTime()
   #totalTimeoutMs: number
   #isOpening: boolean
@@ -42,30 +42,30 @@ export class ProviderCall implements ByteStream {
   #stopReason: { reason: unknown } | undefined = undefined
   #cancelDeadline: CancelDeadline = () => {}
 
-  constructor({ clock, limits, stream = false }: ProviderCallOptions) {
+  constructor({ clock, limits, isStreaming = false }: ProviderCallOptions) {
     this.#clock = clock
     this.#limits = limits
-    this.#totalTimeoutMs = stream ? limits.headersTimeoutMs : limits.totalTimeoutMs
-    this.#isOpening = stream
+    this.#totalTimeoutMs = isStreaming ? limits.headersTimeoutMs : limits.totalTimeoutMs
+    this.#isOpening = isStreaming
     this.#startedAt = clock.now()
   }
 
   /** Makes the call, once, without keeping a reference to it, because its body may be large. Resolves when the response headers have arrived. */
   open(call: UpstreamCall, fetch: UpstreamFetch): Promise<UpstreamResponse> {
     const { headersTimeoutMs, idleTimeoutMs } = this.#limits
-    const pending = startCall(fetch, call)
-    this.#pending = pending
+    const pendingResponse = startCall(fetch, call)
+    this.#pendingResponse = pendingResponse
     // Never later than the idle timeout, so no deadline has to be set when the headers arrive.
-    const firstMs = Math.min(headersTimeoutMs, idleTimeoutMs, this.#totalTimeoutMs)
-    this.#cancelDeadline = startDeadline(this.#clock, firstMs, this.#onDeadline)
-    return this.#wait(pending.response, (response) => {
+    const firstDeadlineMs = Math.min(headersTimeoutMs, idleTimeoutMs, this.#totalTimeoutMs)
+    this.#cancelDeadline = startDeadline(this.#clock, firstDeadlineMs, this.#onDeadline)
+    return this.#wait(pendingResponse.response, (response) => {
       this.#body = response.body
       return new ResponseWithBody(response, this)
     })
   }
 
   next(): Promise<Uint8Array | undefined> {
-    if (!this.#body) return NOTHING
+    if (!this.#body) return NO_CHUNK
     this.#waitingSince = this.#clock.now()
     return this.#wait(this.#body.next(), (chunk) => {
       if (!chunk) this.#cancelDeadline() // the body is complete
@@ -75,10 +75,10 @@ export class ProviderCall implements ByteStream {
 
   whole(): Promise<Uint8Array> | undefined {
     this.#waitingSince = this.#clock.now()
-    const reading = this.#body?.whole?.()
+    const bodyPromise = this.#body?.whole?.()
     return (
-      reading &&
-      this.#wait(reading, (bytes) => {
+      bodyPromise &&
+      this.#wait(bodyPromise, (bytes) => {
         this.#cancelDeadline()
         return bytes
       })
@@ -90,7 +90,7 @@ export class ProviderCall implements ByteStream {
     this.#stopReason = { reason }
     this.#cancelDeadline()
     this.#rejectWait?.(reason)
-    this.#pending?.cancel(reason)
+    this.#pendingResponse?.cancel(reason)
   }
 
   /** Replaces the total timeout after the headers have arrived: the stream has begun, or the response isn't a stream. */
@@ -136,11 +136,15 @@ export class ProviderCall implements ByteStream {
     const now = this.#clock.now()
     const endsAt = this.#startedAt + this.#totalTimeoutMs
     const deadline = this.#body ? (this.#waitingSince ?? now) + idleTimeoutMs : this.#startedAt + headersTimeoutMs
-    const leftMs = deadline - now
+    const remainingMs = deadline - now
     this.#cancelDeadline()
     if (now >= endsAt) this.cancel(this.#createTotalTimeoutError())
-    else if (leftMs > 0)
-      this.#cancelDeadline = startDeadline(this.#clock, Math.min(leftMs, idleTimeoutMs, endsAt - now), this.#onDeadline)
+    else if (remainingMs > 0)
+      this.#cancelDeadline = startDeadline(
+        this.#clock,
+        Math.min(remainingMs, idleTimeoutMs, endsAt - now),
+        this.#onDeadline,
+      )
     else if (this.#body) this.cancel(createTimeoutError(`sent nothing for ${idleTimeoutMs / 1000} s`))
     else this.cancel(createTimeoutError(`did not respond within ${headersTimeoutMs / 1000} s`))
   }
@@ -151,7 +155,7 @@ export class ProviderCall implements ByteStream {
   }
 }
 
-const NOTHING = Promise.resolve(undefined)
+const NO_CHUNK = Promise.resolve(undefined)
 
 /** Lazy-loads the code for errors in calls that fail on their own. */
 const loadCallErrors = once(() => import('./call-errors.ts'))
@@ -163,19 +167,19 @@ const createTimeoutError = (problem: string) =>
 export class ResponseWithBody implements UpstreamResponse {
   readonly status: number
   readonly body: ByteStream
-  readonly #answer: UpstreamResponse
+  readonly #response: UpstreamResponse
 
   constructor(response: UpstreamResponse, body: ByteStream) {
     this.status = response.status
     this.body = body
-    this.#answer = response
+    this.#response = response
   }
 
   header(name: string): string | undefined {
-    return this.#answer.header(name)
+    return this.#response.header(name)
   }
 
   headers(): Iterable<[string, string]> {
-    return this.#answer.headers()
+    return this.#response.headers()
   }
 }

@@ -24,66 +24,67 @@ export interface CredentialUse {
 
 type SourceFinder = (connection: ConnectionRecord) => CredentialSource | SharedCredentialSource | undefined
 
-interface KnownCredential {
+interface CachedCredential {
   /** The credential as text, or `undefined` if the function returned none. */
   text: Promise<string | undefined>
   reason: CredentialRequest['reason']
   /** Set once the function has returned; `expiresAt` is in epoch ms. */
-  settled?: { text: string | undefined; expiresAt: number }
+  result?: { text: string | undefined; expiresAt: number }
 }
 
-const DEFAULT_MS = 5 * 60_000
-const EARLY_MS = 60_000
+const DEFAULT_TTL_MS = 5 * 60_000
+const EXPIRY_MARGIN_MS = 60_000
 const TIMEOUT_MS = 5_000
 /** Maximum number of credentials. The oldest are evicted first. */
-const MAX_KNOWN = 20_000
-const MAX_QUOTABLE = 1_000
+const MAX_CREDENTIALS = 20_000
+const MAX_QUOTABLE_FORMS = 1_000
 
 /** The credentials of connections whose `apiKey` is a function. They stay in memory only. */
 export class SourcedCredentials {
-  readonly #find: SourceFinder
+  readonly #findSource: SourceFinder
   readonly #clock: Clock
-  readonly #known = new Map<string, KnownCredential>()
+  readonly #credentials = new Map<string, CachedCredential>()
   /** The forms in which a provider may quote the latest credentials, oldest first. */
-  readonly #quotable = new Set<string>()
+  readonly #quotableForms = new Set<string>()
 
-  constructor(find: SourceFinder, clock: Clock) {
-    this.#find = find
+  constructor(findSource: SourceFinder, clock: Clock) {
+    this.#findSource = findSource
     this.#clock = clock
   }
 
   /** Returns whether the credential belongs only to the caller's account or key. */
   belongsToCaller({ connection, caller }: CredentialUse): boolean {
-    return caller.owner !== '' && typeof this.#find(connection) === 'function'
+    return caller.owner !== '' && typeof this.#findSource(connection) === 'function'
   }
 
   /** Returns the credential. Rejects if the function does, and resolves to `undefined` if it returns nothing. */
   async get(use: CredentialUse): Promise<string | undefined> {
-    const cached = this.#known.get(this.#getId(use))
-    if (cached && (!cached.settled || cached.settled.expiresAt > this.#clock.now())) return cached.text
+    const cached = this.#credentials.get(this.#getId(use))
+    if (cached && (!cached.result || cached.result.expiresAt > this.#clock.now())) return cached.text
     return this.#call(use, cached ? 'expired' : 'first')
   }
 
   /** Returns a new credential after the provider has rejected this one. Resolves to `undefined` if there is none. */
-  async renew(use: CredentialUse, rejected: string): Promise<string | undefined> {
-    const cached = this.#known.get(this.#getId(use))
-    if (cached?.settled?.text !== undefined && cached.settled.text !== rejected) return cached.settled.text // another request has already renewed it
-    if (!cached || cached.settled) return withoutRejected(await this.#call(use, 'rejected'), rejected)
-    if (cached.reason === 'rejected') return withoutRejected(await cached.text.catch(() => undefined), rejected)
+  async renew(use: CredentialUse, rejectedCredential: string): Promise<string | undefined> {
+    const cached = this.#credentials.get(this.#getId(use))
+    if (cached?.result?.text !== undefined && cached.result.text !== rejectedCredential) return cached.result.text // another request has already renewed it
+    if (!cached || cached.result) return withoutRejected(await this.#call(use, 'rejected'), rejectedCredential)
+    if (cached.reason === 'rejected')
+      return withoutRejected(await cached.text.catch(() => undefined), rejectedCredential)
     await cached.text.catch(() => undefined)
-    return this.renew(use, rejected)
+    return this.renew(use, rejectedCredential)
   }
 
   /** Forgets a connection's credentials that no request uses anymore. */
   forget({ id, updatedAt }: ConnectionRecord): void {
-    const start = JSON.stringify([id, updatedAt]).slice(0, -1)
-    for (const key of this.#known.keys()) if (key.startsWith(`${start},`)) this.#known.delete(key)
+    const keyPrefix = JSON.stringify([id, updatedAt]).slice(0, -1)
+    for (const key of this.#credentials.keys()) if (key.startsWith(`${keyPrefix},`)) this.#credentials.delete(key)
   }
 
   /** Lists the forms in which a provider may quote this credential and the latest others, longest first, for removal from errors. */
-  listQuotable(apiKey: string | undefined): readonly string[] {
+  listQuotableForms(apiKey: string | undefined): readonly string[] {
     const apiKeyVariants = apiKey === undefined ? [] : listSecretVariants(apiKey)
-    return [...apiKeyVariants, ...this.#quotable].sort((a, b) => b.length - a.length)
+    return [...apiKeyVariants, ...this.#quotableForms].sort((a, b) => b.length - a.length)
   }
 
   /** Creates the failure for a connection whose function failed, or returned nothing for the request. */
@@ -97,34 +98,34 @@ export class SourcedCredentials {
   }
 
   #getId({ connection, caller }: CredentialUse): string {
-    const isShared = typeof this.#find(connection) !== 'function'
+    const isShared = typeof this.#findSource(connection) !== 'function'
     const { id, updatedAt, providerSpecificData } = connection
     return JSON.stringify([id, updatedAt, providerSpecificData?.region, isShared ? '' : caller.owner])
   }
 
   #rememberQuotable(credential: string): void {
     for (const form of listSecretVariants(credential)) {
-      this.#quotable.delete(form)
-      this.#quotable.add(form)
-      const [oldest] = this.#quotable
-      if (this.#quotable.size > MAX_QUOTABLE && oldest !== undefined) this.#quotable.delete(oldest)
+      this.#quotableForms.delete(form)
+      this.#quotableForms.add(form)
+      const [oldest] = this.#quotableForms
+      if (this.#quotableForms.size > MAX_QUOTABLE_FORMS && oldest !== undefined) this.#quotableForms.delete(oldest)
     }
   }
 
   #call(use: CredentialUse, reason: CredentialRequest['reason']): Promise<string | undefined> {
     const id = this.#getId(use)
-    const calling = this.#resolve(use, reason)
-    const credential: KnownCredential = { text: calling.then(({ text }) => text), reason }
-    this.#known.delete(id)
-    this.#known.set(id, credential)
-    evictOldest(this.#known, MAX_KNOWN)
-    calling.then(
-      (settled) => {
-        credential.settled = settled
-        if (settled.text === undefined && this.#known.get(id) === credential) this.#known.delete(id) // the next request calls the function again
+    const resultPromise = this.#resolve(use, reason)
+    const credential: CachedCredential = { text: resultPromise.then(({ text }) => text), reason }
+    this.#credentials.delete(id)
+    this.#credentials.set(id, credential)
+    evictOldest(this.#credentials, MAX_CREDENTIALS)
+    resultPromise.then(
+      (result) => {
+        credential.result = result
+        if (result.text === undefined && this.#credentials.get(id) === credential) this.#credentials.delete(id) // the next request calls the function again
       },
       () => {
-        if (this.#known.get(id) === credential) this.#known.delete(id)
+        if (this.#credentials.get(id) === credential) this.#credentials.delete(id)
       },
     )
     return credential.text
@@ -132,11 +133,11 @@ export class SourcedCredentials {
 
   async #resolve({ connection, caller, model, cloud }: CredentialUse, reason: CredentialRequest['reason']) {
     const { id: connectionId, providerSpecificData: { region } = {} } = connection
-    const source = this.#find(connection)
+    const source = this.#findSource(connection)
     const resolve = typeof source === 'function' ? source : source?.resolve
     const { account, key } = caller
     const isShared = typeof source !== 'function'
-    const found = await runWithDeadline(
+    const sourceResult = await runWithDeadline(
       async (signal) => {
         try {
           const result = await resolve?.({
@@ -148,7 +149,7 @@ export class SourcedCredentials {
             ...(!isShared && account && { account: account.id, ...(account.plan && { plan: account.plan.id }) }),
             ...(!isShared && key && { keyId: key.id }),
           })
-          return isObject(result) ? readMembers(result) : result
+          return isObject(result) ? readCredentialFields(result) : result
         } catch (cause) {
           const advice = typeof source === 'object' && typeof source.advice === 'string' ? ` ${source.advice}` : ''
           throw createSourceError(
@@ -164,24 +165,37 @@ export class SourcedCredentials {
         createError: () => createSourceError(connectionId, 'timed out'),
       },
     )
-    const text = toText(found, connectionId)
+    const text = toCredentialText(sourceResult, connectionId)
     if (text !== undefined) this.#rememberQuotable(text)
-    if (text !== undefined && isObject(found) && typeof found.accessKeyId === 'string' && cloud !== 'bedrock')
+    if (
+      text !== undefined &&
+      isObject(sourceResult) &&
+      typeof sourceResult.accessKeyId === 'string' &&
+      cloud !== 'bedrock'
+    )
       throw createSourceError(connectionId, 'returned AWS access keys, which only Bedrock accepts')
     const now = this.#clock.now()
-    const expiresAt = (isObject(found) ? found.expiresAt : undefined) ?? now + DEFAULT_MS + EARLY_MS
+    const expiresAt =
+      (isObject(sourceResult) ? sourceResult.expiresAt : undefined) ?? now + DEFAULT_TTL_MS + EXPIRY_MARGIN_MS
     const isNumber = typeof expiresAt === 'number' && !Number.isNaN(expiresAt)
     if (!isNumber || isInSeconds(expiresAt, now))
       throw createSourceError(
         connectionId,
         `must return "expiresAt" in epoch milliseconds, ${isNumber ? 'not in seconds' : 'as a number'}`,
       )
-    return { text, expiresAt: expiresAt - EARLY_MS }
+    return { text, expiresAt: expiresAt - EXPIRY_MARGIN_MS }
   }
 }
 
 /** Reads a credential's fields once, because they may be getters, which can throw an error with the secret. */
-const readMembers = ({ apiKey, accessToken, accessKeyId, secretAccessKey, sessionToken, expiresAt }: JsonObject) => ({
+const readCredentialFields = ({
+  apiKey,
+  accessToken,
+  accessKeyId,
+  secretAccessKey,
+  sessionToken,
+  expiresAt,
+}: JsonObject) => ({
   ...{ apiKey, accessToken, accessKeyId, secretAccessKey, sessionToken, expiresAt },
 })
 
@@ -198,14 +212,15 @@ function describeCode(cause: unknown): string {
   }
 }
 
-const withoutRejected = (text: string | undefined, rejected: string) => (text === rejected ? undefined : text)
+const withoutRejected = (text: string | undefined, rejectedCredential: string) =>
+  text === rejectedCredential ? undefined : text
 
 /** Converts a credential to the form in which it is stored and sent. Throws an error without the value, which may be a secret. */
-function toText(found: unknown, connectionId: string): string | undefined {
-  if (found === undefined || found === null) return undefined
-  const { apiKey, accessToken, accessKeyId, secretAccessKey, sessionToken } = isObject(found)
-    ? found
-    : { apiKey: found }
+function toCredentialText(sourceResult: unknown, connectionId: string): string | undefined {
+  if (sourceResult === undefined || sourceResult === null) return undefined
+  const { apiKey, accessToken, accessKeyId, secretAccessKey, sessionToken } = isObject(sourceResult)
+    ? sourceResult
+    : { apiKey: sourceResult }
   const text =
     typeof accessKeyId === 'string' && typeof secretAccessKey === 'string'
       ? [accessKeyId, secretAccessKey, sessionToken].filter(Boolean).join(':')

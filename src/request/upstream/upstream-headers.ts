@@ -12,15 +12,15 @@ const SAME_FORMAT_HEADERS: ReadonlySet<string> = new Set([
   'x-title',
 ])
 
-/** Copies the client's headers for a provider with the same format, over `defaults`. */
+/** Copies the client's headers for a provider with the same format, over `defaultHeaders`. */
 export function copyRequestHeaders(
   exchange: Pick<Exchange, 'header' | 'copyHeaders'>,
-  defaults: Readonly<Record<string, string>>,
+  defaultHeaders: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const headers: Record<string, string> = Object.assign({ 'content-type': 'application/json' }, defaults)
-  const listed = parseConnectionHeader(exchange.header('connection'))
-  const names = listed
-    ? new Set([...SAME_FORMAT_HEADERS].filter((name) => !listed.includes(name)))
+  const headers: Record<string, string> = Object.assign({ 'content-type': 'application/json' }, defaultHeaders)
+  const hopByHopNames = parseConnectionHeader(exchange.header('connection'))
+  const names = hopByHopNames
+    ? new Set([...SAME_FORMAT_HEADERS].filter((name) => !hopByHopNames.includes(name)))
     : SAME_FORMAT_HEADERS
   exchange.copyHeaders(names, headers)
   return headers
@@ -29,12 +29,12 @@ export function copyRequestHeaders(
 /** The client headers that mean the same to every provider. */
 const NEUTRAL_HEADERS: ReadonlySet<string> = new Set(['http-referer', 'idempotency-key', 'user-agent', 'x-title'])
 
-/** Copies the client's headers for a provider with another format, over `defaults`. */
+/** Copies the client's headers for a provider with another format, over `defaultHeaders`. */
 export function copyNeutralHeaders(
   exchange: Pick<Exchange, 'copyHeaders'>,
-  defaults: Readonly<Record<string, string>>,
+  defaultHeaders: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/json', ...defaults }
+  const headers: Record<string, string> = { 'content-type': 'application/json', ...defaultHeaders }
   exchange.copyHeaders(NEUTRAL_HEADERS, headers)
   return headers
 }
@@ -52,7 +52,7 @@ const parseConnectionHeader = (connection: string | undefined) =>
  * The provider's headers that aren't forwarded: hop-by-hop headers, headers about how the body was transferred, headers that clients would mistake
  * for the gateway's, and account names.
  */
-const withheld = new Set([
+const WITHHELD_HEADERS = new Set([
   'alt-svc',
   'anthropic-organization-id',
   'clear-site-data',
@@ -86,7 +86,7 @@ const withheld = new Set([
 const WITHHELD_PREFIX = /^(?:access-control|x-signalbox)-/
 
 /** Header values that are valid for every server and for `Response`. */
-const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+const FIELD_VALUE_PATTERN = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** Returns the content type to send. Only text types get a charset, because JSON is always UTF-8. */
 export const toContentType = (mediaType: string): string =>
@@ -101,13 +101,19 @@ export function createReplyHeaders(
   mediaType: string,
   isSecret: (value: string) => boolean = isNeverSecret,
 ): Record<string, string> {
-  const listed = parseConnectionHeader(response.header('connection'))
+  const hopByHopNames = parseConnectionHeader(response.header('connection'))
   const headers: Record<string, string> = {}
   for (const [name, value] of response.headers()) {
-    if (withheld.has(name) || WITHHELD_PREFIX.test(name) || listed?.includes(name) || !FIELD_VALUE.test(value)) continue
+    if (
+      WITHHELD_HEADERS.has(name) ||
+      WITHHELD_PREFIX.test(name) ||
+      hopByHopNames?.includes(name) ||
+      !FIELD_VALUE_PATTERN.test(value)
+    )
+      continue
     if (isSecret(value)) continue
-    const other = headers[name]
-    headers[name] = other === undefined ? value : `${other}, ${value}`
+    const existingValue = headers[name]
+    headers[name] = existingValue === undefined ? value : `${existingValue}, ${value}`
   }
   if (!hasMediaType(headers['content-type'], mediaType)) headers['content-type'] = toContentType(mediaType)
   return headers
@@ -123,18 +129,20 @@ function hasMediaType(contentType: string | undefined, mediaType: string): boole
   )
 }
 
-/** Finds the provider's request ID. `requestId` is its header name in the client's format, which is tried first. */
-export const findRequestId = (response: Pick<UpstreamResponse, 'headers'>, requestId: string): string | undefined =>
-  pickRequestId(Object.fromEntries(response.headers()), requestId)
+/** Finds the provider's request ID. `requestIdHeader` is its header name in the client's format, which is tried first. */
+export const findRequestId = (
+  response: Pick<UpstreamResponse, 'headers'>,
+  requestIdHeader: string,
+): string | undefined => pickRequestId(Object.fromEntries(response.headers()), requestIdHeader)
 
 /** Finds the provider's request ID in headers that have already been read, which is cheaper. */
-export function pickRequestId(headers: Readonly<Record<string, string>>, requestId: string): string | undefined {
-  let id = headers[requestId]
-  for (const name of NAMES) id ??= headers[name]
+export function pickRequestId(headers: Readonly<Record<string, string>>, requestIdHeader: string): string | undefined {
+  let id = headers[requestIdHeader]
+  for (const name of REQUEST_ID_HEADERS) id ??= headers[name]
   return id !== undefined && PRINTABLE_PATTERN.test(id) ? id : undefined
 }
 
 /** The header names that OpenAI and most others, Anthropic, AWS, Azure, and Google use. */
-const NAMES = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id', 'x-goog-request-id']
+const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id', 'x-goog-request-id']
 
 const PRINTABLE_PATTERN = /^[\x21-\x7e]{1,300}$/

@@ -16,9 +16,9 @@ export function createAzureCall(
   const { apiVersion, deployment } = data
   if (ENTRA_TOKEN_PATTERN.test(apiKey)) headers.authorization = `Bearer ${apiKey}`
   else headers['api-key'] = apiKey
-  const isOlder = apiVersion !== undefined && DATED_VERSION_PATTERN.test(apiVersion)
+  const usesDatedVersion = apiVersion !== undefined && DATED_VERSION_PATTERN.test(apiVersion)
   // In the older URL, only chats are under a deployment.
-  const place = !isOlder
+  const pathPrefix = !usesDatedVersion
     ? '/v1'
     : usesDeploymentPath(path)
       ? `/deployments/${encodePathSegment(deployment ?? target.model)}`
@@ -26,7 +26,7 @@ export function createAzureCall(
   const isForm = headers['content-type']?.startsWith('multipart/') // forms already contain the deployment
   const query = apiVersion ? `?api-version=${encodeURIComponent(apiVersion)}` : ''
   return createCall(`${getBaseUrl(data)}/openai`, {
-    path: place + path,
+    path: pathPrefix + path,
     query,
     headers,
     ...(body !== undefined && { body: deployment && !isForm ? replaceModel(body, deployment) : body }),

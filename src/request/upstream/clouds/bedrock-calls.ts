@@ -30,8 +30,8 @@ export async function createBedrockCall(
     service: 'bedrock',
     datetime: new Date(now).toISOString().replace(/[-:]|\.\d+/g, ''),
   })
-  const signed = await signer.sign()
-  return { ...call, headers: { ...headers, ...Object.fromEntries(signed.headers) } }
+  const signedRequest = await signer.sign()
+  return { ...call, headers: { ...headers, ...Object.fromEntries(signedRequest.headers) } }
 }
 
 const getRegionUrl = (region: string, service = 'bedrock-runtime'): string =>

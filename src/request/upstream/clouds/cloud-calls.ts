@@ -11,13 +11,13 @@ import { createVertexCall } from './vertex-calls.ts'
 
 /** Creates calls to targets in clouds. Caches their access tokens. */
 export function createCloudCalls(clock: Clock): CloudCall {
-  const tokens = createGoogleTokens(clock)
+  const getToken = createGoogleTokens(clock)
 
   return async (request, { cloud, target, apiKey, fetch }) => {
     const data = target.connection.providerSpecificData ?? {}
-    const { settingsProblem, credentialProblem } = cloudRules[cloud]
+    const { findSettingsProblem, findCredentialProblem } = cloudRules[cloud]
     if (apiKey === undefined) throw createSetupError('It has no credential. Set "apiKey".')
-    const problem = settingsProblem(data, apiKey) ?? credentialProblem(apiKey)
+    const problem = findSettingsProblem(data, apiKey) ?? findCredentialProblem(apiKey)
     if (problem !== undefined) throw createSetupError(problem)
     switch (cloud) {
       case 'azure':
@@ -25,7 +25,7 @@ export function createCloudCalls(clock: Clock): CloudCall {
       case 'bedrock':
         return createBedrockCall(request, { data, apiKey, now: clock.now() })
       case 'vertex':
-        return createVertexCall(request, { target, data, apiKey, tokens, fetch })
+        return createVertexCall(request, { target, data, apiKey, getToken, fetch })
       default:
         return assertNever(cloud)
     }

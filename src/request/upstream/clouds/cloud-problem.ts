@@ -20,11 +20,14 @@ export function findCloudProblem(
 ): string | undefined {
   const cloud = getDefinition(catalog, provider)?.cloud
   const rules = cloud && cloudRules[cloud]
-  const strange = cloudSettings.find((name) => data[name] !== undefined && !rules?.settings.includes(name))
-  if (strange) return `"providerSpecificData.${strange}" has no effect for "${provider}"; omit it`
+  const unsupportedSetting = cloudSettings.find((name) => data[name] !== undefined && !rules?.settings.includes(name))
+  if (unsupportedSetting) return `"providerSpecificData.${unsupportedSetting}" has no effect for "${provider}"; omit it`
   if (apiKey?.startsWith('{')) {
     if (tryParseJson(apiKey) === undefined) return '"apiKey" looks like JSON but is not valid JSON'
     if (!rules?.acceptsJson) return `"apiKey" must be the bare key; "${provider}" does not accept JSON`
   }
-  return rules?.settingsProblem(data, apiKey) ?? (apiKey === undefined ? undefined : rules?.credentialProblem(apiKey))
+  return (
+    rules?.findSettingsProblem(data, apiKey) ??
+    (apiKey === undefined ? undefined : rules?.findCredentialProblem(apiKey))
+  )
 }

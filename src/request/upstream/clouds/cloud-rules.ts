@@ -10,52 +10,52 @@ export interface CloudRules {
   /** The supported settings. */
   settings: readonly CloudSetting[]
   /** The problem with the settings, if any. Some credentials make settings unnecessary. */
-  settingsProblem(data: ProviderSpecificData, apiKey: string | undefined): string | undefined
+  findSettingsProblem(data: ProviderSpecificData, apiKey: string | undefined): string | undefined
   /** Whether the credential may be the contents of a JSON file. */
   acceptsJson?: true
-  credentialProblem(apiKey: string): string | undefined
+  findCredentialProblem(apiKey: string): string | undefined
 }
 
 /** Azure OpenAI: the user has a resource, in which each model is a deployment with a user-chosen name. */
 const azureRules: CloudRules = {
   settings: ['resource', 'apiVersion', 'deployment'],
-  settingsProblem({ resource, baseUrl, format }) {
+  findSettingsProblem({ resource, baseUrl, format }) {
     if (format !== undefined && !format.startsWith('openai-'))
       return 'Azure OpenAI only supports the formats "openai-chat" and "openai-responses".'
     if (resource || baseUrl) return undefined
     return 'Azure OpenAI needs "providerSpecificData.resource" (the name in https://<resource>.openai.azure.com) or "providerSpecificData.baseUrl".'
   },
-  credentialProblem: () => undefined,
+  findCredentialProblem: () => undefined,
 }
 
 /** AWS Bedrock: a region, and a Bedrock API key or a user's or role's access keys. */
 const bedrockRules: CloudRules = {
   settings: ['region'],
-  settingsProblem({ region, format }) {
+  findSettingsProblem({ region, format }) {
     if (format !== undefined) return 'Bedrock is called through the Converse API. Remove "providerSpecificData.format".'
     return region ? undefined : 'Bedrock needs "providerSpecificData.region", such as "us-east-1".'
   },
-  credentialProblem: (apiKey) =>
-    ACCESS_KEY.test(apiKey) && !parseAwsCredentials(apiKey)
+  findCredentialProblem: (apiKey) =>
+    ACCESS_KEY_PATTERN.test(apiKey) && !parseAwsCredentials(apiKey)
       ? 'Give AWS access keys as "<access key id>:<secret access key>", followed by ":<session token>" if there is one.'
       : undefined,
 }
 
 /** The prefixes of access key IDs, for users and for temporary credentials. */
-const ACCESS_KEY = /^A[KS]IA/
+const ACCESS_KEY_PATTERN = /^A[KS]IA/
 
 /** Google Vertex AI: a project, and a service account's key file, an access token, or a Vertex API key. */
 const vertexRules: CloudRules = {
   settings: ['project', 'region'],
   acceptsJson: true,
-  settingsProblem({ project, format }, apiKey) {
+  findSettingsProblem({ project, format }, apiKey) {
     if (format !== undefined)
       return 'Vertex AI is called in each model\'s own format. Remove "providerSpecificData.format".'
-    if (project || apiKey === undefined || API_KEY.test(apiKey) || parseServiceAccount(apiKey)?.project)
+    if (project || apiKey === undefined || API_KEY_PATTERN.test(apiKey) || parseServiceAccount(apiKey)?.project)
       return undefined
     return 'Vertex AI needs "providerSpecificData.project" (a Google Cloud project ID) unless the credential contains it.'
   },
-  credentialProblem(apiKey) {
+  findCredentialProblem(apiKey) {
     if (PATH_PATTERN.test(apiKey)) return '"apiKey" is a file path. Set it to the contents of the key file instead.'
     return apiKey.startsWith('{') && !parseServiceAccount(apiKey)
       ? 'If "apiKey" is JSON, it must be a service account key file.'
@@ -67,7 +67,7 @@ const vertexRules: CloudRules = {
 const PATH_PATTERN = /^(?:[./~]|[A-Za-z]:[\\/])|\.json$/i
 
 /** The prefixes of Google API keys. Access tokens have other prefixes. */
-export const API_KEY = /^(?:AIza|AQ\.)/
+export const API_KEY_PATTERN = /^(?:AIza|AQ\.)/
 
 /** A Google Cloud service account, from its key file. */
 export interface ServiceAccount {

@@ -9,30 +9,33 @@ import { ProviderCall } from '../provider-call.ts'
 import type { ServiceAccount } from './cloud-rules.ts'
 
 /** Returns an access token for the service account. Rejects with `UPSTREAM_CREDENTIALS` if Google rejects the account. */
-export type GoogleTokens = (account: ServiceAccount, fetch: UpstreamFetch) => Promise<string>
+export type GetGoogleToken = (account: ServiceAccount, fetch: UpstreamFetch) => Promise<string>
 
-interface KnownToken {
+interface CachedToken {
   token: Promise<string>
   /** When the token expires, in epoch ms; infinite while it is being requested. */
   expiresAt: number
 }
 
 /** Creates the token cache. Requests each token once for all concurrent calls, and a new one a minute before it expires. */
-export function createGoogleTokens(clock: Clock): GoogleTokens {
-  const tokens = new Map<string, KnownToken>() // tokens by private key
+export function createGoogleTokens(clock: Clock): GetGoogleToken {
+  const tokens = new Map<string, CachedToken>() // tokens by private key
 
-  function requestToken(account: ServiceAccount, fetch: UpstreamFetch): KnownToken {
-    const exchanged = exchangeAssertion(account, { fetch, clock })
-    const knownToken: KnownToken = { token: exchanged.then(({ token }) => token), expiresAt: Number.POSITIVE_INFINITY }
+  function requestToken(account: ServiceAccount, fetch: UpstreamFetch): CachedToken {
+    const tokenResponse = exchangeAssertion(account, { fetch, clock })
+    const cachedToken: CachedToken = {
+      token: tokenResponse.then(({ token }) => token),
+      expiresAt: Number.POSITIVE_INFINITY,
+    }
     evictOldest(tokens, MAX_ACCOUNTS)
-    tokens.set(account.privateKey, knownToken)
-    exchanged.then(
+    tokens.set(account.privateKey, cachedToken)
+    tokenResponse.then(
       ({ seconds }) => {
-        knownToken.expiresAt = clock.now() + (seconds - EXPIRY_MARGIN_S) * 1_000
+        cachedToken.expiresAt = clock.now() + (seconds - EXPIRY_MARGIN_S) * 1_000
       },
       () => tokens.delete(account.privateKey),
     )
-    return knownToken
+    return cachedToken
   }
 
   return (account, fetch) => {
@@ -63,7 +66,7 @@ async function exchangeAssertion(account: ServiceAccount, { fetch, clock }: { fe
   const { status, body: stream } = await new ProviderCall({ clock, limits }).open(call, fetch)
   const response = tryParseJson(decodeUtf8Lenient(await readAll(stream, MAX_BYTES, () => createTokenError('too_long'))))
   const { access_token: token, expires_in: seconds, error } = isObject(response) ? response : {}
-  if (status === 200 && typeof token === 'string' && FIELD_VALUE.test(token))
+  if (status === 200 && typeof token === 'string' && FIELD_VALUE_PATTERN.test(token))
     return { token, seconds: typeof seconds === 'number' ? seconds : 0 }
   if (status === 429 || status >= 500)
     throw gatewayError('UPSTREAM_FAILED', {
@@ -73,7 +76,7 @@ async function exchangeAssertion(account: ServiceAccount, { fetch, clock }: { fe
 }
 
 const MAX_BYTES = 64 * 1_024
-const FIELD_VALUE = /^[\x21-\x7e]+$/
+const FIELD_VALUE_PATTERN = /^[\x21-\x7e]+$/
 
 const createTokenError = (reason: string) =>
   gatewayError('UPSTREAM_CREDENTIALS', { message: `Google did not issue a token for the service account (${reason}).` })

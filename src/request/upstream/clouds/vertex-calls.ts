@@ -8,38 +8,38 @@ import type { ProviderTarget } from '../../../protocols/providers/target.ts'
 import type { ProviderSpecificData } from '../../../types.ts'
 import { createCall, type UpstreamRequest } from '../upstream-request.ts'
 import { addBlockBreakpoint } from './block-breakpoint.ts'
-import { API_KEY, parseServiceAccount } from './cloud-rules.ts'
-import type { GoogleTokens } from './google-tokens.ts'
+import { API_KEY_PATTERN, parseServiceAccount } from './cloud-rules.ts'
+import type { GetGoogleToken } from './google-tokens.ts'
 
 /**
  * Converts a Messages request for Vertex: the model and the streaming mode are in the path, the version is in the body, and fields that Vertex
  * rejects are removed. https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai
  */
 function toVertexClaude(
-  { path, headers: all, body = '' }: UpstreamRequest,
+  { path, headers: clientHeaders, body = '' }: UpstreamRequest,
   model: string,
 ): Omit<UpstreamRequest, 'query'> {
-  const { 'anthropic-version': _, 'anthropic-beta': betaHeader = '', ...headers } = all
+  const { 'anthropic-version': _, 'anthropic-beta': betaHeader = '', ...headers } = clientHeaders
   const text = removeScopes(typeof body === 'string' ? body : decodeUtf8Lenient(body))
   const version = { anthropic_version: 'vertex-2023-10-16' }
   if (path.endsWith('/count_tokens')) {
     // Vertex counts tokens with its own model, without betas.
-    const counted = replaceMembers(text, REJECTED_FIELDS, version)
-    return { path: `${PUBLISHER_PATH}/count-tokens:rawPredict`, headers, body: counted }
+    const countBody = replaceMembers(text, REJECTED_FIELDS, version)
+    return { path: `${PUBLISHER_PATH}/count-tokens:rawPredict`, headers, body: countBody }
   }
   const betas = betaHeader.split(',').map((beta) => beta.trim())
-  const inHeader = [...new Set(betas.flatMap((beta) => HEADER_BY_FIELD[beta] ?? []))].join(',')
-  const inBody = betas.filter((beta) => BODY_BETA_PATTERN.test(beta))
-  const [stream] = scanTopLevel(text, ['stream']).spans
-  const isStream = stream !== undefined && text.slice(stream.start, stream.end) === 'true'
-  const name = encodePathSegment(model).replaceAll('%40', '@')
+  const headerBetas = [...new Set(betas.flatMap((beta) => HEADER_BY_FIELD[beta] ?? []))].join(',')
+  const bodyBetas = betas.filter((beta) => BODY_BETA_PATTERN.test(beta))
+  const [streamSpan] = scanTopLevel(text, ['stream']).spans
+  const isStream = streamSpan !== undefined && text.slice(streamSpan.start, streamSpan.end) === 'true'
+  const modelSegment = encodePathSegment(model).replaceAll('%40', '@')
   return {
-    path: `${PUBLISHER_PATH}/${name}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
-    headers: inHeader === '' ? headers : { ...headers, 'anthropic-beta': inHeader },
+    path: `${PUBLISHER_PATH}/${modelSegment}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
+    headers: headerBetas === '' ? headers : { ...headers, 'anthropic-beta': headerBetas },
     body: replaceMembers(
       addBlockBreakpoint(text),
       ['model', ...REJECTED_FIELDS],
-      inBody.length > 0 ? { ...version, anthropic_beta: inBody } : version,
+      bodyBetas.length > 0 ? { ...version, anthropic_beta: bodyBetas } : version,
     ),
   }
 }
@@ -89,14 +89,14 @@ const REMOVABLE_FIELDS = /"(?:id|store|generateContentRequest|generate_content_r
 /** Adapts the body to Vertex, which has no storage, counts only bare contents, and matches calls to results by name and order. */
 function adaptGemini(json: JsonObject): JsonObject {
   const fullRequest = json.generateContentRequest ?? json.generate_content_request
-  const { store: _, ...request } = isObject(fullRequest) ? pick(fullRequest, COUNTED_FIELD_PATTERN) : json
+  const { store: _, ...request } = isObject(fullRequest) ? pickFields(fullRequest, COUNTED_FIELD_PATTERN) : json
   const { contents } = request
   return Array.isArray(contents) ? { ...request, contents: contents.map(removeIds) } : request
 }
 
 const COUNTED_FIELD_PATTERN = /^(?:contents|system_?instruction|tools|generation_?config)$/i
 
-const pick = (json: JsonObject, names: RegExp): JsonObject =>
+const pickFields = (json: JsonObject, names: RegExp): JsonObject =>
   Object.fromEntries(Object.entries(json).filter(([name]) => names.test(name)))
 
 function removeIds(content: unknown): unknown {
@@ -113,22 +113,22 @@ const CALL_FIELDS = ['functionCall', 'function_call', 'functionResponse', 'funct
 
 function removeId(call: unknown): unknown {
   if (!isObject(call)) return call
-  const { id: _, ...rest } = call
-  return rest
+  const { id: _, ...otherFields } = call
+  return otherFields
 }
 
 interface VertexCallOptions {
   target: Pick<ProviderTarget, 'model' | 'format'>
   data: ProviderSpecificData
   apiKey: string
-  tokens: GoogleTokens
+  getToken: GetGoogleToken
   fetch: UpstreamFetch
 }
 
 /** Creates the call to the region's or the connection's URL. An API key needs no project. */
 export async function createVertexCall(
   request: UpstreamRequest,
-  { target, data, apiKey, tokens, fetch }: VertexCallOptions,
+  { target, data, apiKey, getToken, fetch }: VertexCallOptions,
 ): Promise<UpstreamCall> {
   const { region = 'global' } = data
   const account = parseServiceAccount(apiKey)
@@ -136,11 +136,11 @@ export async function createVertexCall(
   const parent = project === undefined ? '' : `/projects/${project}/locations/${region}`
   const { path, headers, body = '' } = toVertexRequest(request, target)
   const version = target.format === 'gemini' ? 'v1beta1' : 'v1' // the same versions as in Google's and Anthropic's own clients
-  const credential: Record<string, string> = API_KEY.test(apiKey)
+  const credential: Record<string, string> = API_KEY_PATTERN.test(apiKey)
     ? { 'x-goog-api-key': apiKey }
-    : { authorization: `Bearer ${account ? await tokens(account, fetch) : apiKey}` }
-  const base = `${data.baseUrl ? getRootUrl(data.baseUrl) : getRegionUrl(region)}/${version}${parent}`
-  return createCall(base, { path, query: '', headers: { ...headers, ...credential }, body })
+    : { authorization: `Bearer ${account ? await getToken(account, fetch) : apiKey}` }
+  const baseUrl = `${data.baseUrl ? getRootUrl(data.baseUrl) : getRegionUrl(region)}/${version}${parent}`
+  return createCall(baseUrl, { path, query: '', headers: { ...headers, ...credential }, body })
 }
 
 /** Calls Gemini and Claude in their own formats, under their publishers, and other models through the OpenAI-compatible endpoint. */
