@@ -18,15 +18,18 @@ export function checkFeatures(features: readonly Feature[] = []): void {
     for (const area of areas) {
       if (!/^(?:\/[\w.~-]+)+$/.test(area.path))
         throw new TypeError(`An area must have a path like "/hello", got ${JSON.stringify(area.path)}.`)
-      const misplaced = listRoutes(area).find(({ path }) => !`${path}/`.startsWith(`${area.path}/`))
-      if (misplaced) throw new TypeError(`The route "${misplaced.path}" must be below its area "${area.path}".`)
+      const misplacedRoute = listRoutes(area).find(({ path }) => !`${path}/`.startsWith(`${area.path}/`))
+      if (misplacedRoute)
+        throw new TypeError(`The route "${misplacedRoute.path}" must be below its area "${area.path}".`)
     }
-    const misplaced = routes.find(({ path }) => !/^\/v1(?:beta)?\/./.test(path))
-    if (misplaced)
-      throw new TypeError(`The route "${misplaced.path}" must be below /v1 or /v1beta. Put others into "areas".`)
-    const conflicting = Object.keys(operations).find((resource) => Object.hasOwn(operationNames, resource))
-    if (conflicting)
-      throw new TypeError(`The feature "${name}" can't add operations to gateway.api.${conflicting}. Rename them.`)
+    const misplacedRoute = routes.find(({ path }) => !/^\/v1(?:beta)?\/./.test(path))
+    if (misplacedRoute)
+      throw new TypeError(`The route "${misplacedRoute.path}" must be below /v1 or /v1beta. Put others into "areas".`)
+    const conflictingResource = Object.keys(operations).find((resource) => Object.hasOwn(operationNames, resource))
+    if (conflictingResource)
+      throw new TypeError(
+        `The feature "${name}" can't add operations to gateway.api.${conflictingResource}. Rename them.`,
+      )
   }
 }
 
@@ -168,7 +171,7 @@ export const toHttpRoutes = (
 
 function toHttpRoute(route: FeatureRoute, name: string, options: RouteBodyLimits): HttpRoute {
   const { method, path } = route
-  const operation = { name: (route.isRecorded !== false && route.operation) || name }
+  const operation = { name: route.operation ?? name }
   const served = { route: { path, format: 'openai-chat', operation } } as const
   return {
     method,

@@ -176,13 +176,13 @@ interface RouteParts {
   readonly path: string
   /** One line for the OpenAPI description. */
   readonly summary?: string
+  /** The operation of recorded requests in metrics, traces, and logs, such as `execute_tool`. Default: the feature's name. */
+  readonly operation?: string
 }
 
 /** A route whose requests are recorded: steps, limits, usage records, hooks, and metrics apply to them. */
 export interface RecordedRoute extends RouteParts {
   readonly isRecorded?: true
-  /** The operation in metrics, traces, and logs, such as `execute_tool`. Default: the feature's name. */
-  readonly operation?: string
   run(request: FeatureRouteRequest): Promise<Reply | Response> | Response
 }
 

@@ -287,7 +287,7 @@ export class AttemptLog {
   #recordOutcome(result: AttemptResult): void {
     this.#record = this.#toRecord(result)
     this.#isListed = true
-    this.#log.recordResponse(this, this.#record)
+    this.#log.recordOutcome(this, this.#record)
   }
 
   /** Ends the attempt; only the first call counts. */

@@ -121,8 +121,8 @@ export class ModelLog extends RequestLog {
     this.#isStream = stream
   }
 
-  /** Records the route table, which contains the models and names that the gateway knows. */
-  setTable(table: RouteTable): void {
+  /** Records that the request has been read, with the route table, which contains the models and names that the gateway knows. */
+  finishReading(table: RouteTable): void {
     this.#table = table
     this.events.emit('read', this)
   }
@@ -145,7 +145,7 @@ export class ModelLog extends RequestLog {
   }
 
   /** Records the outcome of an attempt; for a stream, its first content. */
-  recordResponse(attempt: AttemptLog, record: AttemptRecord): void {
+  recordOutcome(attempt: AttemptLog, record: AttemptRecord): void {
     this.#steps[attempt.stepIndex] = record
     this.events.emit('responded', attempt, this)
   }

@@ -25,7 +25,7 @@ export async function readRequest(servedRequest: ServedRequest, context: Pipelin
   const table = getSettledValue(tablePromise) ?? (await client.scope.race(tablePromise))
   const settingsPromise = context.readSettings()
   const settings = getSettledValue(settingsPromise) ?? (await client.scope.race(settingsPromise))
-  log.setTable(table)
+  log.finishReading(table)
   const mayRequestMedia = endpoint.format === 'gemini' && MEDIA_PATTERN.test(parsedRequest.text)
   const call = mayRequestMedia
     ? await (await loadMedia()).redirectMediaCall(parsedRequest, exchange.query, table)

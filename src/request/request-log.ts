@@ -67,7 +67,7 @@ export class RequestLog {
   /** Functions that reserve each charge, in US dollars, before it is recorded. Each rejects with the client's error if a limit doesn't allow it. */
   readonly beforeCharge: Array<(usd: number) => Promise<void>> = []
   /** What the request's route has charged so far, in US dollars. */
-  chargedUsd: number | undefined = undefined
+  declare chargedUsd?: number
   /** Steps around this request's attempts only, inside the gateway's own; a step around the request or the call adds them. */
   readonly aroundAttempt: AttemptStep[] = []
   /** Rules for the targets that the request may use. All of them must allow a target. */

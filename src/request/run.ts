@@ -51,7 +51,7 @@ async function tryTargets(request: ModelRequest): Promise<Reply> {
         await targets.recordOutcome(outcome)
         continue
       }
-      await targets.recordResponse(outcome.route)
+      await targets.finish(outcome.route)
       return await createResponseReply(outcome, request)
     }
     const { createFailureReply } = await loadFailureReply()

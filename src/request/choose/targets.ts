@@ -11,7 +11,7 @@ import { createTarget, isUsable } from './usable-target.ts'
  * can't be used or fails.
  *
  * Each target that `next` returns is for one attempt. Call `recordStart` unless the attempt is rejected before its provider is called, and then
- * `recordOutcome` or `recordResponse`.
+ * `recordOutcome` or `finish`.
  */
 export class Targets {
   readonly #request: ModelRequest
@@ -74,7 +74,7 @@ export class Targets {
   }
 
   /** Records which route's response the client gets, if any. The groups on the path use it for their next choice. */
-  recordResponse(route: Route | undefined): Promise<void> {
+  finish(route: Route | undefined): Promise<void> {
     return this.#foundRoutes?.selection?.finish(route, this.#furtherTargets?.listSkipped() ?? []) ?? RESOLVED
   }
 

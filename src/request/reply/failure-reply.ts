@@ -18,7 +18,7 @@ export async function createFailureReply(request: ModelRequest, targets: Targets
   const furtherTargets = await targets.loadFurther()
   const { stopReason } = furtherTargets.getVerdict()
   const rejectedRoute = furtherTargets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejected request also counts as a response
-  if (rejectedRoute || !stopReason) await targets.recordResponse(rejectedRoute) // otherwise, the turn moves on, so that untried entries come sooner
+  if (rejectedRoute || !stopReason) await targets.finish(rejectedRoute) // otherwise, the turn moves on, so that untried entries come sooner
   if (stopReason) request.log.recordStopReason(stopReason)
   return (await createEmptyResponseReply(request, furtherTargets)) ?? createErrorReply(request, furtherTargets)
 }
