@@ -100,18 +100,18 @@ export function compose({ core, pipeline, features, options, internals, ...parts
     for (const listener of await Promise.all(loaders.map((load) => load()))) events.add(listener)
     isListening = true
   })
-  const ready = createApp({ basePath, areas, allowedOrigins })
+  const serveApp = createApp({ basePath, areas, allowedOrigins })
   const app: App = (...request) =>
     isListening
-      ? ready(...request)
+      ? serveApp(...request)
       : loadListeners()
           .catch(onError)
-          .then(() => ready(...request))
+          .then(() => serveApp(...request))
   const notFound = (exchange: Exchange) => createNotFoundReply(exchange, { basePath, areas })
   const handlers: FetchHandlersOptions = {
     isGatewayPath(path) {
-      const below = getRelativePath(basePath, path)
-      return below !== undefined && findArea(areas, below) !== undefined
+      const relativePath = getRelativePath(basePath, path)
+      return relativePath !== undefined && findArea(areas, relativePath) !== undefined
     },
     notFound,
     beforeRequest: waitForBatch,

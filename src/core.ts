@@ -35,10 +35,10 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
     hooks = {},
     limits: limitOptions = {},
   } = options
-  const live = isCatalogOptions(baseCatalog)
+  const liveCatalogOptions = isCatalogOptions(baseCatalog)
     ? { options: baseCatalog, base: baseCatalog.base ?? defaultCatalog }
     : undefined
-  const catalog = live ? { ...live.base } : (baseCatalog as Catalog) // copied, because the refresh replaces providers in it
+  const catalog = liveCatalogOptions ? { ...liveCatalogOptions.base } : (baseCatalog as Catalog) // copied, because the refresh replaces providers in it
   const limits = { ...defaultLimits, ...limitOptions }
   const logger = getLogger(options.logger)
   const storage = options.storage ?? createDefaultStorage(clock, logger)
@@ -52,9 +52,9 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
     code.records = readCodeConfig(options, { catalog, now: clock.now() })
 
   return {
-    liveCatalog: live,
+    liveCatalog: liveCatalogOptions,
     /** Returns a snapshot of the catalog, because a request's prices must not change while it runs. */
-    pinCatalog: (): Catalog => (live ? { ...catalog } : catalog),
+    pinCatalog: (): Catalog => (liveCatalogOptions ? { ...catalog } : catalog),
     ...{ catalog, clock, limits, ownLimits: limitOptions, logger, hooks, background, onError, nextTurn },
     basePath: normalizeBasePath(options.basePath),
     store: createStore({

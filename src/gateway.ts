@@ -114,7 +114,7 @@ export function createGatewayWith(
   const limits = createLimitsFeature({ ...core, usage: usage?.store })
   const listing = createListingFeature({ ...core, pipeline, access })
   const route = createRouteFeature(options, core)
-  const live = createCatalogFeature(core)
+  const catalogFeature = createCatalogFeature(core)
   const promptCaching = createPromptCachingFeature(core)
   const guards = createGuards(listCodeGuards(options.guards), {
     ...core,
@@ -139,13 +139,13 @@ export function createGatewayWith(
       tokens,
     },
     runtime: getRuntimeName(),
-    liveCatalog: live.live,
+    liveCatalog: catalogFeature.live,
     serve: (exchange, authenticator) => gateway.exchange(exchange, authenticator),
   })
 
-  const listed: Array<BuiltInFeature | undefined> = [
+  const listedFeatures: Array<BuiltInFeature | undefined> = [
     guards,
-    live.feature,
+    catalogFeature.feature,
     createConcurrencyLimit(core),
     (options.endRequestsOfPausedKeys ?? true) ? createKeyWatch(core) : undefined,
     createWaitingWarning({ ...core, warn: createBusyWarning(core.logger), platformFetch }),
@@ -163,7 +163,7 @@ export function createGatewayWith(
     guards, // runs again, because a step may have chosen another combo
     promptCaching,
   ]
-  const features = listed.filter((feature) => feature !== undefined)
+  const features = listedFeatures.filter((feature) => feature !== undefined)
 
   const gateway = compose({
     core,

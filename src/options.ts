@@ -217,11 +217,11 @@ function checkSecret(secret: unknown): void {
     )
   }
   if (sealing.length >= MIN_SECRET_LENGTH) return
-  const way = isList
+  const rotationAdvice = isList
     ? ''
     : ' To keep reading data encrypted with it, pass [{ version: "new", value }, { version: "default", value }].'
   throw new TypeError(
-    `The secret that encrypts new data must have at least ${MIN_SECRET_LENGTH} characters, such as 32 random bytes in hex. This one has ${sealing.length}.${way}`,
+    `The secret that encrypts new data must have at least ${MIN_SECRET_LENGTH} characters, such as 32 random bytes in hex. This one has ${sealing.length}.${rotationAdvice}`,
   )
 }
 

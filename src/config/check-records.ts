@@ -46,10 +46,10 @@ interface CheckOptions {
 }
 
 /** Checks one record in a section. Throws a TypeError that begins with the mistake's location. */
-export function checkRecord(section: ConfigSection, place: string, input: JsonObject, options: CheckOptions): void {
-  const found = findRecordProblem(section, input)
-  if (found) fail(place + found.path, found.problem)
-  if (section === 'connections') checkConnection(place, input, options)
+export function checkRecord(section: ConfigSection, path: string, input: JsonObject, options: CheckOptions): void {
+  const recordProblem = findRecordProblem(section, input)
+  if (recordProblem) throwProblem(path + recordProblem.path, recordProblem.problem)
+  if (section === 'connections') checkConnection(path, input, options)
 }
 
 function findRecordProblem(section: ConfigSection, input: JsonObject): ShapeProblem | undefined {
@@ -108,14 +108,14 @@ export function checkNames({ combos, aliases }: NameReferences): void {
   for (const { name, models } of combos) {
     const cycle = findCycle(name, next)
     if (cycle)
-      fail(
+      throwProblem(
         `combos.${name}.models[${models.findIndex((entry) => getEntryName(entry) === cycle[1])}]`,
         `must not lead back to the combo itself (${formatCycle(cycle)}). Remove it or use another model`,
       )
   }
   for (const { alias } of aliases) {
     const cycle = findCycle(alias, next)
-    if (cycle) fail(`aliases.${alias}`, `must not lead back to the alias itself: ${formatCycle(cycle)}`)
+    if (cycle) throwProblem(`aliases.${alias}`, `must not lead back to the alias itself: ${formatCycle(cycle)}`)
   }
 }
 
@@ -124,7 +124,7 @@ export function checkVectors({ combos, aliases }: NameReferences): void {
   const names = createNamedModels(combos, aliases)
   for (const combo of combos) {
     const problem = findVectorProblem(combo, names)
-    if (problem) fail(`combos.${combo.name}.models`, `must all be the same embedding model: ${problem}`)
+    if (problem) throwProblem(`combos.${combo.name}.models`, `must all be the same embedding model: ${problem}`)
   }
 }
 
@@ -143,44 +143,52 @@ function findInputProblem(
 ): ShapeProblem | undefined {
   const acceptedFields = Object.entries<RecordField>(fields).flatMap(([name, { inputs, shape }]) => {
     const fieldInput = inputs?.[operation]
-    const way = typeof fieldInput === 'object' ? fieldInput.as : fieldInput
-    if (way === undefined || way === 'refused' || name === 'discover') return []
-    return [[name, { shape, isOptional: way !== 'required' }]]
+    const inputRule = typeof fieldInput === 'object' ? fieldInput.as : fieldInput
+    if (inputRule === undefined || inputRule === 'refused' || name === 'discover') return []
+    return [[name, { shape, isOptional: inputRule !== 'required' }]]
   })
   return findFieldProblem({ ...Object.fromEntries(acceptedFields), ...extra }, input)
 }
 
-function checkConnection(place: string, input: JsonObject, { catalog, isChange }: CheckOptions): void {
+function checkConnection(path: string, input: JsonObject, { catalog, isChange }: CheckOptions): void {
   const providerName = String(input.provider)
-  const nested: JsonObject = { ...Object(input.providerSpecificData) }
-  const top = Object.keys(topLevel).filter((name) => input[name] !== undefined)
-  const conflicting = top.find((name) => nested[name] !== undefined && !isSameValue(nested[name], input[name]))
-  if (conflicting !== undefined)
-    fail(`${place}.${conflicting}`, `and "providerSpecificData.${conflicting}" conflict; send only one of them`)
-  const data = { ...nested, ...Object.fromEntries(top.map((name) => [name, input[name]])) } as ProviderSpecificData // `findInputProblem` has validated the fields
+  const providerData: JsonObject = { ...Object(input.providerSpecificData) }
+  const topLevelNames = Object.keys(topLevel).filter((name) => input[name] !== undefined)
+  const conflictingName = topLevelNames.find(
+    (name) => providerData[name] !== undefined && !isSameValue(providerData[name], input[name]),
+  )
+  if (conflictingName !== undefined)
+    throwProblem(
+      `${path}.${conflictingName}`,
+      `and "providerSpecificData.${conflictingName}" conflict; send only one of them`,
+    )
+  const data = {
+    ...providerData,
+    ...Object.fromEntries(topLevelNames.map((name) => [name, input[name]])),
+  } as ProviderSpecificData // `findInputProblem` has validated the fields
   const shared = findSharedAliasProblem(catalog, providerName)
-  if (shared) fail(`${place}.provider`, shared)
+  if (shared) throwProblem(`${path}.provider`, shared)
   const [provider = providerName] = findProviders(catalog, providerName)
   if (!getDefinition(catalog, provider) && !getCompatibleFormat(provider) && data.baseUrl === undefined) {
     const suggestion = findNearestName(provider, Object.keys(catalog))
     const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
-    throw new TypeError(`${place}: Unknown provider "${provider}".${hint} For any other provider, set "baseUrl".`)
+    throw new TypeError(`${path}: Unknown provider "${provider}".${hint} For any other provider, set "baseUrl".`)
   }
   if (isChange) return
   const apiKey = typeof input.apiKey === 'string' ? input.apiKey.trim() : undefined
   const problem = findCloudProblem(catalog, provider, { data, apiKey })
-  if (problem) throw new TypeError(formatProblem(place, problem))
+  if (problem) throw new TypeError(formatProblem(path, problem))
 }
 
 const isSameValue = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
-/** Joins a place and a problem, which may begin with a quoted path, as in the management API. */
-export function formatProblem(place: string, problem: string): string {
-  const [, path, rest] = /^"([^"]+)" (.*)$/s.exec(problem) ?? []
-  return path === undefined ? `${place}: ${endSentence(problem)}` : `${place}.${path} ${endSentence(rest ?? '')}`
+/** Joins a record's path and a problem, which may begin with a quoted field path, as in the management API. */
+export function formatProblem(path: string, problem: string): string {
+  const [, field, description = ''] = /^"([^"]+)" (.*)$/s.exec(problem) ?? []
+  return field === undefined ? `${path}: ${endSentence(problem)}` : `${path}.${field} ${endSentence(description)}`
 }
 
-/** Throws a TypeError about a place in the configuration. */
-export function fail(place: string, problem: string): never {
-  throw new TypeError(`${place} ${endSentence(problem)}`)
+/** Throws a TypeError about a path in the configuration. */
+export function throwProblem(path: string, problem: string): never {
+  throw new TypeError(`${path} ${endSentence(problem)}`)
 }

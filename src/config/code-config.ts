@@ -43,8 +43,8 @@ import {
   checkNames,
   checkRecord,
   checkVectors,
-  fail,
   type NameReferences,
+  throwProblem,
   topLevel,
 } from './check-records.ts'
 import type { KnownModel, KnownProvider } from './known-names.data.ts'
@@ -159,24 +159,24 @@ export function readCodeConfig(
     )
 
   const connections = readSection(config, 'connections').map(([id, input]) => {
-    const place = `connections.${id}`
-    requireName(place, id)
-    const definition = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // the fields are checked below
+    const path = `connections.${id}`
+    requireName(path, id)
+    const definition = { provider: id, ...requireObject(path, input) } as CodeConnection & { provider: string } // the fields are checked below
     const { apiKey, ...fields } = definition
     const source = getCredentialFunction(apiKey)
     if (!source && isObject(apiKey))
-      fail(`${place}.apiKey`, 'must be a string, a function, or { resolve, shared: true }')
-    checkRecord('connections', place, source ? fields : { ...definition }, { catalog })
+      throwProblem(`${path}.apiKey`, 'must be a string, a function, or { resolve, shared: true }')
+    checkRecord('connections', path, source ? fields : { ...definition }, { catalog })
     const { provider: providerName, providerSpecificData, ...others } = fields
     const [provider = providerName] = findProviders(catalog, providerName)
     const data: JsonObject = { ...providerSpecificData }
-    const rest: JsonObject = {}
-    for (const [name, value] of Object.entries(others)) (name in topLevel ? data : rest)[name] = value
+    const otherFields: JsonObject = {}
+    for (const [name, value] of Object.entries(others)) (name in topLevel ? data : otherFields)[name] = value
     const secret = source ?? (typeof apiKey === 'string' ? apiKey.trim() : undefined)
     if (secret !== undefined) secrets.set(codeSecretId({ id, updatedAt: timestamp }), secret)
     const name = getDefinition(catalog, provider)?.name ?? provider
-    const filled = Object.keys(data).length > 0 && { providerSpecificData: data }
-    const record = { id, provider, name, ...rest, ...filled, createdAt: timestamp, updatedAt: timestamp }
+    const providerData = Object.keys(data).length > 0 && { providerSpecificData: data }
+    const record = { id, provider, name, ...otherFields, ...providerData, createdAt: timestamp, updatedAt: timestamp }
     add(CONNECTIONS_PREFIX, id, record)
     return record
   })
@@ -185,14 +185,17 @@ export function readCodeConfig(
     if (!conflict) continue
     const { prefix, owner } = conflict
     const other = typeof owner === 'string' ? owner : owner.id
-    fail(`connections.${connection.id}`, `shares "${prefix}" with "${other}". Change one, or set "sharesPrefix"`)
+    throwProblem(
+      `connections.${connection.id}`,
+      `shares "${prefix}" with "${other}". Change one, or set "sharesPrefix"`,
+    )
   }
   const combos: Array<NameReferences['combos'][number]> = []
   const conditions: EntryConditionFunction[] = []
   const responseConditions = new Map<string, ResponseConditionCheck[]>()
   for (const [name, input] of readSection(config, 'combos')) {
-    const place = `combos.${name}`
-    const combo = Array.isArray(input) ? { models: input } : requireObject(place, input)
+    const path = `combos.${name}`
+    const combo = Array.isArray(input) ? { models: input } : requireObject(path, input)
     const responses: unknown[] = Array.isArray(combo.on) ? combo.on : []
     const functions = responses.filter(isResponseFunction)
     const others = functions.length > 0 && { on: responses.filter((response) => !isResponseFunction(response)) }
@@ -200,9 +203,9 @@ export function readCodeConfig(
     const models = entryFunctions.length > 0 && {
       models: entryFunctions.map((when, index) => omitFunction(Object(combo.models)[index], when)),
     }
-    const definition = copyPlain({ ...combo, ...others, ...models }, place)
-    requireName(place, name)
-    checkRecord('combos', place, definition, { catalog })
+    const definition = copyPlain({ ...combo, ...others, ...models }, path)
+    requireName(path, name)
+    checkRecord('combos', path, definition, { catalog })
     const { kind, sameVectors } = definition as Pick<Combo, 'kind' | 'sameVectors'> // `checkRecord` has validated them
     const entries = (definition.models as ComboModel[]).map((entry, index) => {
       const when = entryFunctions[index]
@@ -224,40 +227,41 @@ export function readCodeConfig(
     combos.push({ name, models: entries, ...(kind && { kind }), ...(sameVectors && { sameVectors }) })
   }
   for (const [name, input] of readSection(config, 'models')) {
-    const place = `models.${name}`
+    const path = `models.${name}`
     const slash = name.indexOf('/')
-    if (slash < 1 || slash === name.length - 1) fail(place, 'must be named <provider>/<model ID>')
+    if (slash < 1 || slash === name.length - 1) throwProblem(path, 'must be named <provider>/<model ID>')
     const id = { providerAlias: name.slice(0, slash), id: name.slice(slash + 1) }
-    const definition = typeof input === 'string' ? { type: input } : requireObject(place, input)
-    checkRecord('models', place, { ...definition, ...id }, { catalog })
+    const definition = typeof input === 'string' ? { type: input } : requireObject(path, input)
+    checkRecord('models', path, { ...definition, ...id }, { catalog })
     add(CUSTOM_MODELS_PREFIX, getCustomModelId(id), { ...definition, ...id })
   }
   const aliases: Array<NameReferences['aliases'][number]> = []
   for (const [alias, model] of readSection(config, 'aliases')) {
-    const found = findShapeProblem(aliasFields.alias.shape, alias)
-    if (found) fail('aliases', `must not contain the name "${alias}": it ${found.problem}`)
+    const aliasProblem = findShapeProblem(aliasFields.alias.shape, alias)
+    if (aliasProblem) throwProblem('aliases', `must not contain the name "${alias}": it ${aliasProblem.problem}`)
     checkRecord('aliases', `aliases.${alias}`, { model }, { catalog })
     add(ALIASES_PREFIX, alias, { alias, model })
     aliases.push({ alias, model: String(model) })
   }
   for (const section of ['groups', 'plans'] as const)
     for (const [id, input] of readSection(config, section)) {
-      const place = `${section}.${id}`
-      requireName(place, id)
-      const definition = { name: id, ...requireObject(place, input) }
-      checkRecord(section, place, definition, { catalog })
-      if (values.has(GROUPS_PREFIX + id)) fail(place, `has the same "id" as groups.${id}. Change one of them`)
+      const path = `${section}.${id}`
+      requireName(path, id)
+      const definition = { name: id, ...requireObject(path, input) }
+      checkRecord(section, path, definition, { catalog })
+      if (values.has(GROUPS_PREFIX + id)) throwProblem(path, `has the same "id" as groups.${id}. Change one of them`)
       add(GROUPS_PREFIX, id, { id, isActive: true, ...definition, createdAt: timestamp })
     }
   if (!Array.isArray(config.guards))
     for (const [name, input] of readSection(config, 'guards')) {
       if (isGuard(input)) continue
-      const place = `guards.${name}`
-      requireName(place, name)
-      const settings = requireObject(place, input)
-      if (Object.hasOwn(settings, 'name')) fail(`${place}.name`, 'is not a known field. The guard is named by its key')
+      const path = `guards.${name}`
+      requireName(path, name)
+      const settings = requireObject(path, input)
+      if (Object.hasOwn(settings, 'name'))
+        throwProblem(`${path}.name`, 'is not a known field. The guard is named by its key')
       const definition = { ...settings, name }
-      checkRecord('guards', place, definition, { catalog })
+      checkRecord('guards', path, definition, { catalog })
       add(GUARDS_PREFIX, name, { ...definition, createdAt: timestamp, updatedAt: timestamp })
     }
   checkNames({ combos, aliases })
@@ -288,14 +292,14 @@ function omitFunction(entry: unknown, when: EntryConditionFunction | undefined):
 }
 
 /** Copies a record without fields that are `undefined`. Functions and big integers, which would be lost, become values that no field can have. */
-function copyPlain(record: object, place: string): JsonObject {
+function copyPlain(record: object, path: string): JsonObject {
   try {
     const text = JSON.stringify(record, (_, value: unknown) =>
       typeof value === 'function' || typeof value === 'bigint' ? { function: null } : value,
     )
     return JSON.parse(text)
   } catch (error) {
-    if (error instanceof TypeError) fail(place, 'must not contain itself')
+    if (error instanceof TypeError) throwProblem(path, 'must not contain itself')
     throw error // thrown by one of the record's getters
   }
 }
@@ -306,15 +310,16 @@ function readSection(config: CodeConfig, section: ConfigSection): Array<[string,
   const value: unknown = config[section]
   if (value === undefined) return []
   if (!isPlainObject(value))
-    fail(section, section === 'settings' ? 'must be an object' : 'must be an object by ID or name')
+    throwProblem(section, section === 'settings' ? 'must be an object' : 'must be an object by ID or name')
   const entries = Object.entries(value)
   return section === 'settings' ? entries : entries.filter(([, input]) => input !== undefined)
 }
 
-function requireName(place: string, name: string) {
-  if (!/^(?!\.\.?$)[\w.-]{1,200}$/.test(name)) fail(place, 'must be named with letters, digits, "-", "_", and "."')
+function requireName(path: string, name: string) {
+  if (!/^(?!\.\.?$)[\w.-]{1,200}$/.test(name))
+    throwProblem(path, 'must be named with letters, digits, "-", "_", and "."')
 }
 
-function requireObject(place: string, input: unknown): JsonObject {
-  return isObject(input) ? input : fail(place, 'must be an object')
+function requireObject(path: string, input: unknown): JsonObject {
+  return isObject(input) ? input : throwProblem(path, 'must be an object')
 }

@@ -92,6 +92,6 @@ export function countVendorToolTokens(tool: JsonObject): number {
   const { type, id } = tool // the AI SDK sends an ID, such as `openai.code_interpreter`
   const kind = type === 'provider' && typeof id === 'string' ? id.slice(id.indexOf('.') + 1) : type
   const names = typeof kind === 'string' && kind !== 'function' ? [kind] : Object.keys(tool)
-  const found = vendorTools.find(([pattern]) => names.some((name) => pattern.test(name)))
-  return found ? found[1] : 0
+  const vendorTool = vendorTools.find(([pattern]) => names.some((name) => pattern.test(name)))
+  return vendorTool ? vendorTool[1] : 0
 }

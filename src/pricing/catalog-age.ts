@@ -11,8 +11,8 @@ export interface CatalogAge {
 /** Returns the date of the newest prices. */
 export function getCatalogAge(catalog: Catalog): CatalogAge {
   const providers = Object.values(catalog)
-  const live = providers.filter(({ isLive }) => isLive)
-  const dates = (live.length > 0 ? live : providers).flatMap(({ asOf }) => asOf ?? [])
+  const liveProviders = providers.filter(({ isLive }) => isLive)
+  const dates = (liveProviders.length > 0 ? liveProviders : providers).flatMap(({ asOf }) => asOf ?? [])
   const asOf = dates.sort().at(-1)
-  return { ...(asOf !== undefined && { asOf }), isLive: live.length > 0 }
+  return { ...(asOf !== undefined && { asOf }), isLive: liveProviders.length > 0 }
 }

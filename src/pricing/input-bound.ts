@@ -10,8 +10,8 @@ import { type Additions, countVendorToolTokens, modelAdditions, unknownAdditions
  */
 export function boundInputTokens(body: JsonObject, { model }: ModelReference): number {
   const content = countContent(body)
-  const { factor: times = 1, base, tools = 0, perTool = 0, schema = 0, citations = 0, ...rest } = findAdditions(model)
-  const { perReference = 0, image = TOKENS_PER_IMAGE } = rest
+  const { factor = 1, base, tools = 0, perTool = 0, schema = 0, citations = 0, ...others } = findAdditions(model)
+  const { perReference = 0, image = TOKENS_PER_IMAGE } = others
   const added =
     base +
     (content.tools > 0 ? tools + content.tools * perTool : 0) +
@@ -19,18 +19,18 @@ export function boundInputTokens(body: JsonObject, { model }: ModelReference): n
     (content.hasCitations ? citations : 0) +
     content.references * perReference +
     content.images * image
-  return Math.ceil(content.text * times + content.other + added)
+  return Math.ceil(content.text * factor + content.other + added)
 }
 
 function findAdditions(model: string): Additions {
-  let found = families.get(model)
-  if (!found) {
+  let modelFamily = families.get(model)
+  if (!modelFamily) {
     const name = model.toLowerCase()
-    found = modelAdditions.find(({ models }) => models.test(name)) ?? unknownAdditions
+    modelFamily = modelAdditions.find(({ models }) => models.test(name)) ?? unknownAdditions
     if (families.size >= MAX_FAMILIES) families.clear()
-    families.set(model, found)
+    families.set(model, modelFamily)
   }
-  return found
+  return modelFamily
 }
 
 const families = new Map<string, Additions>()
@@ -167,8 +167,8 @@ function addMedia(type: string, length: number, content: BodyContent): void {
 function addTools(value: unknown, content: BodyContent): void {
   for (const tool of [value].flat()) {
     if (!isObject(tool)) continue
-    const declared = tool.functionDeclarations ?? tool.function_declarations
-    content.tools += Array.isArray(declared) ? declared.length : 1
+    const declarations = tool.functionDeclarations ?? tool.function_declarations
+    content.tools += Array.isArray(declarations) ? declarations.length : 1
     content.other += countVendorToolTokens(tool)
   }
 }

@@ -31,8 +31,8 @@ export function findSurcharge(
     if (tier !== undefined && tier !== pricedTier) return { field, tier }
   }
   if (isPassThrough || typeof body !== 'string') return findBodySurcharge(clientBody, { pricedTier })
-  const sent = SURCHARGE_FIELD_PATTERN.test(body) ? tryParseJson(body) : undefined
-  return isObject(sent) ? findBodySurcharge(sent, { pricedTier }) : undefined
+  const requestBody = SURCHARGE_FIELD_PATTERN.test(body) ? tryParseJson(body) : undefined
+  return isObject(requestBody) ? findBodySurcharge(requestBody, { pricedTier }) : undefined
 }
 
 /** Reliable for bodies that the gateway wrote, because it doesn't escape letters in them. */
@@ -48,8 +48,8 @@ export function findBodySurcharge(
     const tier = readSurcharge(name, value)
     if (tier !== undefined && tier !== pricedTier) return { field: name, tier }
     if (depth >= MAX_DEPTH || !isObject(value) || CONTENT_FIELD_PATTERN.test(name)) continue
-    const inner = findBodySurcharge(value, { pricedTier, depth: depth + 1 })
-    if (inner) return { ...inner, field: `${name}.${inner.field}` }
+    const innerSurcharge = findBodySurcharge(value, { pricedTier, depth: depth + 1 })
+    if (innerSurcharge) return { ...innerSurcharge, field: `${name}.${innerSurcharge.field}` }
   }
   return undefined
 }
@@ -60,9 +60,9 @@ const CONTENT_FIELD_PATTERN =
 
 /** For speech, `speed` is a number or a numeric string. Anthropic's is a word. */
 function readSurcharge(name: string, value: unknown): string | undefined {
-  const meaning = classifyName(name)
-  if (meaning === 'nothing' || value === undefined || value === null || value === '') return undefined
-  if (meaning === 'word' && (typeof value !== 'string' || Number.isFinite(Number(value)))) return undefined
+  const valueType = classifyName(name)
+  if (valueType === 'nothing' || value === undefined || value === null || value === '') return undefined
+  if (valueType === 'word' && (typeof value !== 'string' || Number.isFinite(Number(value)))) return undefined
   return findPremiumTier(value)
 }
 
