@@ -18,10 +18,10 @@ import { assertListed } from './sizes-page.ts'
  */
 const BUDGETS = {
   passed: 80_000,
-  streamed: 93_200,
+  streamed: 93_300,
   failing: 104_100,
-  translated: 187_900,
-  everything: 541_000,
+  translated: 188_300,
+  everything: 542_000,
   description: 18_000,
 }
 
