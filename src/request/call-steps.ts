@@ -1,3 +1,4 @@
+import { type GatewayError, isGatewayError } from '../errors.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { isByteStream, type Reply } from '../lib/exchange.ts'
 import { createFetchBody } from '../lib/fetch-call.ts'
@@ -101,35 +102,42 @@ export function serveWithSteps(
   { servedRequest, request, respond }: StepDependencies,
 ): Promise<Reply> {
   const { log } = request
-  let lastRequest = request
+  let repliedTo: ModelRequest | undefined // the request as seen by the innermost step that replied
+  let denial: GatewayError | undefined // why the caller may use none of the targets
 
-  async function runStepsFrom(index: number, currentRequest: ModelRequest): Promise<Reply> {
-    lastRequest = currentRequest
+  async function runStepsFrom(index: number, current: ModelRequest): Promise<Reply> {
     const step = steps[index]
-    if (!step) return respond(currentRequest)
-    return step.run(new CallRequest(servedRequest, currentRequest), (change) =>
-      runStepsFrom(index + 1, change ? changeCall(currentRequest, change) : currentRequest),
+    if (!step) return respond(current).catch(rememberDenial)
+    const reply = await step.run(new CallRequest(servedRequest, current), (change) =>
+      runStepsFrom(index + 1, change ? changeCall(current, change) : current),
     )
+    repliedTo ??= current
+    return reply
+  }
+
+  function rememberDenial(error: unknown): never {
+    if (isGatewayError(error, 'MODEL_NOT_ALLOWED')) denial = error
+    throw error
   }
 
   async function serve(): Promise<Reply> {
     for (const prepare of log.beforeCallSteps) await prepare()
     const reply = await runStepsFrom(0, request)
-    if (log.attempts.length === 0) requireAllowedModel(reply, lastRequest)
-    return reply
+    if (log.attempts.length > 0 || log.servedBy === 'guard') return reply
+    const error = denial ?? findNameViolation(repliedTo ?? request)
+    if (!error) return reply
+    if (isByteStream(reply.body)) reply.body.cancel(error)
+    log.servedBy = 'gateway'
+    throw error
   }
 
   return awaitReply(log, serve())
 }
 
-/** Throws the client's error if a step replied for a model that the caller may not use. The rules for targets haven't run for such a reply. */
-function requireAllowedModel({ body }: Reply, { call, table, list, log }: ModelRequest): void {
-  if (list) return // its names have been checked
-  const error = log.nameRules.map((rule) => rule(call.model, table)).find((violation) => violation !== undefined)
-  if (!error) return
-  if (isByteStream(body)) body.cancel(error)
-  log.servedBy = 'gateway'
-  throw error
+/** Returns the error if the caller may not use the requested model. Names that only a step or the `route` function knows have no rules. */
+function findNameViolation({ call, table, list, log }: ModelRequest): GatewayError | undefined {
+  if (list || !table.resolveModel(call.model)) return undefined
+  return log.nameRules.map((rule) => rule(call.model, table)).find((violation) => violation !== undefined)
 }
 
 /** Resolves to a step's or route's reply. Rejects if the client stops waiting; a stream that arrives later is canceled. */

@@ -2,19 +2,25 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Feature } from '../../src/feature.ts'
 import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { createGateway } from '../../src/gateway.ts'
+import type { GatewayOptions } from '../../src/options.ts'
 import type { RequestRecord } from '../../src/request/hook-records.ts'
 import type { UsageLimits } from '../../src/types.ts'
 import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 
 /** Opens a gateway with features, one connection, and a key. */
-export async function openExtended(extend: readonly Feature[], events = chatEvents()) {
+export async function openExtended(
+  extend: readonly Feature[],
+  events = chatEvents(),
+  options: Pick<GatewayOptions, 'guards'> = {},
+) {
   const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(events) : json(chatResponse())))
   const records: RequestRecord[] = []
   const errors: unknown[] = []
   const token = 't'.repeat(32)
   const gateway = createGateway({
     ...{ storage: memoryStorage(), fetch: upstream, logger: false, extend },
+    ...options,
     usage: true,
     includeStreamUsage: false,
     observe: [prometheus({ token })],
