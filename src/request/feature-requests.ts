@@ -1,6 +1,7 @@
 import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
 import { decodeJsonText, type JsonObject, parseJsonObject } from '../lib/json.ts'
 import { type BodyTiming, readTimedBody } from '../lib/timed-body.ts'
+import { fromNanoUsd, toNanoUsd } from '../lib/usd.ts'
 import { KeyRequest, RouteRequest } from './route-request.ts'
 
 /** Body limits for feature routes. */
@@ -38,7 +39,7 @@ export class FeatureRequest extends RouteRequest {
       throw new TypeError(`A charge must be a non-negative amount in USD, got ${usd}.`)
     for (const reserve of this.log.beforeCharge) await reserve(usd)
     if (this.log.ending) throw new TypeError('The request has already ended, so it can no longer be charged.')
-    this.log.chargedUsd = (this.log.chargedUsd ?? 0) + usd
+    this.log.chargedUsd = fromNanoUsd(toNanoUsd(this.log.chargedUsd ?? 0) + toNanoUsd(usd)) // exact sums
   }
 
   async json(): Promise<JsonObject> {

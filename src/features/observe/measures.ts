@@ -192,7 +192,7 @@ export const measures = {
     name: 'signalbox.usage.cost_usd',
     kind: 'counter',
     unit: '{USD}',
-    help: 'Cost of attempts in USD, if the price is known, and charges of feature routes.',
+    help: 'Charges of feature routes, and cost of attempts with a known price, in USD.',
     labels: [...TARGET_LABELS, 'signalbox.cost.source'],
   },
   promptCacheTokens: {

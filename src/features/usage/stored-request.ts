@@ -75,7 +75,7 @@ export function createStoredRequest(log: RequestLog, ending: RequestEnding & { d
     const reason = error ? getReason(ending) : message
     if (reason !== undefined) request.reason = truncate(reason, MAX_REASON_LENGTH)
   }
-  if (log.chargedUsd !== undefined) request.costUsd = request.chargedUsd = fromNanoUsd(toNanoUsd(log.chargedUsd))
+  if (log.chargedUsd !== undefined) request.costUsd = request.chargedUsd = log.chargedUsd
   const { guards, guardUsd } = log.addedFields
   if (guards) request.guards = guards
   if (guardUsd !== undefined) request.guardUsd = guardUsd
