@@ -119,7 +119,7 @@ test('an account record changed by another program has an error until the accoun
   assert.is((await api.accounts.resume('alice')).error, undefined)
 })
 
-test("an account's required tags apply to its requests, keys, and tokens, which can add their own", async () => {
+test("an account's required tags apply to its requests, keys, and tokens, and a token can add more", async () => {
   const upstream = fakeUpstream(() => json(chatResponse()))
   const { api, gateway } = await openWorld({
     fetch: upstream,

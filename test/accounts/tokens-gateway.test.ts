@@ -145,7 +145,7 @@ test('an invalid token is rejected even if no key is required', async () => {
   assert.is(await chat('sbt_x'), '401 token_invalid')
 })
 
-test('a request with a token and a key is rejected unless both have the same account', async () => {
+test('a request is rejected if its key belongs to another account than its token, or to none', async () => {
   const { api, send, mint, upstream } = await openGateway()
   const { token } = await mint()
   const { key } = await api.keys.create({ name: 'plain' })

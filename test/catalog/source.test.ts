@@ -179,7 +179,7 @@ test('a copy is split into values small enough for Deno KV and Workers KV', asyn
   assert.is((await findModel(other, 'model-ü-4999'))?.price?.input, 1)
 })
 
-test('an eventually consistent storage without conditional writes can store the copy', async () => {
+test("gateways share the refreshed catalog through storage that isn't atomic", async () => {
   const storage = { ...memoryStorage(), atomic: false, keepsUsage: false as const }
   const { watch: _, ...unwatched } = storage
   const world = await openCatalog(async () => changeCatalog({ a: { input: 11, output: 20 } }), { storage: unwatched })

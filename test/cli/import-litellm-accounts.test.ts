@@ -79,7 +79,9 @@ test('recognizes providers by URL, and gives custom servers with provider names 
   ])
 })
 
-test('resolves credential_list entries, variables, and routes in model names like LiteLLM', async ({ folder }) => {
+test('resolves credential_list entries, environment variables, and routes in model names the way LiteLLM does', async ({
+  folder,
+}) => {
   const { output, file, chat } = await importedLiteLlm(folder, {
     ...litellmConfig([
       ['one', { model: 'azure/gpt-4o', litellm_credential_name: 'eu' }],

@@ -103,7 +103,7 @@ test('the gateway info lists the settings and aliases defined in code', async ()
   assert.equal((await api.info()).definedInCode, { settings: ['requireApiKey', 'maxAttempts'], aliases: ['default'] })
 })
 
-test('connections in code accept providerSpecificData fields at the top level or nested', async () => {
+test('a connection in code accepts a nested providerSpecificData', async () => {
   const providerSpecificData = { baseUrl: 'http://other.test/v1', prefix: 'other', enabledModels: ['m'] }
   const { api, chat, calls } = open({
     connections: { mine: { provider: 'openai-compatible-mine', providerSpecificData } },
@@ -182,7 +182,7 @@ test('a record in code overrides a stored one until it is removed from the code'
   assert.is((await again.api.settings.get()).maxAttempts, 7)
 })
 
-test('without a storage, keys, limits, and usage stay in memory, with one warning', async () => {
+test('if no storage is configured, keys, limits, and usage stay in memory, and the gateway warns once', async () => {
   const warnings: string[] = []
   const { api, fetch } = createGateway({
     ...config,

@@ -37,7 +37,7 @@ test('patterns: a match is detected no matter where a stream splits it', async (
   }
 })
 
-test('a pattern with nested repetition can check 100,000 characters', async () => {
+test("a pattern with nested quantifiers doesn't backtrack catastrophically on 100,000 characters", async () => {
   const { say } = await openWorld([await patterns({ name: 'p', patterns: ['(a+)+$'], timeoutMs: 60_000 })])
   assert.is((await say('openai-chat', `${'a'.repeat(100_000)}b`)).status, 200)
 })

@@ -132,7 +132,7 @@ test("combo guards apply if the combo is in a request's model list or is chosen 
   assert.is(await getStatus(routed.say('Hello')), 200)
 })
 
-test('a request gets a 503 if a required guard is missing, invalid, or was tampered with', async () => {
+test('a request gets a 503 if a required guard is missing, is invalid, or was tampered with', async () => {
   const storage = memoryStorage()
   const { api, upstream } = await open({}, storage)
   await api.settings.update({ guards: ['word'] })

@@ -287,7 +287,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.not.match(new TextDecoder().decode(upstream.calls[0]?.init.body as Uint8Array), /verbose_json/)
   })
 
-  test('the audio size limit applies to the decoded bytes, not to the base64 text', async () => {
+  test('audio limits apply to the decoded bytes, and oversized images get a 413', async () => {
     const fits = await sounds(hearingVendors, { maxAudioBytes: wav.length })
     const requestOptions = { audio: wav, maxRetries: 0 }
     await ai.transcribe({ ...requestOptions, model: fits.models.transcription('openai/m') })
@@ -356,7 +356,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     )
   })
 
-  test('a budget reserves the price of the most expensive image, even with unknown fields', async () => {
+  test('an image request over budget gets a 402, even if only providerOptions sets the higher quality', async () => {
     const prices = { i: { images: { low: 0.001, high: 0.02 } } }
     const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}))
     const { api, post } = await openWorld({ fetch: upstream, connections: [{ provider: 'one', prices }] })

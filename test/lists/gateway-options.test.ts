@@ -115,7 +115,7 @@ test('sort: "ttft" or "tps" calls the fastest target, and "tps" causes a warning
   assert.is(strict.status, 400)
 })
 
-test('`order` and `only` accept aliases, provider IDs, and connection IDs', async () => {
+test('`only` accepts aliases, provider IDs, and connection IDs', async () => {
   const catalogWithAlias = { ...prices, two: { ...prices.two, alias: 'zwei' } }
   const combos = { fast: ['one/m', 'zwei/m', 'three/m'] }
   const { send, upstream, api } = await open(undefined, { catalog: catalogWithAlias, combos })

@@ -85,7 +85,7 @@ test('a connection test times out after ten seconds', async () => {
   assert.equal([ok, status, ms], [false, 504, 10_000])
 })
 
-test('a connection test needs a known connection and a model of a testable kind', async () => {
+test('a connection test returns a 404 for an unknown connection, and requires a model ID if the connection lists none', async () => {
   const { api, gateway, post } = await open(respond, {
     connections: [{ provider: 'lab', providerSpecificData: { baseUrl: 'http://lab.test/v1' } }],
   })

@@ -223,7 +223,7 @@ test('live events report changed records by collection and ID, including changes
   await events.cancel()
 })
 
-test('live events report when a target goes into cooldown, is probed, and recovers', async () => {
+test('live events report when a target goes into cooldown, becomes half-open, and recovers', async () => {
   let isUnhealthy = true
   const { follow, chat, clock } = await open({
     fetch: fakeUpstream(() => (isUnhealthy ? json({ error: { message: 'slow down' } }, 429) : json(chatResponse()))),

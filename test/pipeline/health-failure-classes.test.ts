@@ -210,7 +210,7 @@ test('an account without credit goes into cooldown like a rejected key, with adv
   assert.match(first?.health?.[0]?.message ?? '', /\(status 429, insufficient_quota\)\. The account is out of credit/)
 })
 
-test("a request that is rejected for its content fails immediately and doesn't affect the key", async () => {
+test("a request rejected for its content isn't retried and doesn't affect the connection's health", async () => {
   const { down, send, upstream } = await openFailing()
   down.one = () => json({ error: { message: 'Rejected', code: 'content_policy_violation' } }, 403)
   for (let times = 0; times < 3; times++) assert.is(await send(), '403 one/m=403:client')

@@ -77,7 +77,7 @@ for (const [model, purpose, endpoint] of [
     }
   })
 
-test("a model at another kind's endpoint is rejected with the right endpoint", async () => {
+test("the error for a model at another kind's endpoint names the right endpoint", async () => {
   const { send, requests, api } = await open(200)
   await api.customModels.create({ providerAlias: 'openai', id: 'own', type: 'embedding' })
   for (const model of ['text-embedding-3-small', 'own'])

@@ -248,7 +248,7 @@ for (const [title, place] of Object.entries(places)) {
 
 for (const [title, place] of Object.entries(places)) {
   if (!place.address.whole.includes('{}') || place.start) continue
-  test(`a model name can't leave its URL path for ${title}, even through an alias, a combo, or a fallback`, async () => {
+  test(`a model name can't escape its URL path segment for ${title}, even through an alias, a combo, or a fallback`, async () => {
     for (const name of rejected) {
       const model = `${place.provider}/${name}`
       const { upstream, world } = await openPlace(place, { aliases: { short: model } })

@@ -26,7 +26,7 @@ const open = (response: object) => openWorld({ fetch: fakeUpstream(() => json(re
 
 const messages = [{ role: 'user', content: 'Hi' }]
 
-test('a single response instead of a stream is converted to events: text, calls, finish reason, and end', async () => {
+test('a non-streaming response to a streaming request is converted to text, call, and end events', async () => {
   const world = await open(calling)
   const response = await world.chat({ messages, stream: true, stream_options: { include_usage: true } })
   assert.is(response.status, 200)

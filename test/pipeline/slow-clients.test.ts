@@ -43,7 +43,7 @@ async function waitUntilSettled(upstream: { pulled: number }): Promise<number> {
 for (const translated of [false, true]) {
   const mode = translated ? 'translated' : 'passed through'
 
-  test(`500 clients that never read take at most 64 KiB each, however long they stay: ${mode}`, async () => {
+  test(`the gateway reads ahead at most 64 KiB for each of 500 clients that never read: ${mode}`, async () => {
     const { upstream, world, send } = await openEndless({ translated })
     const controller = new AbortController()
     await Promise.all(Array.from({ length: 500 }, () => send(controller.signal)))

@@ -30,7 +30,7 @@ test('Responses requests that pass through to xAI get a cache key instead of the
 })
 
 for (const provider of ['alibaba', 'minimax', 'zai', 'moonshot', 'deepseek', 'groq', 'google'])
-  test(`${provider} gets no breakpoints, cache keys, or headers`, () => {
+  test(`${provider} gets no cache breakpoints, cache key, or session header`, () => {
     for (const format of ['openai-chat', 'anthropic-messages', 'gemini'] as const) {
       const { breakpoints: marks, acceptsKey, sessionHeader } = getCacheTraits({ provider, model: 'm', format })
       assert.equal([marks, acceptsKey, sessionHeader], [undefined, undefined, undefined])

@@ -9,7 +9,7 @@ test('outside a browser, IndexedDB storage accepts a name, and rejects invalid o
   assert.throws(() => Reflect.apply(indexeddbStorage, undefined, [{ nmae: 'app' }]), /nmae is not an option/)
 })
 
-test('outside a browser, the error from IndexedDB storage explains where it works and which storage to use instead', async () => {
+test('outside a browser, IndexedDB storage rejects with an error that says where it works', async () => {
   const storage = indexeddbStorage({ name: 'app' })
   for (const action of [() => storage.get('key'), () => storage.set('key', 'value'), () => storage.ownSecret?.()]) {
     const error = await Promise.resolve(action()).then(

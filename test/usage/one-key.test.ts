@@ -5,7 +5,7 @@ import { getRequest } from './support/instances.ts'
 
 const test = suite("finding one key's requests in a stored value")
 
-test('decoding one key finds the same requests as decoding all, for any strings', () => {
+test("decoding one key's requests returns the same as decoding all and filtering, for any strings", () => {
   const odd = '],"rows":[["x",1,2,3,4,5],["'
   const target = { provider: 'one', model: odd, connectionId: 'c1' }
   const attempt = { ...target, outcome: 'answered', status: 200, startMs: 0, durationMs: 5, message: '"texts":[]}' }

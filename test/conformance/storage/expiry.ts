@@ -68,7 +68,7 @@ export function storageExpiry(test: StorageTest): void {
     }
   })
 
-  test("a write that loses the race doesn't change the value's TTL", async ({ storage, passTime }) => {
+  test("a conditional write with a stale version doesn't change the value's TTL", async ({ storage, passTime }) => {
     await storage.set('key', 'value', { ttlMs: 1_000 })
     assert.is(await storage.set('key', 'other', { ifVersion: 'another', ttlMs: 100_000 }), false)
     await passTime(1_100)

@@ -22,7 +22,7 @@ const textPart: AssistantPart = { type: 'text', text: 'Let me see.' }
 const K = { owner: 'k', turns: [] }
 const turn = (...content: AssistantPart[]): Turn[] => [{ role: 'assistant', content }]
 
-test('stored reasoning is restored at its original place in the turn', () => {
+test('stored reasoning is restored to its original position in the turn', () => {
   const memory = createReasoningMemory()
   memory.store(K, [
     createReasoning('one'),

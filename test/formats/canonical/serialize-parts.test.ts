@@ -39,7 +39,7 @@ test('interleaved parts are emitted sequentially, in the order of their starts',
   ])
 })
 
-test('events of the open part, or of no part, are emitted immediately', () => {
+test('events for the open part, and events outside any part, are emitted immediately', () => {
   const error: StreamEvent = { type: 'error', error: { kind: 'server', status: 500, message: '' } }
   assert.equal(run([{ type: 'start' }, start(0), start(1), delta(0, 'a'), error]), [
     { type: 'start' },

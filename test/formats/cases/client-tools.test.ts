@@ -176,7 +176,7 @@ const loopIn: Readonly<Record<Exclude<WireFormat, typeof client>, (sent: JsonObj
 for (const [name, { tool, name: as, required, args, item, output, read }] of Object.entries(cases)) {
   for (const target of ['openai-chat', 'anthropic-messages', 'gemini'] as const) {
     for (const stream of [false, true]) {
-      test(`the provider gets a function, and the Responses client gets an item: ${name} (${target}${stream ? ', streamed' : ''})`, async () => {
+      test(`${name} is sent as a function, and its call is returned as the tool's own item (${target}${stream ? ', streamed' : ''})`, async () => {
         const call = () => calling[target](as, JSON.stringify(args), stream)
         const { world, upstream } = await openGateway(
           () => (upstream.calls.length === 1 ? call() : json(fullResponses[target])),

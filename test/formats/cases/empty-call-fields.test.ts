@@ -73,7 +73,7 @@ const history = {
   ],
 }
 
-test('a call in the history is read by its type, without a warning', async () => {
+test('a tool call in the history is parsed according to its type, without a warning', async () => {
   const getSent = async (model: string) => {
     const request = await send({
       client: 'openai-chat',

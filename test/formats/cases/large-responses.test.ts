@@ -4,7 +4,7 @@ import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { bytesResponse, delta, getEvents, openGateway, request } from './support.ts'
 
-const test = suite('cases: responses with many megabytes or events')
+const test = suite('cases: very large responses')
 
 const MANY = isCi ? 150_000 : 60_000
 

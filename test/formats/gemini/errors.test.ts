@@ -118,7 +118,7 @@ test("a context overflow message starts with Google's wording, followed by the p
   )
 })
 
-test('writing and reparsing an error leaves it unchanged', () => {
+test('an error keeps its kind and retry time when it is written and parsed again', () => {
   for (const kind of ['rate-limit', 'overloaded', 'not-found', 'context-overflow', 'permission', 'timeout'] as const) {
     const { status, body, headers } = geminiTranslator.writeError({
       kind,

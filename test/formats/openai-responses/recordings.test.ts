@@ -30,7 +30,7 @@ for (const [mode, size, longest] of [
   ['in chunks', getNumbers(7), Number.POSITIVE_INFINITY],
   ['byte by byte', () => 1, 20_000],
 ] as const) {
-  test(`OpenAI's client reads translated recordings like the originals ${mode}`, async () => {
+  test(`the OpenAI SDK reads translated recordings the same as the originals, ${mode}`, async () => {
     const recorded = recordedStreams('responses').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length >= 20)
     for (const { name, sse, received } of recorded) {

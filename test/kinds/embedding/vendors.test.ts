@@ -87,7 +87,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
   const { lacks = [] } = vendor
 
   for (const [source, client] of Object.entries(clients))
-    test(`${source} gets embeddings from ${name}, in order`, async () => {
+    test(`a client gets embeddings in order: ${source}, from ${name}`, async () => {
       const { send, seen, recorded } = await open(vendor)
       const { status, text, response } = await send(client, TEXTS)
       assert.is(status, 200, text)

@@ -4,7 +4,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { dataUrl, png } from './images.ts'
 import { imageVendors, openImages, type VendorName } from './vendors.ts'
 
-const test = suite('image costs under key limits')
+const test = suite('image usage, costs, and limits')
 
 /** Returns a response's usage with OpenAI's field names, and the request's stored usage. */
 async function getSpending(name: VendorName, body: object = {}, respond?: () => Response) {
