@@ -101,12 +101,12 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       checkWrite(key, value, ttlMs, limits)
       const version = createVersion()
       const values = [toOrdered(key), value, version, ttlMs ?? null]
-      const done =
+      const writtenRows =
         typeof ifVersion === 'string'
           ? await query(sql.replace, [...values, ifVersion])
           : await query(ifVersion === null ? sql.create : sql.set, values)
       if (!watch && isSweepDue()) await query(sql.sweep)
-      return done.length > 0 && version
+      return writtenRows.length > 0 && version
     },
 
     delete: async (key, { ifVersion } = {}) =>

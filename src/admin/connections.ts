@@ -56,7 +56,7 @@ export interface ConnectionOperations<Input = never> {
   delete(id: string): Promise<{ success: true }>
 }
 
-/** A connection with recent failures, as the management API returns it. */
+/** A connection as the management API returns it, with its recent failures, if any. */
 export interface ConnectionView extends Connection {
   /** Why the connection's credential can't be decrypted. Absent if it can. */
   error?: string

@@ -53,7 +53,7 @@ export const rejectArray = (message = 'must be an object') =>
 
 /**
  * Parses a caller's input; fields that are `undefined` or ignored are treated as omitted. Throws an `INVALID_REQUEST` that explains what to do.
- * `inner` lists the fields that belong inside a field of the input, by that field's name.
+ * `nestedFields` lists the fields that belong inside a field of the input, by that field's name.
  */
 export function parseInput<T>(
   schema: ClosedSchema<T>,

@@ -40,7 +40,7 @@ export function listConnectionPriceWarnings(
 /** A price per million tokens below this is probably per token. */
 const MIN_USD_PER_MILLION = 0.001
 
-/** Warns about prices that are probably per token instead of per million tokens. `place` states where they are set. */
+/** Warns about prices that are probably per token instead of per million tokens. `fieldPath` states where they are set. */
 export function listTokenPriceWarnings(price: Price | undefined, fieldPath: string): string[] {
   const [found] = listTokenPrices(price).filter(([, usd]) => usd > 0 && usd < MIN_USD_PER_MILLION)
   if (!found) return []

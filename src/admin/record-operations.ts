@@ -6,7 +6,7 @@ import type { StoredEntry } from '../records/stored-records.ts'
 import type { OutputOf, RecordField, RecordFields } from '../types/records/record-fields.ts'
 import type { Clock } from '../types.ts'
 
-/** Returns the first record for which `test` returns true. Rereads the storage before it throws `NOT_FOUND`: `<noun> not found`. */
+/** Returns the first record for which `predicate` returns true. Rereads the storage before it throws `NOT_FOUND`: `<noun> not found`. */
 export async function findRecord<T>(
   records: Records<T>,
   noun: string,

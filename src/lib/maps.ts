@@ -1,6 +1,6 @@
 import type { Clock } from '../types.ts'
 
-/** Removes the oldest entry from a map that has `max` entries, and returns its value. For maps whose keys clients choose. */
+/** Removes the oldest entry from a map that has `maxSize` entries, and returns its value. For maps whose keys clients choose. */
 export function evictOldest<V>(map: Map<unknown, V>, maxSize: number): V | undefined {
   if (map.size < maxSize) return undefined
   for (const [key, oldest] of map) {
@@ -50,7 +50,7 @@ export interface ExpiringMap<V> {
   delete(key: string): void
 }
 
-/** Keeps each value for `ttlMs`, and at most the latest `max` values. */
+/** Keeps each value for `ttlMs`, and at most the latest `maxSize` values. */
 export function createExpiringMap<V>({
   clock,
   ttlMs,

@@ -179,7 +179,7 @@ const findAfter = (bytes: Uint8Array, needle: Uint8Array, from: number): number 
   return index === -1 ? -1 : index + needle.length
 }
 
-/** Returns the index of `requested`, which starts with a line break, at or after `from` and before `end`, or otherwise -1. */
+/** Returns the index of `needle`, which starts with a line break, at or after `from` and before `end`, or otherwise -1. */
 function findBytes(bytes: Uint8Array, needle: Uint8Array, from: number, end = bytes.length): number {
   for (let index = bytes.indexOf(CR, from); index !== -1 && index < end; index = bytes.indexOf(CR, index + 1))
     if (startsWith(bytes, needle, index)) return index

@@ -5,7 +5,7 @@ export const UNCHECKED_KEYWORDS: ReadonlySet<string> = new Set([
   'format',
   'uniqueItems',
 ])
-/** Keywords that contain schemas by name. */
+/** Keywords whose value maps names to schemas. */
 export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   'properties',
   '$defs',

@@ -27,7 +27,7 @@ export const disallowedValueTexts: Readonly<Record<string, string>> & Record<Dis
 export interface ListMessages {
   message: string
   tooMany(max: number): string
-  /** The problem with an empty list. Default: `describeEmpty`. */
+  /** The message for an empty list. Default: `describeEmpty`. */
   empty?: string
 }
 

@@ -2,11 +2,11 @@ import type { FeatureOperation, FeatureOperations } from '../admin/operation-tab
 import { operationNames } from './operation-names.data.ts'
 import type { Management } from './operations.ts'
 
-/** Creates `gateway.api` without loading the operations; the first call loads them. `added` contains the operations that features add. */
+/** Creates `gateway.api` without loading the operations; the first call loads them. */
 export const deferManagement = (
   load: () => Promise<Management<unknown>>,
   featureOperations: FeatureOperations = {},
-): Management<unknown> => deferOperations({ ...operationNames, ...featureOperations }, load) as Management<unknown> // `defer` creates a function for each operation
+): Management<unknown> => deferOperations({ ...operationNames, ...featureOperations }, load) as Management<unknown> // `deferOperations` creates a function for each operation
 
 interface NameTree {
   readonly [name: string]: 1 | FeatureOperation | NameTree

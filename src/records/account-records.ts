@@ -95,7 +95,7 @@ export async function removeAccount(storage: Storage, ref: string, ifVersion: st
   return storage.delete(key, { ifVersion }).catch(handleStorageError('write', key))
 }
 
-/** Lists up to `limit` accounts after a ref, in the order of their refs. `last` is the ref after which the next page starts. */
+/** Lists up to `limit` accounts after a ref, in the order of their refs. `nextAfter` is the ref after which the next page starts. */
 export async function listAccounts(
   storage: Storage,
   { after, limit }: { after?: string | undefined; limit: number },

@@ -47,7 +47,7 @@ export interface ReadAheadOptions {
   findPreviousDigest(credential: string): string | undefined
 }
 
-/** A store that reads ahead. */
+/** A storage with read-ahead, and the functions that control it. */
 export interface ReadAhead {
   storage: Storage
   /** Reads the records of a caller ahead (reading-lists.ts). Absent if the storage can't, or if they would be too old. */

@@ -112,13 +112,13 @@ export class ReadingLists {
   }
 
   /**
-   * Stores a caller's list, unless all records are on it, or are read ahead anyway because they are `isListed`. Call it once per instance. Never
+   * Stores a caller's list, unless all records are on it, or are read ahead anyway because `isReadAhead` says so. Call it once per instance. Never
    * rejects.
    */
-  async save(caller: string, keys: readonly string[], isListed: (key: string) => Promise<boolean>): Promise<void> {
+  async save(caller: string, keys: readonly string[], isReadAhead: (key: string) => Promise<boolean>): Promise<void> {
     const list = await this.#lists.get(caller)
     if (!list) return
-    const areCovered = await Promise.all(keys.map((key) => list.includes(key) || isListed(key)))
+    const areCovered = await Promise.all(keys.map((key) => list.includes(key) || isReadAhead(key)))
     if (areCovered.every(Boolean)) return
     await this.#options.storage
       .set(await this.#getListKey(caller), keys.join('\n'), { ttlMs: LIST_TTL_MS, durability: 'relaxed' })

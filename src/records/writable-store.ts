@@ -238,7 +238,7 @@ function withSignatures<T>(records: WritableRecords<T>, { sign, cache }: SignedK
  */
 type RunExclusive = <T>(name: string, work: (assertLease: () => void) => Promise<T>) => Promise<T>
 
-/** How long others wait if a gateway dies while it holds the lease, in ms. */
+/** The lease's TTL, in ms. If a gateway dies while it holds the lease, no other gateway can acquire it before that. */
 const LEASE_MS = 10_000
 /** The maximum time from the start of the lease to the start of the write, in ms; the write itself has five seconds (storage-access.ts). */
 const READY_WITHIN_MS = 4_000

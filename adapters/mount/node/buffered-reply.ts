@@ -29,7 +29,7 @@ export function sendBuffered(
   const isCutOff = hasLargeUnreadBody(req)
   if (isCutOff) out.connection = 'close'
   res.writeHead(status, out)
-  if (isCutOff) endAndLinger(req, res, body)
+  if (isCutOff) sendAndLinger(req, res, body)
   else void waitForTurnEnd().then(() => res.end(body))
 }
 
@@ -42,7 +42,7 @@ export function hasLargeUnreadBody(req: IncomingMessage): boolean {
 }
 
 /** Sends a response of known length, and keeps the connection open for a moment to discard whatever the client still sends. */
-function endAndLinger(req: IncomingMessage, res: ServerResponse, body: string | Uint8Array | undefined): void {
+function sendAndLinger(req: IncomingMessage, res: ServerResponse, body: string | Uint8Array | undefined): void {
   if (body) res.write(body)
   else res.flushHeaders()
   const end = () => {

@@ -89,7 +89,9 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
     const reason = findRejection(req)
     if (reason && (!next || gateway.matches(target.path))) return rejectRequest(req, res, ...reason)
     const exchange = new NodeExchange(req, res, target, upstream())
-    const authenticator = options.identify && { identify: (about: IdentifyContext) => options.identify?.(req, about) }
+    const authenticator = options.identify && {
+      identify: (context: IdentifyContext) => options.identify?.(req, context),
+    }
     gateway.exchange(exchange, authenticator).then(
       (reply) => {
         if (reply) sendReply(exchange, req, res, reply)

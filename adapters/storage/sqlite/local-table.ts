@@ -30,7 +30,7 @@ export interface LocalTable {
   finish(keys: readonly string[]): void
   /** Forgets the effects of `put`, `remove`, and `finish` after the transaction was rolled back. */
   undo(): void
-  /** Makes `changes` skip everything up to now. */
+  /** Makes `takeChanges` skip everything up to now. */
   skipChanges(): void
   /** Returns the changes that other connections have made since the last call. */
   takeChanges(): ForeignChanges

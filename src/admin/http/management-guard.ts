@@ -3,7 +3,7 @@ import { encodeUtf8, isEqualInConstantTime } from '../../lib/bytes.ts'
 import type { Exchange } from '../../lib/exchange.ts'
 import { getBearerToken, requireJson } from '../../lib/http-headers.ts'
 import { isClientKey } from '../../records/key-format.ts'
-import { getHost, isCrossSite } from '../../request/door/foreign-page.ts'
+import { getHost, isCrossOrigin } from '../../request/door/foreign-page.ts'
 import type { ManagementOptions } from '../../request/door/management-options.ts'
 import type { PageGuards } from '../../request/door/pages.ts'
 
@@ -138,7 +138,7 @@ const CHANGE_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
  */
 function rejectForeignChange(exchange: Exchange, publicOrigin?: string): void {
   if (!CHANGE_METHODS.has(exchange.method)) return
-  if (isCrossSite(exchange, publicOrigin)) {
+  if (isCrossOrigin(exchange, publicOrigin)) {
     throw gatewayError('FORBIDDEN', {
       message: 'This request comes from another site. Changes are only accepted from the same origin.',
     })

@@ -94,7 +94,7 @@ function streamPages(
   firstText: string,
   firstCursor: unknown,
   readPage: (before: unknown) => Promise<{ list: object[]; before: unknown }>,
-  formatLines: (list: object[]) => Promise<string>,
+  formatLines: (rows: object[]) => Promise<string>,
 ): ByteStream {
   let pendingText: string | undefined = firstText
   let nextCursor: unknown = firstCursor

@@ -213,7 +213,7 @@ function planDeployment(entry: JsonObject, place: string, plan: ImportPlan): Dep
   })
   reportInfo(`${place}.model_info`, info, { known: names, plan })
   reportUnknownProvider(place, parsed, account, plan)
-  const share = (name: string) =>
+  const readWeightParam = (name: string) =>
     plan.readWeight(`${place}.litellm_params.${name}`, params[name]) ?? plan.readWeight(`${place}.${name}`, entry[name])
   return {
     place,
@@ -224,7 +224,7 @@ function planDeployment(entry: JsonObject, place: string, plan: ImportPlan): Dep
     kind,
     isInCatalog: findCatalogModel(account.provider, model) !== undefined,
     order: readNumber(params.order),
-    weights: [share('weight'), share('rpm'), share('tpm')],
+    weights: [readWeightParam('weight'), readWeightParam('rpm'), readWeightParam('tpm')],
     timeout: readNumber(params.timeout),
     streamTimeout: readNumber(params.stream_timeout),
     baseModel: readString(info.base_model),

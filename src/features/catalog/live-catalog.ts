@@ -332,7 +332,7 @@ export class LiveCatalog {
     )
   }
 
-  /** Applies the held changes of these models, or all of them if `requested` is absent. */
+  /** Applies the held changes of these models, or all of them if `requestedModels` is absent. */
   async #acceptHeld(requestedModels: readonly string[] | undefined): Promise<void> {
     const { held, current } = this.#state
     requireHeldChanges(requestedModels, held)

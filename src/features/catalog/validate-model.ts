@@ -32,7 +32,7 @@ const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
   serviceTiers: true,
 }
 
-/** Returns the problems with a provider's models, one per line. `served` are the provider's kinds, or `undefined` if they can't be read. */
+/** Returns the problems with a provider's models, one per line. `servedKinds` are the provider's kinds, or `undefined` if they can't be read. */
 export function checkModels(
   provider: string,
   { alias, catalogAlias, models }: JsonObject,

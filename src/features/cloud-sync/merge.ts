@@ -63,7 +63,7 @@ const isSameActive = (a: Active, b: Active) =>
 /** The result of merging the other side's state into a side's own. */
 export interface MergeResult {
   registers: Registers
-  /** Whose content to keep; `own` if both are equal. */
+  /** Whose content to keep; `local` if both are equal. */
   content: 'local' | 'remote'
   /** Whether the other state has changes that weren't merged. */
   isConcurrent: boolean

@@ -159,7 +159,7 @@ export function createReplica(options: ReplicaOptions): Replica {
 
 /**
  * Marks a shadow as uncertain after a restore from an old copy. The next counts may already have been used, so changed registers continue from
- * `count`.
+ * `atLeast`.
  */
 function markUncertain(shadow: Shadow, side: Side, atLeast: number): Shadow {
   const raiseRevision = <Register extends Pick<Active, 'revision' | 'base'>>(register: Register): Register =>

@@ -51,7 +51,7 @@ export const listSyncedFields = (fields: RecordFields): string[] =>
     [isStored, isShown, isSynced].includes(false) ? [] : [name],
   )
 
-/** Creates the codec for records that are synced unchanged. `more` lists additional fields to sync. */
+/** Creates the codec for records that are synced unchanged. `extraFields` lists additional fields to sync. */
 export function createPlainCodec(
   fields: RecordFields,
   getId: (record: JsonObject) => string,

@@ -168,7 +168,7 @@ function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTa
   const duplicateIds = new Set<string>()
   let indexProgress: { entries: readonly unknown[]; count: number } | undefined
 
-  /** Updates `slots`; new keys are at the end of the list in memory. */
+  /** Updates `slotsById`; new keys are at the end of the list in memory. */
   async function updateIndex(): Promise<void> {
     const entries = await keys.entries()
     if (indexProgress?.entries !== entries) {

@@ -20,7 +20,7 @@ export interface Replica {
   accept(states: readonly RecordState[]): Promise<Verdict[]>
   /**
    * Scans for changes, then lists up to `limit` states that the other side hasn't confirmed. Each call continues where the previous one ended. When
-   * `more` is `false`, the next call starts over. Skips states for which `isSkipped` returns `true`.
+   * `more` is `false`, the next call starts over. Skips states for which `isExcluded` returns `true`.
    */
   listUnseen(limit: number, isExcluded?: (state: StateId) => boolean): Promise<UnseenStates>
   /** Marks states as confirmed by the other side. States that have changed since then stay unconfirmed. */

@@ -326,7 +326,7 @@ export class EventQueue {
     return openCount > 0 && this.#events.length === 0 && this.#endedChoices.size + openCount >= choiceCount
   }
 
-  /** Holds back the tool calls in events from index `first` onward, and tool calls whose arguments haven't passed yet. */
+  /** Holds back the tool calls in events from index `firstIndex` onward, and tool calls whose arguments haven't passed yet. */
   holdCalls(firstIndex: number): void {
     for (const [index, { startedCalls, endedCalls, channels }] of this.#events.entries()) {
       const isHeld = index >= firstIndex || [...channels].some((channel) => channel.kind === 'tool-call')

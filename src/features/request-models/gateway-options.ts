@@ -33,7 +33,7 @@ export async function readGatewayOptions({
   const accountId = log.caller.account?.id
   if ((options.quotaEntityId ?? accountId) !== accountId) throw gatewayError('ACCOUNT_NOT_ALLOWED')
   if (endpoint.format !== 'ai-sdk') return undefined
-  if ((options.byok ?? undefined) !== undefined) throw createInvalidError('byok', CREDENTIALS_MESSAGE)
+  if ((options.byok ?? undefined) !== undefined) throw createInvalidOptionError('byok', CREDENTIALS_MESSAGE)
 
   addPolicies(listPolicies(options), log)
   const allowedProviders = readNames(options, 'only')
@@ -43,25 +43,26 @@ export async function readGatewayOptions({
       for (const name of Object.values(getProviderNames(catalog, { provider }))) providerNames.add(name)
     const unknownIndex = allowedProviders.findIndex((name) => !providerNames.has(name))
     if (unknownIndex >= 0)
-      throw createInvalidError(
+      throw createInvalidOptionError(
         `only[${unknownIndex}]`,
         `"${allowedProviders[unknownIndex]}" is not a provider. ${PROVIDER_NAME_ADVICE}`,
       )
     log.targetRules.push((_, target) =>
       allowedProviders.some((name) => matchesName(target, name, catalog))
         ? undefined
-        : createInvalidError('only', `none of these providers serves "${call.model}".`),
+        : createInvalidOptionError('only', `none of these providers serves "${call.model}".`),
     )
   }
   const requiredFeatures = readNames(options, 'has')
   const unsupportedIndex = requiredFeatures.findIndex((name) => name !== 'vision')
-  if (unsupportedIndex >= 0) throw createInvalidError(`has[${unsupportedIndex}]`, 'only "vision" is supported.')
+  if (unsupportedIndex >= 0) throw createInvalidOptionError(`has[${unsupportedIndex}]`, 'only "vision" is supported.')
   if (requiredFeatures.length > 0) await addVisionRule({ call, catalog, table, log })
   const tags = listLabels(options)
   if (tags.length > 0) log.tags = [...(log.caller.account?.tags ?? []), ...tags.map(redactClientKeys)]
 
   const models = readNames(options, 'models')
-  if (models.length > MAX_MODELS) throw createInvalidError('models', `must not contain more than ${MAX_MODELS} models.`)
+  if (models.length > MAX_MODELS)
+    throw createInvalidOptionError('models', `must not contain more than ${MAX_MODELS} models.`)
   const providerOrder = readNames(options, 'order')
   const strategy = readSort(options)
   if (models.length === 0 && providerOrder.length === 0 && !strategy) return undefined
@@ -83,7 +84,7 @@ const POLICY_TAGS: Readonly<Record<string, DataTags>> = {
 function listPolicies(options: JsonObject): DataPolicy[] {
   return Object.entries(POLICY_TAGS).flatMap(([name, tags]) => {
     const value = options[name] ?? false
-    if (typeof value !== 'boolean') throw createInvalidError(name, 'must be true or false.')
+    if (typeof value !== 'boolean') throw createInvalidOptionError(name, 'must be true or false.')
     return value ? [{ tags, source: `"${OPTIONS_PATH}.${name}"` }] : []
   })
 }
@@ -94,16 +95,16 @@ const STRATEGY_BY_SORT = { cost: 'least-cost', ttft: 'least-latency', tps: 'leas
 function readSort({ sort = null }: JsonObject): (typeof STRATEGY_BY_SORT)[keyof typeof STRATEGY_BY_SORT] | undefined {
   if (sort === null) return undefined
   if (sort !== 'cost' && sort !== 'ttft' && sort !== 'tps')
-    throw createInvalidError('sort', 'must be "cost", "ttft", or "tps".')
+    throw createInvalidOptionError('sort', 'must be "cost", "ttft", or "tps".')
   return STRATEGY_BY_SORT[sort]
 }
 
 function readNames(options: JsonObject, name: string): string[] {
   const value = options[name] ?? []
-  if (!Array.isArray(value)) throw createInvalidError(name, 'must be an array of strings.')
+  if (!Array.isArray(value)) throw createInvalidOptionError(name, 'must be an array of strings.')
   return value.map((item: unknown, index) => {
     if (typeof item !== 'string' || item.trim() === '' || item.length > MAX_NAME_LENGTH)
-      throw createInvalidError(`${name}[${index}]`, `must be a string of 1 to ${MAX_NAME_LENGTH} characters.`)
+      throw createInvalidOptionError(`${name}[${index}]`, `must be a string of 1 to ${MAX_NAME_LENGTH} characters.`)
     return item.trim()
   })
 }
@@ -144,14 +145,14 @@ async function addVisionRule({
     )
     const { type } = getCatalogModel(catalog, { provider: connection.provider, model }) ?? {}
     if (isCustomVisionModel || type === 'imageToText' || connection.tags?.vision === true) return undefined
-    return createInvalidError(
+    return createInvalidOptionError(
       'has',
       `nothing says that "${call.model}" reads images. Remove the option, or ask the operator of this gateway to give the model's connection the tag "vision", or to add the model as a custom model of type "imageToText".`,
     )
   })
 }
 
-const createInvalidError = (name: string, problem: string) =>
+const createInvalidOptionError = (name: string, problem: string) =>
   gatewayError('INVALID_REQUEST', {
     message: `"${OPTIONS_PATH}.${name}": ${problem}`,
     data: { param: `${OPTIONS_PATH}.${name}` },

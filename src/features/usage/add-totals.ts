@@ -95,7 +95,7 @@ export async function addTotalsByHour(
   batches: ReadonlyArray<{ first: number; last: number; sums: TotalsByHour }>,
 ): Promise<void> {
   const now = options.clock.now()
-  const entries = new Map<string, { end: number; days: number; sums: BatchTotals[] }>()
+  const entries = new Map<string, { end: number; retentionDays: number; sums: BatchTotals[] }>()
 
   function addRows(
     baseKey: string,
@@ -103,7 +103,7 @@ export async function addTotalsByHour(
     retentionDays: number,
     { first, last, rows }: BatchTotals,
   ): void {
-    const entry = entries.get(baseKey) ?? { end: periodEnd, days: retentionDays, sums: [] }
+    const entry = entries.get(baseKey) ?? { end: periodEnd, retentionDays: retentionDays, sums: [] }
     entries.set(baseKey, entry)
     const previousSums = entry.sums.at(-1)
     if (previousSums?.last === last) previousSums.rows = [...previousSums.rows, ...rows]
@@ -119,7 +119,7 @@ export async function addTotalsByHour(
     for (const [time, totals] of sums.unlisted)
       addRows(getUnlistedKey(time), time + MINUTE_MS, days.requests, { first, last, rows: [...totals.rows()] })
   }
-  for (const [baseKey, { end, days: keptDays, sums }] of entries) {
+  for (const [baseKey, { end, retentionDays: keptDays, sums }] of entries) {
     const ttlMs = Math.min(end + keptDays * DAY_MS - now, MAX_TTL_MS)
     if (ttlMs < 1) continue
     await addToTotals(options, { baseKey, instanceId, ttlMs }, sums)

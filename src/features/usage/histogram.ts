@@ -42,7 +42,7 @@ export class Histogram {
     this.#text = text
   }
 
-  /** Creates a histogram with one time in ms. */
+  /** Creates a histogram that contains a single duration, in ms. */
   static fromTime(ms: number): Histogram {
     const bucket = getBucket(Math.round(ms))
     singles[bucket] ??= encodePosition(bucket)

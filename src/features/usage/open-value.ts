@@ -44,7 +44,7 @@ export class OpenValue {
     this.span.last = Math.max(this.span.last, last)
   }
 
-  /** Encodes the value. `omitted` is the number of leading rows to omit. */
+  /** Encodes the value. `omittedCount` is the number of leading rows to omit. */
   encode(time: number, omittedCount: number): string {
     return encodeRows(this.stringTable.texts, this.rows.slice(omittedCount), time)
   }

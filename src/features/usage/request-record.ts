@@ -168,7 +168,7 @@ function addUsageCost(a: UsageCost, b: UsageCost): UsageCost {
 
 export const NO_TOKENS: Readonly<Tokens> = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
 
-/** Adds `added` to `sum` and returns `sum`. */
+/** Adds `addition` to `sum` and returns `sum`. */
 export function addTokens(sum: Tokens, addition: Readonly<Tokens> = NO_TOKENS): Tokens {
   sum.input += addition.input
   sum.output += addition.output
@@ -178,7 +178,7 @@ export function addTokens(sum: Tokens, addition: Readonly<Tokens> = NO_TOKENS): 
   return addOptionalCounts(sum, listOptionalCounts(addition))
 }
 
-/** Adds `added` to `sum` and returns `sum`. */
+/** Adds `addition` to `sum` and returns `sum`. */
 export function addUnits(sum: UsedUnits, addition: Readonly<UsedUnits> = {}): UsedUnits {
   for (const [unit, count] of Object.entries(addition) as Array<[PricedUnit, number]>) // `UsedUnits` has no other keys
     sum[unit] = (sum[unit] ?? 0) + count

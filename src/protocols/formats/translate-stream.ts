@@ -36,7 +36,7 @@ interface StreamTranslator {
   readonly usageReport: Pick<ReturnType<typeof createEventSequencer>, 'usage' | 'hasReportedUsage'>
 }
 
-/** Translates a provider's stream for a client with another format. Calls `out` with one complete server-sent event at a time. */
+/** Translates a provider's stream for a client with another format. Calls `send` with one complete server-sent event at a time. */
 export function translateStream(
   { from, framing = sseFraming, to, readerContext, writerContext, restore }: StreamTranslation,
   send: (event: string) => void,

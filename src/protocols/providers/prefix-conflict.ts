@@ -15,7 +15,7 @@ export interface PrefixConflict {
 /**
  * Finds a conflict between provider names and prefixes: a prefix of `connection` that is another provider's name, or a prefix of another provider's
  * connection that is this provider's name. Skips conflicts that `sharesPrefix` allows. Otherwise, routing would treat both as accounts of one
- * provider and fail over between them. `others` contains all other connections, including inactive ones.
+ * provider and fail over between them. `otherConnections` contains all other connections, including inactive ones.
  */
 export function findPrefixConflict(
   catalog: Catalog,

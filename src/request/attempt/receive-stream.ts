@@ -62,7 +62,7 @@ async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<
     if (state.hasStarted) return { head, state }
     if (state.isClosed) break
   }
-  reader.parser.end() // drops an incomplete event, which isn't valid JSON
+  reader.parser.end() // reads a last event without its blank line; a truncated one isn't valid JSON and is ignored
   if (isUnread(reader.state)) await readAgain(true)
   const { state } = reader
   if (state.error && !state.hasStarted) return state.error
@@ -73,7 +73,7 @@ async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<
 
 const isUnread = ({ error, isUnread }: StreamState) => isUnread || error?.isUnparsed === true
 
-/** Reads a stream from its beginning until it has started. */
+/** Creates a reader that parses a stream's events, and observes them until the response has started. */
 function createStartReader(watchStream: StreamStateFactory, { format, onEvents }: ReceiveOptions) {
   const state = watchStream()
   onEvents(state)

@@ -114,7 +114,7 @@ export function createGroupRoutes(
   return arrangement ? arrangeLazily(routes, arrangement, { table, select }) : routes
 }
 
-/** Loads the code that arranges routes, because few requests need it. */
+/** Loads the code that arranges routes on demand, because few requests need it. */
 async function* arrangeLazily(...args: Parameters<typeof arrangeRoutes>): AsyncGenerator<Route, undefined> {
   const { arrangeRoutes } = await import('./arrange-routes.ts')
   return yield* arrangeRoutes(...args)

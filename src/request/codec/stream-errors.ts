@@ -29,8 +29,8 @@ export function mayBeForeign(events: Uint8Array, { isResponseEvent }: ResponseRe
   let start = 0
   while (start < events.length) {
     const end = findEventEnd(events, start)
-    const isOnly = start === 0 && end === events.length // true for most chunks, for which creating a view would add a third of the time
-    if (events[start] === COLON || !isResponseEvent(isOnly ? events : events.subarray(start, end))) return true
+    const isOnlyEvent = start === 0 && end === events.length // true for most chunks, for which creating a view would add a third of the time
+    if (events[start] === COLON || !isResponseEvent(isOnlyEvent ? events : events.subarray(start, end))) return true
     start = end
   }
   return false

@@ -1,10 +1,10 @@
 import type { Exchange } from '../../lib/exchange.ts'
 
 /**
- * Returns whether the request comes from another site's page. Relies on `Sec-Fetch-Site`, which only browsers set. If it is absent, `Origin` must
- * equal `publicOrigin`, or else name the same host as `Host`, which a proxy may have rewritten.
+ * Returns whether the request comes from a page on another origin. Trusts `Sec-Fetch-Site`, which only browsers set. Without it, compares `Origin`
+ * with `publicOrigin` or, if that isn't set, with `Host`, which a proxy may have rewritten.
  */
-export function isCrossSite(exchange: Exchange, publicOrigin?: string): boolean {
+export function isCrossOrigin(exchange: Exchange, publicOrigin?: string): boolean {
   const site = exchange.header('sec-fetch-site')
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   const origin = exchange.header('origin')

@@ -21,7 +21,7 @@ import {
   listPresentedCredentials,
 } from './authenticate-client.ts'
 import { getCallerFormat } from './caller-format.ts'
-import { isCrossSite } from './foreign-page.ts'
+import { isCrossOrigin } from './foreign-page.ts'
 import { IdentityCache } from './identity-cache.ts'
 
 /** The accounts of your app's users. */
@@ -99,7 +99,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     const origin = exchange.header('origin')
     const allowedOrigin = origin === undefined ? undefined : allowedOrigins.get(origin)
     if (SAFE_METHODS.has(exchange.method) && !allowedOrigin) return true // such a page can't read the response
-    if (!isCrossSite(exchange, publicOrigin)) return true
+    if (!isCrossOrigin(exchange, publicOrigin)) return true
     if (!allowedOrigin) throw createCrossSiteError()
     if (allowedOrigin.hasCredentials || exchange.header('cookie') === undefined) return true
     if (authenticator) throw createCrossSiteError() // your app has already seen the cookie

@@ -13,7 +13,7 @@ interface EnteredGroup {
   followedCount: number
 }
 
-/** The selection within groups, and how to resolve their entries. */
+/** How a walk selects and resolves the entries of groups, and what it calls for them. */
 export interface FollowDependencies {
   select: Select
   entryLookup: EntryLookup

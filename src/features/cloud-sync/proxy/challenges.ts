@@ -17,7 +17,7 @@ export class Challenges {
     this.#clock = clock
   }
 
-  /** Creates a challenge. `enrolled` is the number of enrollments so far. */
+  /** Creates a challenge. `enrolledCount` is the number of enrollments so far. */
   async create(enrolledCount: number): Promise<string> {
     const nonce = this.#processPrefix + toBase64Url(randomBytes(26))
     const text = `${nonce}.${this.#clock.now() + CHALLENGE_TTL_MS}.${enrolledCount}`

@@ -18,7 +18,7 @@ export interface Documents {
   remove(key: string, ifVersion?: string): Promise<boolean>
   /** Lists the documents below a prefix, sorted by key, with the prefix removed. Skips documents for which `parse` returns `undefined`. */
   list<T>(prefix: string, parse: Parse<T>): AsyncIterable<{ key: string; value: T }>
-  /** Removes all keys below a prefix. Calls `each` with a key before removing it. */
+  /** Removes all keys below a prefix. Calls `beforeRemove` with a key before removing it. */
   removeAll(prefix: string, beforeRemove?: (key: string) => Promise<void>): Promise<void>
 }
 

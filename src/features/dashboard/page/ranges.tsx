@@ -66,7 +66,7 @@ const RANGE_CHOICES: readonly Choice<string>[] = [
   ['custom', 'Custom range'],
 ]
 
-/** Renders the fields for a range. `any` is the label of the option that selects all times. Omit it to leave that option out. */
+/** Renders the fields for a range. `anyLabel` is the label of the option that selects all times. Omit it to leave that option out. */
 export function RangeFields({ fallback, anyLabel }: { fallback: string; anyLabel?: string }) {
   const days = route.value.query.get('days') ?? fallback
   const choices: Choice<string>[] = [...(anyLabel === undefined ? [] : [['', anyLabel] as const]), ...RANGE_CHOICES]

@@ -41,7 +41,7 @@ export function setQuery(change: Record<string, string>): void {
   navigate(buildLink(page, id, { ...Object.fromEntries(query), ...change }), { replace: true })
 }
 
-/** Binds a query parameter to a field. Changing it also sets the parameters in `others`. */
+/** Binds a query parameter to a field. Changing it also sets the parameters in `otherParameters`. */
 export const bindQuery = (
   name: string,
   currentValue?: string | undefined,

@@ -20,7 +20,7 @@ function isSendable(value: string): boolean {
   }
 }
 
-/** Whether the visitor may call the API: unknown, yes, or only after signing in. `why` is the API's reason. */
+/** Whether the visitor may call the API: unknown, yes, or only after signing in. `reason` is the API's reason. */
 export type Access = { state: 'unknown' } | { state: 'open' } | { state: 'closed'; reason: string }
 
 export const access = signal<Access>({ state: 'unknown' })
@@ -44,7 +44,7 @@ const newerVersions = new WeakMap<object, object>()
 
 /**
  * Changes a record from a table or form. If someone else has changed the record, throws an error that lists the differences. The next attempt is then
- * based on the new version. `entered` is the form's input.
+ * based on the new version. `changes` is the form's input.
  */
 export async function changeRecord(
   record: object,

@@ -1,4 +1,4 @@
-/** Returns how many code units at the end of a string belong to an unfinished match, up to `most`. */
+/** Returns how many code units at the end of a string belong to an unfinished match, up to `max`. */
 export function countTrailing(
   text: string,
   belongsToMatch: (unit: string, index: number) => boolean,

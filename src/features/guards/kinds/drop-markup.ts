@@ -17,7 +17,7 @@ interface Range {
 }
 
 /**
- * Drops HTML tags and comments, Markdown, TeX, and terminal styles, so the words that they interrupt become whole. Appends the content of tags,
+ * Drops HTML tags and comments, Markdown, TeX, and terminal styles, and rejoins the words that they split. Appends the content of tags,
  * comments, and links if it contains markup too. Returns `undefined` if nothing changes. Runs in linear time.
  */
 export function dropMarkup(

@@ -149,7 +149,7 @@ function foldCharacter(character: string): readonly number[] {
 
 /**
  * Returns whether a letter in the text matches a letter in a word. It must have at least the same accents. If the word's letter is from another
- * alphabet, such as Cyrillic, it must be the same letter with the same vowel signs. If `isOpen`, more letters or vowel signs may follow.
+ * alphabet, such as Cyrillic, it must be the same letter with the same vowel signs. If `isOpenEnded`, more letters or vowel signs may follow.
  */
 export const matchesLetter = (wordLetter: FoldedLetter, textLetter: FoldedLetter, isOpenEnded: boolean): boolean =>
   Array.from(wordLetter.marks).every((mark) => textLetter.marks.includes(mark)) &&

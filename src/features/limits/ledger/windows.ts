@@ -57,7 +57,7 @@ export function getWindowEnd(window: LimitWindow, minute: Minute): Minute | unde
   }
 }
 
-/** Returns the first minute of the month `later` months after the one with `minute`. */
+/** Returns the first minute of the month `monthOffset` months after the one with `minute`. */
 function getMonthStart(minute: Minute, monthOffset: number): Minute {
   const date = new Date(minute * MINUTE_MS)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + monthOffset) / MINUTE_MS

@@ -84,7 +84,7 @@ export function createMessageStreamState(): StreamState {
 
   function observe({ event, data }: SseEvent) {
     const message = tryParseJson(data)
-    if (!isObject(message)) return // a start without a message has no content
+    if (!isObject(message)) return // data that isn't a JSON object has no content
     const type = message.type ?? event
     if (trackRestart(type, message) === 'restart' && !state.hasStarted)
       throw gatewayError('UPSTREAM_CUT', { message: RESTARTED_MESSAGE })

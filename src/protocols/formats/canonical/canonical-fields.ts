@@ -22,9 +22,9 @@ export interface Fields {
   fields(name: string): Fields | undefined
   list(name: string): unknown[] | undefined
   strings(name: string): string[] | undefined
-  /** Reads a string that must be one of `words`. Rejects any other value. */
+  /** Reads a string that must be one of `allowedValues`. Rejects any other value. */
   oneOf<T extends string>(name: string, allowedValues: readonly T[]): T | undefined
-  /** Reads a string that should be one of `words`. Drops any other value with a warning. */
+  /** Reads a string that should be one of `allowedValues`. Drops any other value with a warning. */
   oneOfOrDrop<T extends string>(name: string, allowedValues: readonly T[]): T | undefined
   any(name: string): unknown
   /** Marks fields that need no translation as known. */

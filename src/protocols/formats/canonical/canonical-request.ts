@@ -44,7 +44,7 @@ export function mergeVendorFields<Body extends object>(
   return { ...body, ...Object.fromEntries(fields) }
 }
 
-/** `now`: compact the conversation instead of responding. Otherwise, compact it before responding if it has more than `above` tokens. */
+/** `now`: compact the conversation instead of responding. Otherwise, compact it before responding if it has more than `thresholdTokens` tokens. */
 export type CompactionMode = 'now' | { thresholdTokens?: number }
 
 export type OutputFormat =

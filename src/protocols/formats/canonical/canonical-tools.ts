@@ -18,7 +18,7 @@ export interface FunctionTool {
   cache?: CacheBreakpoint
   /** The vendor's own declaration for a tool that the client's vendor defines. */
   native?: NativeValue
-  /** Set if the vendor runs the tool. Only targets that recognize `own` support it. */
+  /** Set if the vendor runs the tool. Only targets that recognize `native` support it. */
   isHosted?: true
 }
 

@@ -76,7 +76,7 @@ const COST_FIELDS = [
   ...['estimated_cost', 'search_cost_usd', 'fetch_cost_usd', 'usd_spent', 'cost_details'],
 ]
 
-/** Adds the cost that is reported outside the usage, and the response's service tier, to the usage. `header` reads the response headers. */
+/** Adds the cost that is reported outside the usage, and the response's service tier, to the usage. `getHeader` reads the response headers. */
 export function addCharges(
   usage: TokenUsage | undefined,
   response: unknown,

@@ -20,7 +20,7 @@ export function createBlockCollection() {
   }
 
   return {
-    /** Calls `create` after the earlier block at this index has ended. */
+    /** Calls `createReader` after the earlier block at this index has ended. */
     start(index: unknown, createReader: () => BlockReader): void {
       end(index)
       openBlocks.set(index, createReader())

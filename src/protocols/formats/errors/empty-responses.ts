@@ -11,7 +11,7 @@ export function isEmptyValue(value: unknown): boolean {
   return Object.entries(value).every(([name, field]) => name === 'role' || name === 'type' || isEmptyValue(field))
 }
 
-/** Returns whether the value is a list, possibly empty, in which every item is an object that matches `is`. */
+/** Returns whether the value is a list, possibly empty, in which every item is an object that matches `matches`. */
 export const hasOnlyItems = (list: unknown, matches: (item: JsonObject) => boolean): boolean =>
   Array.isArray(list) && list.every((item) => isObject(item) && matches(item))
 

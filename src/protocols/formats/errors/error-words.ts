@@ -195,7 +195,10 @@ const QUOTA_PATTERN = /insufficient_quota|exceeded your current quota|credit bal
 export const isSpendLimit = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => /^spend_?limit/i.test(code)) || /^You have reached your spend(?:ing)? limit/.test(text)
 
-/** Returns whether the key is invalid (Google and xAI: 400, Brave: 422). Text that a request may contain isn't enough to disable a connection. */
+/**
+ * Returns whether the provider rejected the API key (Google and xAI: 400, Brave: 422). The pattern is anchored, so that request text quoted in an
+ * error can't disable a connection.
+ */
 export const isInvalidKey = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => code === 'API_KEY_INVALID' || code === 'SUBSCRIPTION_TOKEN_INVALID') ||
   /^(?:API key (?:not valid|expired)|Incorrect API key provided)\b/.test(text)

@@ -115,7 +115,7 @@ function createForwardedHeaderLookup(error: JsonObject): WaitSource['header'] {
   return (name) => headersByName.get(name)
 }
 
-/** Reads the time until the exhausted limit resets, in ms from `now` (epoch ms). Supports vendor headers and the headers of IETF drafts. */
+/** Reads the time until the exhausted limit resets, in ms from `nowMs` (epoch ms). Supports vendor headers and the headers of IETF drafts. */
 function readResetWait(header: WaitSource['header'], nowMs: number): number | undefined {
   const separateLimits: RateLimit[] = RESET_NAMES.map((names) => ({
     remaining: header(names.remaining),
@@ -164,7 +164,7 @@ function parseJoinedLimits(text: string | undefined): RateLimit[] {
   }))
 }
 
-/** Parses a duration ("6m0s", "1.5s", "20ms"), seconds, epoch seconds, epoch ms, or an RFC 3339 date. Returns ms from `now` (epoch ms). */
+/** Parses a duration ("6m0s", "1.5s", "20ms"), seconds, epoch seconds, epoch ms, or an RFC 3339 date. Returns ms from `nowMs` (epoch ms). */
 function parseWaitValue(text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined) return undefined
   if (/^\d+(\.\d+)?$/.test(text)) {

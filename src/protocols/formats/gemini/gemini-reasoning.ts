@@ -75,7 +75,7 @@ export function parseSignature(signature: string | undefined): OpaqueState | und
 /** Writes any vendor's state as a signature for a client. */
 export const writeSignature = (state: OpaqueState): string => toBase64(encodeUtf8(sealState(state)))
 
-/** Google's documented placeholder for another model's call, which has no signature. Newer models reject the call without it. */
+/** Google's documented placeholder signature for a tool call by another model. Newer models reject a call without a signature. */
 export const SKIP_SIGNATURE = 'skip_thought_signature_validator'
 
 const PLACEHOLDER_SIGNATURES: ReadonlySet<string> = new Set([SKIP_SIGNATURE, toBase64(encodeUtf8(SKIP_SIGNATURE))])

@@ -4,7 +4,7 @@ import { fromBase64, toBase64 } from '../../../lib/bytes.ts'
 export type Vector = readonly number[] | string
 
 /**
- * Returns whether a value is a non-empty vector. `as` is the client's encoding. Base64 that is passed through isn't validated, because validation
+ * Returns whether a value is a non-empty vector. `encoding` is the client's encoding. Base64 that is passed through isn't validated, because validation
  * would take half as long as the rest of the request.
  */
 export function isVector(value: unknown, encoding: 'float' | 'base64' | 'raw'): value is Vector {

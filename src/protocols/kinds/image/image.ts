@@ -105,7 +105,7 @@ const STREAM_OPTIONS: ReadonlySet<string> = new Set(['stream', 'partial_images']
 
 const message = "The provider's content filter blocked the request."
 /** The error for a prompt that the vendor's content filter rejected. The request caused it, not the provider. */
-export const FILTERED_ERROR: EmbeddedError = {
+export const CONTENT_FILTER_ERROR: EmbeddedError = {
   status: 400,
   message,
   error: { message, type: 'invalid_request_error', code: 'content_policy_violation' },

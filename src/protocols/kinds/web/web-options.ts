@@ -7,7 +7,7 @@ type OptionCheck = (value: unknown) => boolean
 /** The vendor options that clients may set, with checks for their values. No option is a URL, a header, or a path. */
 export type OptionChecks = Readonly<Record<string, OptionCheck>>
 
-export const isFlag: OptionCheck = (value) => typeof value === 'boolean'
+export const isBoolean: OptionCheck = (value) => typeof value === 'boolean'
 
 export const isOneOf =
   (...values: readonly unknown[]): OptionCheck =>

@@ -73,7 +73,7 @@ const MONTH_FIRST_PATTERN = /^([a-z]{3,9})\.? (\d{1,2}),? (\d{4})(?:,? \d{1,2}:.
 const DAY_FIRST_PATTERN = /^(\d{1,2})\.? ([a-z]{3,9})\.?,? (\d{4})(?:,? \d{1,2}:.*)?$/i
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** Converts a time to a day, or returns `undefined` if the time is invalid. */
+/** Formats epoch ms as a date (`YYYY-MM-DD`), or returns `undefined` if the time is invalid. */
 const formatDay = (ms: number): string | undefined =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString().slice(0, 10) : undefined
 

@@ -15,7 +15,7 @@ export function writeVideo(part: VideoPart, target: TargetContext): WireVideo {
   return { video: { format: format ?? rejectType(part, mediaType, target), source: { bytes } } }
 }
 
-/** Writes a document. `names` contains earlier documents' names, because names must be unique. */
+/** Writes a document. `usedNames` contains earlier documents' names, because names must be unique. */
 export function writeDocument(part: FilePart, usedNames: Set<string>, target: TargetContext): WireDocument {
   const { source: mediaSource, context, citable } = part
   const mediaType = mediaSource.type === 'text' || mediaSource.type === 'base64' ? mediaSource.mediaType : ''

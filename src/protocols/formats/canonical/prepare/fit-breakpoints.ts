@@ -44,7 +44,7 @@ export function moveBlankBreakpoints(turns: readonly Turn[], { traits, warnings 
 const isBlankPart = (part: Part | undefined, { emptyText, cacheBreakpoints }: Traits): boolean =>
   part !== undefined && !isMeaningful(part, emptyText === 'refused' || cacheBreakpoints === 'cache_control')
 
-/** The items with their breakpoints. `auto` is the breakpoint on the entire request. */
+/** The items with their breakpoints. `autoBreakpoint` is the breakpoint on the entire request. */
 interface CacheableRequest extends CacheableItems {
   autoBreakpoint: CacheBreakpoint | undefined
 }

@@ -109,7 +109,7 @@ function dropEmptyParts(turn: Turn, { traits }: TargetContext): Turn {
   }
 }
 
-/** Returns whether the part has content for a provider. `needsWords` means that the provider rejects blank text. */
+/** Returns whether the part has content for a provider. `rejectsBlankText` means that the provider rejects blank text. */
 export function isMeaningful(part: Part, rejectsBlankText: boolean): boolean {
   const hasText = (text: string) => (rejectsBlankText ? text.trim() : text) !== ''
   if (part.type === 'text') return hasText(part.text) || part.state !== undefined

@@ -194,7 +194,7 @@ function parseCall(call: Fields, legacyCalls: LegacyCalls, warnings: Warnings): 
   return part
 }
 
-/** Ignores the other tool type's field if it is empty. Otherwise, `drop` warns about it. */
+/** Ignores the other tool type's field if it is empty. Otherwise, a warning reports it as dropped. */
 export function ignoreUnusedField({ value, ignore }: Fields, type: 'function' | 'custom'): void {
   const name = type === 'function' ? 'custom' : 'function'
   const field = value[name]

@@ -33,7 +33,7 @@ interface OpenPart {
   /** The index among the turn's parts. */
   index: number
   citations: Citation[]
-  /** The length of the candidate's text before this part (`from`) and including it (`to`). */
+  /** The length of the candidate's text before this part (`startOffset`) and including it (`endOffset`). */
   startOffset: number
   endOffset: number
 }

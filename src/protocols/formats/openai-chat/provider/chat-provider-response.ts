@@ -111,8 +111,8 @@ function parseCalls(message: JsonObject, context: ChoiceContext): ToolCallPart[]
 }
 
 function parseCall(call: JsonObject, context: ChoiceContext): ToolCallPart | undefined {
-  const kind = getToolType(call)
-  const definition = isObject(call[kind]) ? call[kind] : {}
+  const toolType = getToolType(call)
+  const definition = isObject(call[toolType]) ? call[toolType] : {}
   const name = readString(definition.name)
   if (!name) {
     context.responseWarnings.recordDrop('tool_calls')
@@ -121,7 +121,7 @@ function parseCall(call: JsonObject, context: ChoiceContext): ToolCallPart | und
   const callId = readString(call.id)
   const id = callId && !context.usedIds.has(callId) ? callId : `call_${context.newId()}`
   context.usedIds.add(id)
-  if (kind === 'custom')
+  if (toolType === 'custom')
     return { type: 'tool-call', id, name, arguments: readString(definition.input) ?? '', isFreeForm: true }
   const part: ToolCallPart = { type: 'tool-call', id, name, arguments: stringifyArguments(definition.arguments) }
   const signature = readGoogleSignature(call.extra_content)

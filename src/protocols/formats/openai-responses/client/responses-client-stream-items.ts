@@ -57,7 +57,7 @@ export interface EventWriter {
   write(type: string, fields: object): void
   /** Writes an event from its fields as JSON without braces, so that repeated fields are only stringified once. */
   writeJson(type: string, fields: string): void
-  /** Creates a function that writes deltas that differ only in their text. `before` and `after` are their other fields. */
+  /** Creates a function that writes deltas that differ only in their text. `fieldsBefore` and `fieldsAfter` are their other fields. */
   createDeltaWriter(type: string, fieldsBefore: string, fieldsAfter?: string): (text: string) => void
 }
 

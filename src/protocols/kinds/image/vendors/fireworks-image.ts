@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { encodePathSegment } from '../../../../lib/urls.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
 import {
-  FILTERED_ERROR,
+  CONTENT_FILTER_ERROR,
   type ImageVendor,
   limitInputImages,
   type OutputImage,
@@ -51,7 +51,7 @@ export const fireworks: ImageVendor = {
     return { images, usage: { inputTokens: 0, outputTokens: 0, units: { image: images.length } } }
   },
   findError: ({ error, finishReason }) =>
-    error ? readEmbeddedError(error) : finishReason === 'CONTENT_FILTERED' ? FILTERED_ERROR : undefined,
+    error ? readEmbeddedError(error) : finishReason === 'CONTENT_FILTERED' ? CONTENT_FILTER_ERROR : undefined,
   job: {
     findJob: ({ request_id: id }, submitted) =>
       typeof id === 'string' ? { url: `${submitted}/get_result`, body: { id } } : undefined,

@@ -1,6 +1,13 @@
 import { isObject } from '../../../../lib/json.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
-import { FILTERED_ERROR, type ImageVendor, limitInputImages, pickOptions, rejectMask, toImageUrl } from '../image.ts'
+import {
+  CONTENT_FILTER_ERROR,
+  type ImageVendor,
+  limitInputImages,
+  pickOptions,
+  rejectMask,
+  toImageUrl,
+} from '../image.ts'
 import { chooseRatioAndTier } from '../image-sizes.ts'
 import { readOpenaiResponse } from './openai-image.ts'
 
@@ -37,7 +44,7 @@ export const xai: ImageVendor = {
   },
   findError({ error, data }) {
     if (error) return readEmbeddedError(error)
-    return Array.isArray(data) && data.length > 0 && data.every(isRejected) ? FILTERED_ERROR : undefined
+    return Array.isArray(data) && data.length > 0 && data.every(isRejected) ? CONTENT_FILTER_ERROR : undefined
   },
 }
 

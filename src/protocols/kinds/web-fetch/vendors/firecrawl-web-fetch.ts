@@ -1,19 +1,19 @@
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
 import { findFirecrawlError } from '../../web/firecrawl-web.ts'
-import { isFlag, isInteger, isLineList, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isBoolean, isInteger, isLineList, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { createPageError, getList, getObject, isPageStatus, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import { chooseFormat, type FetchRequest, type FetchResponse, filterStrings } from '../web-fetch.ts'
 
 const OPTIONS: OptionChecks = {
-  blockAds: isFlag,
+  blockAds: isBoolean,
   excludeTags: isLineList,
   includeTags: isLineList,
-  mobile: isFlag,
-  onlyMainContent: isFlag,
-  removeBase64Images: isFlag,
-  storeInCache: isFlag,
+  mobile: isBoolean,
+  onlyMainContent: isBoolean,
+  removeBase64Images: isBoolean,
+  storeInCache: isBoolean,
   waitFor: isInteger(0, 60_000),
 }
 

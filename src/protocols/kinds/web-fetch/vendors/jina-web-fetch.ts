@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
 import { findJinaError } from '../../web/jina-web.ts'
 import {
-  isFlag,
+  isBoolean,
   isInteger,
   isLine,
   isLineList,
@@ -17,14 +17,14 @@ import type { FetchRequest, FetchResponse } from '../web-fetch.ts'
 const OPTIONS: OptionChecks = {
   engine: isOneOf('browser', 'direct'),
   locale: isLine,
-  noGfm: isFlag,
+  noGfm: isBoolean,
   removeSelector: (value) => isLine(value) || isLineList(value),
   retainImages: isOneOf('none', 'all', 'alt'),
   targetSelector: (value) => isLine(value) || isLineList(value),
   tokenBudget: isInteger(1, 10_000_000),
   waitForSelector: (value) => isLine(value) || isLineList(value),
-  withIframe: isFlag,
-  withShadowDom: isFlag,
+  withIframe: isBoolean,
+  withShadowDom: isBoolean,
 }
 
 /**

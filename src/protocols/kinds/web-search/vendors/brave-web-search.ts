@@ -3,7 +3,7 @@ import { isObject } from '../../../../lib/json.ts'
 import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
 import { getTargetName } from '../../../providers/target.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
-import { isFlag, isLine, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isBoolean, isLine, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, toUsage } from '../../web/web-responses.ts'
 import { getText } from '../../web/web-text.ts'
 import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
@@ -16,11 +16,11 @@ const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
 
 const OPTIONS: OptionChecks = {
   safesearch: isOneOf('off', 'moderate', 'strict'),
-  spellcheck: isFlag,
-  extra_snippets: isFlag,
+  spellcheck: isBoolean,
+  extra_snippets: isBoolean,
   ui_lang: isLine,
   units: isOneOf('metric', 'imperial'),
-  text_decorations: isFlag,
+  text_decorations: isBoolean,
 }
 
 /** The countries that Brave supports. It rejects all others. */

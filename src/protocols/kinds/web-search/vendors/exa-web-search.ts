@@ -1,7 +1,7 @@
 import { isObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
-import { isFlag, isLineList, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isBoolean, isLineList, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
@@ -17,7 +17,7 @@ const OPTIONS: OptionChecks = {
   category: isOneOf('company', 'publication', 'news', 'personal site', 'financial report', 'people'),
   includeText: isLineList,
   excludeText: isLineList,
-  moderation: isFlag,
+  moderation: isBoolean,
 }
 
 const FORMATS = ['text', 'html'] as const

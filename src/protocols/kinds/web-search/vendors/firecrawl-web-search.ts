@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
 import { findFirecrawlError } from '../../web/firecrawl-web.ts'
-import { isFlag, isInteger, isLine, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isBoolean, isInteger, isLine, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
@@ -18,8 +18,8 @@ const OPTIONS: OptionChecks = {
     Array.isArray(value) && value.length <= 4 && value.every(isOneOf('github', 'research', 'pdf', 'developer')),
   location: isLine,
   timeout: isInteger(1_000, 300_000),
-  ignoreInvalidURLs: isFlag,
-  highlights: isFlag,
+  ignoreInvalidURLs: isBoolean,
+  highlights: isBoolean,
 }
 
 const FORMATS = ['markdown', 'html'] as const

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
 import { findJinaError } from '../../web/jina-web.ts'
-import { isFlag, isLine, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isBoolean, isLine, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, toUsage } from '../../web/web-responses.ts'
 import { getAmount } from '../../web/web-text.ts'
 import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
@@ -16,8 +16,8 @@ const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
 const OPTIONS: OptionChecks = {
   location: isLine,
   provider: isOneOf('google', 'bing'),
-  noCache: isFlag,
-  fallback: isFlag,
+  noCache: isBoolean,
+  fallback: isBoolean,
 }
 
 /** Jina accepts options in the body and in headers. Free text from the client only goes in the body. */

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
-import { isFlag, isLine, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isBoolean, isLine, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, toUsage } from '../../web/web-responses.ts'
 import { getAmount } from '../../web/web-text.ts'
 import { recordUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
@@ -11,7 +11,7 @@ const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
   ...(['country', 'languages', 'recency', 'after', 'before', 'include', 'exclude', 'offset'] as const),
 ])
 
-const OPTIONS: OptionChecks = { location: isLine, autocorrect: isFlag }
+const OPTIONS: OptionChecks = { location: isLine, autocorrect: isBoolean }
 
 /** Serper returns Google's results. */
 export const serper: VendorAdapter<SearchRequest, SearchResponse> = {

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorAdapter } from '../../kind-adapters.ts'
-import { isFlag, isInteger, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { isBoolean, isInteger, isOneOf, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import { getCountryName } from '../countries.ts'
@@ -18,10 +18,10 @@ const OPTIONS: OptionChecks = {
   days: isInteger(1, 3_650),
   max_hours: isInteger(1, 100_000),
   chunks_per_source: isInteger(1, 5),
-  exact_match: isFlag,
-  filter_by_language: isFlag,
+  exact_match: isBoolean,
+  filter_by_language: isBoolean,
   include_domains_mode: isOneOf('restrict', 'prefer'),
-  include_favicon: isFlag,
+  include_favicon: isBoolean,
 }
 
 const FORMATS = ['markdown', 'text'] as const
