@@ -10,6 +10,7 @@ interface Result {
 
 interface Pool {
   query(query: object): Promise<Result>
+  on(event: 'error', listener: () => void): void
   end(): Promise<void>
 }
 
@@ -21,6 +22,7 @@ const asText = { getTypeParser: () => (value: string) => value }
 export async function startNeon(connectionString: string, packages = import.meta.url): Promise<Front> {
   const { Pool } = createRequire(packages)('pg') as { Pool: new (options: object) => Pool }
   const pool = new Pool({ connectionString, max: 20 })
+  pool.on('error', () => {}) // dropping the database ends connections that are still closing
 
   const front = await startFront(async (_, request) => {
     const { query, params } = JSON.parse(request)
