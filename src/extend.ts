@@ -117,7 +117,11 @@ export function adaptFeature(feature: Feature): BuiltInFeature {
   const aroundRequest = feature.aroundRequest?.bind(feature)
   const aroundCall = feature.aroundCall?.bind(feature)
   return {
-    ...{ name, areas, routes, operations, events },
+    name,
+    areas,
+    routes,
+    operations,
+    events,
     aroundAttempt: feature.aroundAttempt?.bind(feature),
     close: feature.close?.bind(feature),
     aroundRequest:

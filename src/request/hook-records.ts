@@ -147,9 +147,9 @@ export interface RequestRecord {
   usage?: TokenUsage
   /** Where `usage` and `costUsd` come from: the least certain source among the attempts. Present whenever `usage` is. */
   costSource?: CostSource
-  /** Cost of all attempts in USD, or what a feature's route charged. Absent if the cost of any attempt is unknown. */
+  /** Cost of all attempts in USD, or the amount that a feature's route charged. Absent if the cost of any attempt is unknown. */
   costUsd?: number
-  /** What a feature's route charged, in USD. Absent if it charged nothing. */
+  /** The amount that a feature's route charged, in USD. Absent if it charged nothing. */
   chargedUsd?: number
   /** The guards' verdicts, by stage. Absent if no guard ran. */
   guards?: readonly GuardEntry[]

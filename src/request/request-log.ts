@@ -66,7 +66,7 @@ export class RequestLog {
   readonly beforeCallSteps: Array<() => Promise<void>> = []
   /** Functions that reserve each charge, in US dollars, before it is recorded. Each rejects with the client's error if a limit doesn't allow it. */
   readonly beforeCharge: Array<(usd: number) => Promise<void>> = []
-  /** What the request's route has charged so far, in US dollars. */
+  /** The amount that the request's route has charged so far, in USD. */
   declare chargedUsd?: number
   /** Steps around this request's attempts only, inside the gateway's own; a step around the request or the call adds them. */
   readonly aroundAttempt: AttemptStep[] = []

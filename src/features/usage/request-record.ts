@@ -121,7 +121,7 @@ export interface StoredRequest extends UsageCost {
   /** Why the request was rejected or failed, up to 300 characters. */
   reason?: string
   warnings?: readonly string[]
-  /** What a feature's route charged, in US dollars; included in `costUsd`. Absent if it charged nothing. */
+  /** The amount that a feature's route charged, in USD; part of `costUsd`. Absent if it charged nothing. */
   chargedUsd?: number
   /** Each guard's actions, by stage. Absent if no guard ran. */
   guards?: readonly GuardEntry[]
